@@ -1,0 +1,62 @@
+"""closedchain: dynamics of robots and mechanisms with closed kinematic loops.
+
+Names are imported when they are first used, so that ``import closedchain`` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from closedchain._version import __version__
+
+_HOMES = {
+    "closedchain.errors": "ClosedChainError ModelError AssemblyError RedundancyError RunError RunWarning",
+    "closedchain.model.expression": "Expression t",
+    "closedchain.model.functions": (
+        "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp"
+    ),
+    "closedchain.model.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
+    "closedchain.model.parts": "Friction Body Frame Joint",
+    "closedchain.model.mechanism": "Mechanism",
+    "closedchain.close.multipliers": "Multipliers Baumgarte",
+    "closedchain.march.state": "State",
+    "closedchain.march.assemble": "assemble",
+    "closedchain.results.simulate": "simulate",
+    "closedchain.results.run": "Run",
+}
+_WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = ["__version__", "library", *_WHERE]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from closedchain.close.multipliers import Baumgarte, Multipliers
+    from closedchain.errors import AssemblyError, ClosedChainError, ModelError, RedundancyError, RunError, RunWarning
+    from closedchain.march.assemble import assemble
+    from closedchain.march.state import State
+    from closedchain.model import library
+    from closedchain.model.expression import Expression, t
+    from closedchain.model.functions import (
+        acos, asin, atan, atan2, ceil, cos, cosh, exp, floor, interp, log, maximum, minimum, pi, sign, sin, sinh, sqrt,
+        tan, tanh, where,
+    )
+    from closedchain.model.mechanism import Mechanism
+    from closedchain.model.parts import Body, Frame, Friction, Joint
+    from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
+    from closedchain.results.run import Run
+    from closedchain.results.simulate import simulate
+
+
+def __getattr__(name: str) -> Any:
+    if name == "library":
+        value: Any = importlib.import_module("closedchain.model.library")
+    elif name in _WHERE:
+        value = getattr(importlib.import_module(_WHERE[name]), name)
+    else:
+        raise AttributeError(f"module 'closedchain' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,178 @@
+"""Cut a mechanism into limbs: a spanning tree of its graph, and the joints left over.
+
+A *limb* is a tree of bodies that hangs on the ground by one joint once the cuts are made. The inertia matrix is block
+diagonal by limbs, and only the closures at the cuts connect them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from closedchain.cut.choose import Edge, choose_tree
+from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import Body, Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A body in the tree: the joint it hangs on, and where its coordinates lie in `q` and `v`."""
+
+    index: int
+    body: Body
+    joint: Joint
+    reversed: bool  # the joint was drawn from this body towards its parent
+    parent: int  # -1 for the ground
+    limb: int
+    q: slice
+    v: slice
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """The cut mechanism: links in an order in which parents come first, limb after limb, and the cut joints."""
+
+    mechanism: Mechanism
+    links: tuple[Link, ...]
+    cuts: tuple[Joint, ...]
+
+    @cached_property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return sum(link.joint.type.nq for link in self.links)
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return sum(link.joint.type.nv for link in self.links)
+
+    @cached_property
+    def limbs(self) -> tuple[tuple[Link, ...], ...]:
+        """Links grouped by limb."""
+        count = 1 + max(link.limb for link in self.links)
+        return tuple(tuple(link for link in self.links if link.limb == k) for k in range(count))
+
+    @cached_property
+    def link_of(self) -> dict[str, int]:
+        """Number of the link of a body; the ground is -1."""
+        return {"ground": -1} | {link.body.name: link.index for link in self.links}
+
+    @cached_property
+    def tree_joints(self) -> dict[str, Link]:
+        """The link that hangs on each joint that is not cut."""
+        return {link.joint.name: link for link in self.links}
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """All joints, in the order of the drawing; joints implied by cutting come last."""
+        drawn = list(self.mechanism.joints.values())
+        implied = [link.joint for link in self.links if link.joint.name not in self.mechanism.joints]
+        return tuple(drawn + implied)
+
+    @cached_property
+    def q_labels(self) -> tuple[str, ...]:
+        """Name of each coordinate in `q`."""
+        return tuple(label for link in self.links for label in link.joint.labels())
+
+    @cached_property
+    def v_labels(self) -> tuple[str, ...]:
+        """Name of each velocity in `v`."""
+        return tuple(label for link in self.links for label in link.joint.velocity_labels())
+
+    def path(self, index: int) -> list[int]:
+        """Links from the given one up to the ground, the given one first."""
+        out = []
+        while index >= 0:
+            out.append(index)
+            index = self.links[index].parent
+        return out
+
+    def common_ancestor(self, i: int, j: int) -> int:
+        """The last link that the paths of i and j to the ground share; -1 is the ground."""
+        above = set(self.path(i))
+        return next((k for k in self.path(j) if k in above), -1)
+
+
+def cut(mechanism: Mechanism) -> Topology:
+    """Choose the cuts of a mechanism and number what remains.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> from closedchain.cut.topology import cut
+    >>> [joint.name for joint in cut(cc.library.four_bar()).cuts]
+    ['B']
+    """
+    key = ("topology", mechanism.revision)
+    if key not in mechanism._derived:
+        mechanism.validate()
+        mechanism._derived = {key: _cut(mechanism)}  # a changed drawing drops what was derived before
+    return mechanism._derived[key]
+
+
+def _cut(m: Mechanism) -> Topology:
+    names = ["ground", *m.bodies]
+    number = {name: i for i, name in enumerate(names)}
+    used = _used_joints(m)
+    edges = [
+        Edge(
+            number[j.a.body.name],
+            number[j.b.body.name],
+            freedoms=j.type.nv,
+            wanted=j.name in used or j.cut is False or not j.type.closure,
+            cut=bool(j.cut),
+        )
+        for j in m.joints.values()
+    ]
+    joints = list(m.joints.values())
+    kept, floating = choose_tree(len(names), edges)
+
+    # a body that the user's cuts set free gets the six coordinates of its pose
+    bodies = list(m.bodies.values())
+    for node in floating:
+        body = bodies[node - 1]
+        name = f"{body.name}.free"
+        joints.append(Joint(name, JOINT_TYPES["free"], m.ground["origin"], body["origin"]))
+        kept.append(len(joints) - 1)
+
+    return _number(m, [joints[i] for i in sorted(kept)], [j for i, j in enumerate(joints) if i not in set(kept)])
+
+
+def _number(m: Mechanism, tree: list[Joint], cuts: list[Joint]) -> Topology:
+    """Depth first from the ground, in the order of the drawing: limb after limb, parents first."""
+    links: list[Link] = []
+    at = {"ground": -1}
+    nq = nv = 0
+
+    def grow(parent: str, limb: int) -> None:
+        nonlocal nq, nv
+        for joint in tree:
+            ends = (joint.a.body, joint.b.body)
+            if parent not in (ends[0].name, ends[1].name):
+                continue
+            backwards = ends[1].name == parent
+            child = ends[0] if backwards else ends[1]
+            if child.name in at:
+                continue
+            here = len({k.limb for k in links}) if parent == "ground" else limb
+            q = slice(nq, nq + joint.type.nq)
+            v = slice(nv, nv + joint.type.nv)
+            nq, nv = q.stop, v.stop
+            at[child.name] = len(links)
+            links.append(Link(len(links), child, joint, backwards, at[parent], here, q, v))
+            grow(child.name, here)
+
+    grow("ground", 0)
+    return Topology(m, tuple(links), tuple(cuts))
+
+
+def _used_joints(m: Mechanism) -> set[str]:
+    """Joints whose coordinates something asks for: cutting another one is cheaper and keeps count of turns."""
+    used = {x.joint for group in (m.motors, m.joint_springs, m.joint_dampers) for x in group.values()}  # type: ignore
+    efforts = [motor.effort for motor in m.motors.values()]
+    efforts += [x for f in m.forces.values() for x in (*f.force, *f.moment)]
+    for effort in efforts:
+        if hasattr(effort, "leaves"):
+            used |= {leaf.args[0] for leaf in effort.leaves() if leaf.op in ("coordinate", "velocity")}
+    return used

@@ -1,0 +1,114 @@
+"""What acts on the limbs: motors, springs, dampers, friction, forces at frames. With their potential and their power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from closedchain.derive.kinematics import FrameMotion, Kinematics
+from closedchain.derive.limbs import Limbs
+from closedchain.derive.lower import lower
+from closedchain.derive.measure import JointMeasures
+from closedchain.derive.spatial import NULL, Vector6, cross, dot
+from closedchain.model.expression import Expression, is_zero
+from closedchain.model.parts import Frame
+
+
+@dataclass(eq=False)
+class Applied:
+    """Sums over everything that acts.
+
+    Attributes
+    ----------
+    tau
+        Generalised forces of motors, joint springs and dampers, n.
+    wrenches
+        On links by number, in the link's frame.
+    potential
+        Of springs, J.
+    power
+        Of everything that no potential describes, W.
+    efforts
+        Traced effort of each motor and force component, to find the culprit when one is not a number.
+    """
+
+    tau: ca.SX
+    wrenches: dict[int, Vector6] = field(default_factory=dict)
+    potential: ca.SX = field(default_factory=lambda: ca.SX(0))
+    power: ca.SX = field(default_factory=lambda: ca.SX(0))
+    efforts: dict[str, ca.SX] = field(default_factory=dict)
+
+
+def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> Applied:
+    """Trace all that acts on a mechanism."""
+    m = limbs.topology.mechanism
+    out = Applied(ca.SX(limbs.topology.nv, 1))
+
+    def leaf(node: Expression) -> ca.SX:
+        if node.op == "parameter":
+            return limbs._parameter(node)
+        if node.op == "time":
+            return limbs.t
+        joint = m.joints[node.args[0]]
+        names = joint.type.coordinates if node.op == "coordinate" else joint.type.velocities
+        values = measures.coordinates(joint) if node.op == "coordinate" else measures.velocities(joint)
+        return values[0 if node.args[1] is None else names.index(node.args[1])]
+
+    def on_joint(name: str, index: int, effort: ca.SX) -> ca.SX:
+        """Add an effort to a joint velocity; returns that velocity."""
+        J = measures.jacobian(m.joints[name])[index, :]
+        out.tau = ca.sparsify(out.tau + J.T * effort)
+        return ca.densify(J @ limbs.v)
+
+    for motor in m.motors.values():
+        effort = lower(motor.effort, leaf)
+        out.efforts[motor.name] = effort
+        out.power += effort * on_joint(motor.joint, motor.index, effort)
+    for spring in m.joint_springs.values():
+        stretch = measures.coordinates(m.joints[spring.joint])[spring.index] - limbs.number(spring.rest)
+        k = limbs.number(spring.stiffness)
+        on_joint(spring.joint, spring.index, -k * stretch)
+        out.potential += k * stretch**2 / 2
+    for damper in m.joint_dampers.values():
+        v = measures.velocities(m.joints[damper.joint])[damper.index]
+        effort = -limbs.number(damper.damping) * v
+        if not is_zero(damper.coulomb):
+            effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
+        out.power += effort * on_joint(damper.joint, damper.index, effort)
+
+    def on_frame(frame: Frame, at: FrameMotion, force: ca.SX, moment: ca.SX, world: bool) -> None:
+        index = limbs.topology.link_of[frame.body.name]
+        if index < 0:
+            return
+        turn = motion.X[index].R.T if world else limbs.place(frame).R
+        f, n = ca.sparsify(turn @ force), ca.sparsify(turn @ moment)
+        wrench = Vector6(ca.sparsify(n + cross(limbs.place(frame).r, f)), f)
+        out.wrenches[index] = out.wrenches.get(index, NULL) + wrench
+
+    for acting in m.forces.values():
+        f = ca.sparsify(ca.vertcat(*(lower(x, leaf) for x in acting.force)))
+        n = ca.sparsify(ca.vertcat(*(lower(x, leaf) for x in acting.moment)))
+        out.efforts[acting.name] = ca.vertcat(ca.densify(f), ca.densify(n))
+        at = motion.frame(acting.frame)
+        on_frame(acting.frame, at, f, n, acting.world)
+        if not acting.world:
+            f, n = at.X.R @ f, at.X.R @ n
+        out.power += dot(f, at.velocity.lin) + dot(n, at.velocity.ang)
+    for spring in m.springs.values():
+        a, b = motion.frame(spring.a), motion.frame(spring.b)
+        d = ca.sparsify(b.X.r - a.X.r)
+        d_dot = ca.sparsify(b.velocity.lin - a.velocity.lin)
+        k, c, rest = limbs.number(spring.stiffness), limbs.number(spring.damping), limbs.number(spring.length)
+        if is_zero(spring.length) and is_zero(spring.damping):
+            pull = ca.sparsify(k * d)  # no direction needed: regular also where the points meet
+            out.potential += k * dot(d, d) / 2
+        else:
+            length = ca.sqrt(dot(d, d))
+            resist = c * dot(d, d_dot) / length
+            pull = ca.sparsify((k * (length - rest) + resist) / length * d)
+            out.potential += k * (length - rest) ** 2 / 2
+            out.power -= resist * dot(d, d_dot) / length
+        on_frame(spring.a, a, pull, ca.SX(3, 1), True)
+        on_frame(spring.b, b, -pull, ca.SX(3, 1), True)
+    return out

@@ -1,0 +1,113 @@
+"""The equations that close a cut joint: its relative pose projected on what the joint locks (`Phi_c`).
+
+Each cut joint of any kind gives its own rows ``c``, with ``c' = A v`` and ``c'' = A a + gamma``. Lengths are measured in
+metres along fixed directions, angles as ``2 tan(angle / 2)``: equal to the angle when small, growing without bound
+towards half a turn, so that no search ends at a joint put together the wrong way round. The sign is that of P as seen
+from S, so that ``lam`` is the force of the joint's first body on its second: as if a spring pulled S towards P.
+
+Rows that can never change (in a planar loop drawn in space, for instance) are recognised by their empty Jacobian; they
+are kept apart in ``fixed``, because a loop closes only if their values are zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from closedchain.derive.kinematics import Kinematics
+from closedchain.derive.limbs import Limbs
+from closedchain.derive.relative import Pair, Quantity
+
+# each row of a closure by name: what it measures (for messages), and the quantity that must vanish
+
+
+def _point(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+    return -d  # all three directions are locked, so the root's axes do as well as any
+
+
+def _along(axis: int) -> Quantity:
+    return lambda R_P, R_S, d, pitch: -(R_P[:, axis].T @ d)
+
+
+def _align(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+    z = R_P.T @ R_S[:, 2]  # z of S seen from P, projected from the point opposite
+    return 2 * ca.vertcat(z[1], -z[0]) / (1 + z[2])  # the rotation about x and y that brings S back to P
+
+
+def _rotation(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+    Q = R_P.T @ R_S
+    return 2 * ca.vertcat(Q[1, 2] - Q[2, 1], Q[2, 0] - Q[0, 2], Q[0, 1] - Q[1, 0]) / (1 + ca.trace(Q))
+
+
+def _hooke(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+    return -(R_P[:, 0].T @ R_S[:, 1])
+
+
+def _screw(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+    turned = R_P[:, 2].T @ d / pitch  # the angle that belongs to the advance; whole turns do not matter
+    c, s = R_P[:, 0].T @ R_S[:, 0], R_P[:, 1].T @ R_S[:, 0]
+    lag_s, lag_c = s * ca.cos(turned) - c * ca.sin(turned), c * ca.cos(turned) + s * ca.sin(turned)
+    return -2 * pitch * lag_s / (1 + lag_c)
+
+
+ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Quantity]] = {
+    "point": (("x", "y", "z"), ("m",) * 3, _point),
+    "tx": (("x",), ("m",), _along(0)),
+    "ty": (("y",), ("m",), _along(1)),
+    "tz": (("z",), ("m",), _along(2)),
+    "align": (("tilt x", "tilt y"), ("rad",) * 2, _align),
+    "rotation": (("turn x", "turn y", "turn z"), ("rad",) * 3, _rotation),
+    "hooke": (("square",), ("1",), _hooke),
+    "screw": (("advance",), ("m",), _screw),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """All closure equations of a mechanism: ``c = 0``, ``c' = A v``, ``c'' = A a + gamma``.
+
+    ``joints`` and ``labels`` name each row; ``fixed`` holds the rows that no motion changes: (joint, label, value).
+    """
+
+    c: ca.SX
+    A: ca.SX
+    gamma: ca.SX
+    joints: tuple[str, ...]
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    fixed: tuple[tuple[str, str, ca.SX], ...]
+
+    def __len__(self) -> int:
+        return len(self.joints)
+
+
+def close_cuts(limbs: Limbs, pairs: dict[str, Pair]) -> Closure:
+    """Trace the closure rows of all cut joints."""
+    c: list[ca.SX] = []
+    A = [ca.SX(0, limbs.topology.nv)]
+    gamma: list[ca.SX] = []
+    names: list[tuple[str, str, str]] = []
+    fixed: list[tuple[str, str, ca.SX]] = []
+    for joint in limbs.topology.cuts:
+        for kind in joint.type.closure:
+            labels, units, quantity = ROWS[kind]
+            rows = pairs[joint.name].rows(quantity)
+            for i, (label, unit) in enumerate(zip(labels, units, strict=True)):
+                if rows.J[i, :].nnz() == 0:
+                    fixed.append((joint.name, label, rows.value[i]))
+                    continue
+                c.append(rows.value[i])
+                A.append(rows.J[i, :])
+                gamma.append(rows.bias[i])
+                names.append((joint.name, label, unit))
+    joints, labels, units = zip(*names, strict=True) if names else ((), (), ())
+    return Closure(
+        ca.vertcat(ca.SX(0, 1), *c), ca.vertcat(*A), ca.vertcat(ca.SX(0, 1), *gamma), joints, labels, units, tuple(fixed)
+    )
+
+
+def pair_up(limbs: Limbs, ground: Kinematics) -> dict[str, Pair]:
+    """The two sides of every cut joint."""
+    known = {-1: ground}
+    return {joint.name: Pair(limbs, joint, known) for joint in limbs.topology.cuts}

@@ -1,0 +1,27 @@
+"""Kinetic energy and the potential of gravity, traced."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from closedchain.derive.kinematics import Kinematics
+from closedchain.derive.limbs import Limbs
+from closedchain.derive.spatial import dot
+
+
+def kinetic_energy(limbs: Limbs, motion: Kinematics) -> ca.SX:
+    """``sum (w . L + v . p) / 2`` over all links."""
+    total = ca.SX(0)
+    for i, traced in enumerate(limbs.links):
+        momentum = traced.inertia.times(motion.twist[i])
+        total += (dot(motion.twist[i].ang, momentum.ang) + dot(motion.twist[i].lin, momentum.lin)) / 2
+    return total
+
+
+def gravity_potential(limbs: Limbs, motion: Kinematics) -> ca.SX:
+    """``-sum m g . r`` over all links, r from the origin of the world."""
+    g = limbs.vector(limbs.topology.mechanism.gravity)
+    total = ca.SX(0)
+    for i, traced in enumerate(limbs.links):
+        total -= dot(g, traced.inertia.m * motion.X[i].r + motion.X[i].R @ traced.inertia.mc)
+    return total

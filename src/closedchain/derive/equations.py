@@ -1,0 +1,107 @@
+"""All equations of a cut mechanism, in the letters of the design. This file is the table of contents of `derive`.
+
+``M a + h = tau - A' lam``, ``A a + gamma = 0``, ``q' = N(q) v``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from closedchain.cut.topology import Topology, cut
+from closedchain.derive.applied import Applied, trace_applied
+from closedchain.derive.closure import Closure, close_cuts, pair_up
+from closedchain.derive.crba import crba
+from closedchain.derive.energy import gravity_potential, kinetic_energy
+from closedchain.derive.kinematics import Kinematics, kinematics
+from closedchain.derive.limbs import Limbs, trace_limbs
+from closedchain.derive.measure import JointMeasures
+from closedchain.derive.rnea import rnea
+from closedchain.model.mechanism import Mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Traced terms of a cut mechanism, functions of ``t, q, v, p``.
+
+    Attributes
+    ----------
+    qdot
+        ``N(q) v``, nq.
+    M, h
+        Inertia matrix (n x n, sparse) and bias (n): Coriolis, centrifugal, gravity, forces at frames, point springs.
+    tau
+        Motors, joint springs, joint dampers (n).
+    closure
+        ``c, A, gamma`` of all cuts.
+    kinetic, potential, power
+        Energies (J), and the power (W) of all that has no potential.
+    """
+
+    limbs: Limbs
+    motion: Kinematics
+    measures: JointMeasures
+    applied: Applied
+    qdot: ca.SX
+    M: ca.SX
+    h: ca.SX
+    tau: ca.SX
+    closure: Closure
+    kinetic: ca.SX
+    potential: ca.SX
+    power: ca.SX
+
+    @property
+    def topology(self) -> Topology:
+        """The cut mechanism these equations belong to."""
+        return self.limbs.topology
+
+    @property
+    def symbols(self) -> dict[str, ca.SX]:
+        """``t, q, v, p`` by name."""
+        return {"t": self.limbs.t, "q": self.limbs.q, "v": self.limbs.v, "p": self.limbs.p}
+
+    def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
+        """A CasADi function of ``(t, q, v, p)``."""
+        inputs = self.symbols
+        dense = [ca.densify(x) for x in outputs.values()]
+        return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
+
+
+def derive(mechanism: Mechanism) -> Equations:
+    """Cut a mechanism and trace its equations; the result is kept until the drawing changes.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> from closedchain.derive.equations import derive
+    >>> derive(cc.library.four_bar()).M.shape
+    (3, 3)
+    """
+    topology = cut(mechanism)
+    if "equations" not in mechanism._derived:
+        mechanism._derived["equations"] = _derive(topology)
+    return mechanism._derived["equations"]
+
+
+def _derive(topology: Topology) -> Equations:
+    limbs = trace_limbs(topology)
+    motion = kinematics(limbs)
+    pairs = pair_up(limbs, motion)
+    measures = JointMeasures(limbs, pairs)
+    applied = trace_applied(limbs, motion, measures)
+    return Equations(
+        limbs=limbs,
+        motion=motion,
+        measures=measures,
+        applied=applied,
+        qdot=ca.vertcat(ca.SX(0, 1), *(traced.motion.qdot for traced in limbs.links)),
+        M=crba(limbs),
+        h=rnea(limbs, motion, applied.wrenches),
+        tau=ca.densify(applied.tau),
+        closure=close_cuts(limbs, pairs),
+        kinetic=kinetic_energy(limbs, motion),
+        potential=gravity_potential(limbs, motion) + applied.potential,
+        power=applied.power,
+    )

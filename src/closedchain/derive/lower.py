@@ -1,0 +1,50 @@
+"""From a drawing's numbers and expressions to traced CasADi scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+from closedchain.model.expression import Expression, fold
+
+
+def _interp(x: Any, xp: tuple[float, ...], fp: tuple[float, ...]) -> Any:
+    """Sum of clamped ramps: exact at the knots to rounding, constant outside."""
+    value = fp[0]
+    for x0, x1, f0, f1 in zip(xp, xp[1:], fp, fp[1:], strict=False):
+        if f1 != f0:
+            value += (f1 - f0) / (x1 - x0) * (ca.fmin(ca.fmax(x, x0), x1) - x0)
+    return value
+
+
+def _mod(a: Any, b: Any) -> Any:
+    return a - b * ca.floor(a / b)  # the sign of the divisor, as in Python; C's fmod differs
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "neg": lambda a: -a,
+    "abs": ca.fabs,
+    "min": ca.fmin,
+    "max": ca.fmax,
+    "mod": _mod,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "and": ca.logic_and,
+    "or": ca.logic_or,
+    "not": ca.logic_not,
+    "where": ca.if_else,
+    "interp": _interp,
+    **{name: getattr(ca, name) for name in "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil".split()},
+}
+
+
+def lower(x: Any, leaf: Callable[[Expression], ca.SX]) -> ca.SX:
+    """The traced twin of a number or expression; ``leaf`` gives the traced parameter, time or coordinate."""
+    return ca.SX(fold(x, leaf, OPERATIONS)) if isinstance(x, Expression) else ca.SX(float(x))

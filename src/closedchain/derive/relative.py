@@ -1,0 +1,83 @@
+"""Any quantity of the relative pose of two frames, with its exact Jacobian and bias.
+
+A quantity is a function of the orientations ``R_P, R_S`` and the distance ``d = p_S - p_P`` in the axes of a common root.
+Its time derivatives follow by automatic differentiation from ``R' = w x R``::
+
+    c' = D (w_P, w_S, d') = A v          c'' = A a + gamma
+
+so that ``A`` is the derivative of ``c`` at every state, not only where the loop is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import casadi as ca
+
+from closedchain.derive.kinematics import FrameMotion, Kinematics, kinematics
+from closedchain.derive.limbs import Limbs
+from closedchain.derive.spatial import skew
+from closedchain.model.parts import Joint
+
+Quantity = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]
+"""(R_P, R_S, d, pitch) -> column of values"""
+
+
+class Rows(NamedTuple):
+    """Values, Jacobian (rows x n) and bias: ``values'' = J a + bias``."""
+
+    value: ca.SX
+    J: ca.SX
+    bias: ca.SX
+
+
+class Pair:
+    """The two frames of a joint, followed from the last link that both hang on."""
+
+    def __init__(self, limbs: Limbs, joint: Joint, known: dict[int, Kinematics]) -> None:
+        link_of = limbs.topology.link_of
+        a, b = link_of[joint.a.body.name], link_of[joint.b.body.name]
+        root = limbs.topology.common_ancestor(a, b)
+        if root not in known:
+            known[root] = kinematics(limbs, root)
+        self.P = _side(limbs, joint, a, joint.a, known[root])
+        self.S = _side(limbs, joint, b, joint.b, known[root])
+        self.pitch = limbs.number(joint.pitch)
+
+    def rows(self, quantity: Quantity) -> Rows:
+        """A quantity of this pair with its Jacobian and bias."""
+        P, S = self.P, self.S
+        R_P, R_S, d = ca.SX.sym("R_P", 3, 3), ca.SX.sym("R_S", 3, 3), ca.SX.sym("d", 3)
+        w_P, w_S, d_dot, pitch = ca.SX.sym("w_P", 3), ca.SX.sym("w_S", 3), ca.SX.sym("d_dot", 3), ca.SX.sym("pitch")
+        pose = ca.vertcat(ca.vec(R_P), ca.vec(R_S), d)
+        rate = ca.vertcat(ca.vec(ca.skew(w_P) @ R_P), ca.vec(ca.skew(w_S) @ R_S), d_dot)
+        velocity = ca.vertcat(w_P, w_S, d_dot)
+
+        c = ca.densify(quantity(R_P, R_S, d, pitch))
+        c_dot = ca.jtimes(c, pose, rate)
+        D = ca.jacobian(c_dot, velocity)
+        drift = ca.jtimes(c_dot, pose, rate)
+        f = ca.Function("quantity", [R_P, R_S, d, velocity, pitch], [c, D, drift])
+
+        now = ca.vertcat(P.velocity.ang, S.velocity.ang, S.velocity.lin - P.velocity.lin)
+        value, D, drift = f(P.X.R, S.X.R, S.X.r - P.X.r, now, self.pitch)
+        D = ca.sparsify(D)
+        J = ca.sparsify(D @ ca.vertcat(P.J.ang, S.J.ang, S.J.lin - P.J.lin))
+        bias = D @ ca.vertcat(P.bias.ang, S.bias.ang, S.bias.lin - P.bias.lin) + drift
+        return Rows(ca.densify(value), J, ca.densify(bias))
+
+    def spin(self) -> Rows:
+        """Relative angular velocity in S: not the rate of any coordinate, so it has no value."""
+        P, S = self.P, self.S
+        R, w = S.X.R, S.velocity.ang - P.velocity.ang
+        J = ca.sparsify(R.T @ (S.J.ang - P.J.ang))
+        bias = R.T @ (S.bias.ang - P.bias.ang - skew(S.velocity.ang) @ w)
+        return Rows(ca.SX.nan(3, 1), J, ca.densify(bias))
+
+
+def _side(limbs: Limbs, joint: Joint, index: int, frame, motion: Kinematics) -> FrameMotion:
+    place = limbs.joint_frame(joint, frame)
+    if index >= 0:
+        place = limbs.links[index].X_LB @ place
+    return motion.frame(frame, place)

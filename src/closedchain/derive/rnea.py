@@ -1,0 +1,53 @@
+"""Recursive Newton-Euler: the bias `h`, or the generalised forces of a given motion.
+
+Featherstone 2008, table 5.1. With all joint accelerations zero the result is ``h``: Coriolis, centrifugal, gravity, and
+the external wrenches moved to the left.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from closedchain.derive.kinematics import Kinematics
+from closedchain.derive.limbs import Limbs
+from closedchain.derive.spatial import Vector6, cross_force
+
+
+def rnea(limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.SX | None = None) -> ca.SX:
+    """Generalised forces that hold the motion up.
+
+    Parameters
+    ----------
+    limbs, motion
+        The links and their motion relative to the ground.
+    external
+        Wrench on a link by its number, in the link's frame, about its origin.
+    a
+        Joint accelerations; None means zero.
+    """
+    links = limbs.links
+    force: list[Vector6] = []
+    acceleration = dict(motion.bias)
+    for i, traced in enumerate(links):
+        if a is not None:
+            parent, step = traced.link.parent, traced.X
+            extra = step.motion_into(_less(acceleration[parent], motion.bias[parent]))
+            acceleration[i] = motion.bias[i] + extra + traced.motion.Phi.times(a[traced.link.v])
+        momentum = traced.inertia.times(motion.twist[i])
+        f = traced.inertia.times(acceleration[i]) + cross_force(motion.twist[i], momentum)
+        if i in external:
+            f = f + -external[i]
+        force.append(f)
+
+    out = ca.SX.zeros(limbs.topology.nv, 1)
+    for i in reversed(range(len(links))):
+        traced = links[i]
+        Phi, f = traced.motion.Phi, force[i]
+        out[traced.link.v] = ca.densify(Phi.ang.T @ f.ang + Phi.lin.T @ f.lin)
+        if traced.link.parent >= 0:
+            force[traced.link.parent] = force[traced.link.parent] + traced.X.force_out(f)
+    return out
+
+
+def _less(x: Vector6, y: Vector6) -> Vector6:
+    return Vector6(ca.sparsify(x.ang - y.ang), ca.sparsify(x.lin - y.lin))

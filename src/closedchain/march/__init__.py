@@ -1,0 +1,1 @@
+"""Consistent initial states, and integration in time."""

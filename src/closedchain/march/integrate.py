@@ -1,0 +1,433 @@
+"""`integrate`: run a right-hand side in time with any of the `SOLVERS`; failures are values, not exceptions.
+
+The theory is in `docs/theory/integrators.md`. The right-hand side and the correction are native functions,
+given by their addresses:
+
+    void rhs(const double* t, const double* x, const double* w, double* dx)
+    void correct(const double* t, const double* x, const double* w, double* x_plus, double* residual)
+
+How to add your own solver
+--------------------------
+A solver is one jitted function `advance` with the signature `step_control.ADVANCE`, in a file of its own. It
+makes some attempts at steps and returns how many were accepted; Python then looks around (progress, Ctrl-C)
+and calls it again. Read `rk4.py` as the shortest example, `dopri5.py` as one with step control.
+
+1. Put the numbers of the method into `tableaus.py`, with their source.
+2. Write one step as a pure function: start, length and workspace in, end and error out. `work[0]` is the
+   derivative at the start; the other rows are yours. Allocate nothing in the loop.
+3. Write `advance`: while `state[0].status` is 0 and attempts are left, ask `next_step` for a length, make
+   the step, then `reject` it, or: `put_back` its end, evaluate the derivative there, fill `rows` if
+   `wants_rows` says so, `take_samples`, `accept`, `propose` the next length. Whatever must survive until the
+   next call lives in `state`, `x` and `work`, never in a local variable: results may not depend on how many
+   attempts one call makes.
+4. The polynomial of a step is a nested one (see `tableaus.py`); `hermite_rows` fills the first four rows,
+   which are a valid polynomial of third degree on their own.
+5. Decorate with `march.jit.jit` (in a package of your own: with `numba.njit(ADVANCE, cache=True)`), and add
+   one line to `SOLVERS`. The tests of order, sampling, backward runs, chunks and failures are parametrised
+   over that table.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+class Status(enum.IntEnum):
+    """How a run ended."""
+
+    running = 0
+    finished = 1
+    nan = 2
+    step_too_small = 3
+    too_many_steps = 4
+    correction_failed = 5
+    interrupted = 6
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A method of integration: one line of `SOLVERS`.
+
+    Attributes
+    ----------
+    name : what a user says.
+    order : of the step.
+    dense_order : observed order of the samples between steps.
+    adaptive : whether the step is controlled; otherwise it is given.
+    error_order : `q` in `err ~ h^q`, for the starting step; 0 if not adaptive.
+    function : `module:name` of the jitted `advance`; its module also tells WORK_ROWS and DENSE_ROWS.
+    citation : where the method comes from.
+    """
+
+    name: str
+    order: int
+    dense_order: int
+    adaptive: bool
+    error_order: int
+    function: str
+    citation: str
+
+    def load(self):
+        """The jitted function and its module; the first call in a process imports Numba."""
+        module, function = self.function.split(":")
+        home = importlib.import_module(module)
+        return getattr(home, function), home
+
+
+_HAIRER = "Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., Springer"
+
+SOLVERS = {
+    solver.name: solver
+    for solver in (
+        Solver(
+            "dopri5", 5, 5, True, 5, "closedchain.march.dopri5:advance",
+            f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6",
+        ),
+        Solver("dop853", 8, 8, True, 8, "closedchain.march.dop853:advance", f"{_HAIRER}, II.5, II.6, II.10"),
+        Solver(
+            "rk4", 4, 4, False, 0, "closedchain.march.rk4:advance",
+            "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453",
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a run cost.
+
+    Attributes
+    ----------
+    steps, rejections : accepted and rejected attempts.
+    evaluations, corrections : calls of `rhs` and of `correct`.
+    smallest_step, largest_step : among the accepted steps; nan if there is none.
+    """
+
+    steps: int
+    rejections: int
+    evaluations: int
+    corrections: int
+    smallest_step: float
+    largest_step: float
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Where a run stopped before its end.
+
+    Attributes
+    ----------
+    t, x : time and state (n,) of the last good step.
+    index : of the first derivative entry that was not finite, or None.
+    advice : a sentence that says what to try.
+    """
+
+    t: float
+    x: np.ndarray
+    index: int | None
+    advice: str
+
+
+class DenseOutput:
+    """The solution between the steps: call it with times.
+
+    Parameters
+    ----------
+    t : (m + 1,) ends of the steps, monotone.
+    rows : (m, r, n) nested polynomials of the steps, see `tableaus.py`.
+    """
+
+    def __init__(self, t, rows):
+        self.t, self.rows = t, rows
+
+    def __call__(self, t):
+        """States (..., n) at times `t` (...), within the run; corrections are not applied."""
+        t = np.asarray(t, dtype=float)
+        low, high = sorted((self.t[0], self.t[-1]))
+        if not np.all((t >= low) & (t <= high)):
+            raise ValueError(f"times must lie in [{low}, {high}], the range that was integrated")
+        backward = self.t[-1] < self.t[0]
+        ends = -self.t if backward else self.t
+        step = np.searchsorted(ends[1:-1], -t if backward else t, side="right")
+        theta = ((t - self.t[step]) / (self.t[step + 1] - self.t[step]))[..., None]
+        x = self.rows[step, -1]
+        for r in range(self.rows.shape[1] - 2, -1, -1):
+            x = self.rows[step, r] + (theta if r % 2 == 0 else 1 - theta) * x
+        return x
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What `integrate` returns.
+
+    Attributes
+    ----------
+    t, x : (m,), (m, n) samples: the times of `t_eval` that were reached, or the start and every step.
+    steps_t : (steps,) ends of the accepted steps.
+    counts : what it cost.
+    status, message : how it ended, as a value and as a sentence.
+    failure : where it stopped, None if it finished.
+    sol : the solution as a function of time, if asked for and if there is a step; else None.
+    """
+
+    t: np.ndarray
+    x: np.ndarray
+    steps_t: np.ndarray
+    counts: Counts
+    status: Status
+    message: str
+    failure: Failure | None = None
+    sol: DenseOutput | None = None
+
+    @property
+    def success(self):
+        """Whether the end was reached."""
+        return self.status is Status.finished
+
+
+_SENTENCES = {
+    Status.nan: (
+        "the derivative is not finite",
+        "look for a division by zero, a root of a negative number or a lost rank behind this entry",
+    ),
+    Status.step_too_small: (
+        "the step has become too small to change the time",
+        "the motion may run into a singular configuration or a jump; loosen rtol and atol, or stop before it",
+    ),
+    Status.too_many_steps: (
+        "the limit of steps was reached",
+        "raise max_steps; if steps are very small, the equations are stiff: soften springs or loosen rtol",
+    ),
+    Status.correction_failed: (
+        "the state could not be put back on its constraints",
+        "the loops may be near a singular configuration, or correct_tol below rounding; try smaller steps",
+    ),
+    Status.interrupted: ("the run was interrupted", "continue from this state, it is a good one"),
+}
+
+
+def _vector(name, value, n=None):
+    """A finite vector of float64, or a clear error; a scalar is repeated `n` times."""
+    array = np.array(value, dtype=float)
+    if array.ndim == 0 and n is not None:
+        array = np.full(n, array)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a vector, got an array of shape {array.shape}")
+    if n is not None and array.size != n:
+        raise ValueError(f"{name} must have {n} entries like x0, got {array.size}")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite, entry {int(np.argmin(np.isfinite(array)))} is not")
+    return np.ascontiguousarray(array)
+
+
+def _sample_times(t_eval, t0, t1):
+    times = _vector("t_eval", t_eval)
+    forward = np.sign(t1 - t0) or 1.0
+    if times.size and not np.all(forward * np.diff(times) > 0):
+        at = int(np.argmin(forward * np.diff(times) > 0))
+        raise ValueError(
+            f"t_eval must go strictly from t0 to t1, but entry {at + 1} ({times[at + 1]}) follows {times[at]}"
+        )
+    low, high = min(t0, t1), max(t0, t1)
+    for time in times[[0, -1]] if times.size else ():
+        if not low <= time <= high:
+            raise ValueError(f"t_eval holds {time}, outside of the run from {t0} to {t1}")
+    return times
+
+
+def _positive(name, value):
+    if not value > 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+    return value
+
+
+def _fixed_steps(step, length):
+    """Number and length of the steps: equal ones if they fit to rounding, else the last one is shorter."""
+    number = length / step
+    if not number < 2**53:
+        raise ValueError(f"step {step} is too small for a run of length {length}")
+    whole = max(1, round(number))
+    if abs(number - whole) <= 1e-9 * whole:
+        return whole, length / whole
+    return int(np.ceil(number)), step
+
+
+def integrate(
+    solver: str,
+    rhs: int,
+    x0,
+    t_span: tuple[float, float],
+    w,
+    *,
+    rtol: float = 1e-8,
+    atol=1e-8,
+    t_eval=None,
+    dense_output: bool = False,
+    step: float | None = None,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+    max_steps: int = 10_000_000,
+    correct: int = 0,
+    w_correct=None,
+    correct_tol: float = 1e-13,
+    correct_samples: bool = True,
+    progress: Callable[[float, int], object] | None = None,
+    steps_per_call: int = 500,
+) -> Trajectory:
+    """Integrate `x' = rhs(t, x, w)` from `t_span[0]` to `t_span[1]`, which may lie before it.
+
+    Parameters
+    ----------
+    solver : a name of `SOLVERS`.
+    rhs : address of the native right-hand side.
+    x0 : (n,) state at the start. It is not corrected.
+    t_span : start and end.
+    w : (p,) parameters, constant during the run.
+    rtol, atol : tolerances of a step, `rtol |x_i| + atol_i`; atol may be a vector (n,).
+    t_eval : (m,) sample times, strictly monotone from start to end; None: the start and every accepted step.
+    dense_output : keep the polynomials of all steps, for `Trajectory.sol`.
+    step : length of a step, for solvers with a fixed step only; the last one is shortened to end at the end.
+    first_step, max_step : limits for solvers with step control.
+    max_steps : attempts, accepted or not, before the run is given up.
+    correct : address of the native correction, 0 for none.
+    w_correct : (p,) its parameters; None: the same `w`.
+    correct_tol : position residual at which a state counts as being on the manifold.
+    correct_samples : put also the samples between steps back on the manifold.
+    progress : called as `progress(t, steps)` now and then.
+    steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
+
+    Returns
+    -------
+    Trajectory
+        Failures of the run are told in its `status`; nothing computed is lost.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be right.
+
+    Examples
+    --------
+    >>> import math, numba
+    >>> @numba.cfunc("void(CPointer(f8), CPointer(f8), CPointer(f8), CPointer(f8))")
+    ... def decay(t, x, w, dx):
+    ...     dx[0] = -w[0] * x[0]
+    >>> run = integrate("dop853", decay.address, [1.0], (0.0, 2.0), [0.5], rtol=1e-10, atol=1e-12)
+    >>> bool(abs(run.x[-1, 0] - math.exp(-1)) < 1e-9)
+    True
+    """
+    if solver not in SOLVERS:
+        raise ValueError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
+    method = SOLVERS[solver]
+    if method.adaptive and step is not None:
+        raise ValueError(f"{solver} chooses its step; say first_step or max_step instead of step")
+    if not method.adaptive and (first_step is not None or max_step != np.inf):
+        raise ValueError(f"{solver} has a fixed step; say step instead of first_step or max_step")
+    if not method.adaptive and step is None:
+        raise ValueError(f"{solver} has a fixed step: say step=...")
+
+    # what may be wrong with the numbers
+    x = _vector("x0", x0)
+    w = _vector("w", w)
+    w_correct = w if w_correct is None else _vector("w_correct", w_correct)
+    t0, t1 = _vector("t_span", t_span, 2)
+    n = x.size
+    atol = _vector("atol", atol, n)
+    if not rtol >= 0 or np.any(atol < 0) or np.any((atol == 0) & (rtol == 0)):
+        raise ValueError("rtol and atol must not be negative, nor both zero")
+    _positive("max_step", max_step)
+    _positive("correct_tol", correct_tol)
+    _positive("steps_per_call", steps_per_call)
+    times = np.empty(0) if t_eval is None else _sample_times(t_eval, t0, t1)
+    if n == 0:
+        raise ValueError("x0 is empty: there is nothing to integrate")
+    if not rhs:
+        raise ValueError("rhs is the address 0")
+
+    # the records of the run
+    from closedchain.march import step_control
+
+    advance, home = method.load()
+    options = np.zeros(1, step_control.OPTIONS)
+    state = np.zeros(1, step_control.STATE)
+    o, s = options[0], state[0]
+    o["t0"], o["t1"], o["direction"] = t0, t1, 1.0 if t1 >= t0 else -1.0
+    o["rtol"], o["max_step"] = rtol, max_step
+    o["first_step"] = 0.0 if first_step is None else _positive("first_step", first_step)
+    o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples
+    o["max_steps"], o["attempts"] = max_steps, steps_per_call
+    o["keep_states"], o["keep_dense"] = t_eval is None, dense_output
+    if not method.adaptive:
+        o["fixed_steps"], o["step"] = _fixed_steps(_positive("step", step), abs(t1 - t0))
+    s["t"], s["err_old"], s["h_min"], s["bad_index"] = t0, 1e-4, np.inf, -1
+    s["cause"] = Status.step_too_small
+
+    # room for everything
+    start = x.copy()
+    work = np.zeros((home.WORK_ROWS, n))
+    samples = np.empty((times.size, n))
+    step_t = np.empty(steps_per_call)
+    step_x = np.empty((steps_per_call if t_eval is None else 0, n))
+    dense = np.empty((steps_per_call if dense_output else 0, home.DENSE_ROWS, n))
+    chunks = []
+
+    def collect():
+        # also right when a Ctrl-C fell between a call and its booking
+        before = chunks[-1][0] if chunks else 0
+        done = int(s["steps"]) - before
+        chunks.append((before + done, step_t[:done].copy(), step_x[:done].copy(), dense[:done].copy()))
+
+    if times.size and times[0] == t0:
+        samples[0] = start
+        s["next_sample"] = 1
+    try:
+        if t0 == t1:
+            s["status"] = Status.finished
+        else:
+            step_control.begin(rhs, w, atol, options, state, x, work, float(method.error_order))
+        while s["status"] == Status.running:
+            advance(rhs, correct, w, w_correct, atol, times, samples, options, state, x, work, step_t, step_x, dense)
+            collect()
+            if progress is not None:
+                progress(float(s["t"]), int(s["steps"]))
+    except KeyboardInterrupt:
+        collect()
+        if s["status"] == Status.running:
+            s["status"] = Status.interrupted
+
+    return _trajectory(s, start, x, t0, t1, times, samples, t_eval is None, chunks, dense_output)
+
+
+def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_output):
+    """Put the pieces together."""
+    kept = list(zip(*chunks, strict=True))[1:]
+    steps_t, step_x, dense = [np.concatenate(parts) for parts in kept] if kept else [np.empty(0)] * 3
+    if every_step:
+        t = np.concatenate([[t0], steps_t])
+        states = np.concatenate([start[None], step_x]) if len(steps_t) else start[None]
+    else:
+        reached = int(s["next_sample"])
+        t, states = times[:reached].copy(), samples[:reached].copy()
+    any_step = bool(s["steps"])
+    counts = Counts(
+        *(int(s[name]) for name in ("steps", "rejections", "evaluations", "corrections")),
+        *(float(s[name]) if any_step else np.nan for name in ("h_min", "h_max")),
+    )
+    status = Status(int(s["status"]))
+    sol = None
+    if dense_output and any_step:
+        sol = DenseOutput(np.concatenate([[t0], steps_t]), dense)
+    if status is Status.finished:
+        return Trajectory(t, states, steps_t, counts, status, f"reached t = {float(t1)}", None, sol)
+
+    index = int(s["bad_index"]) if status is Status.nan and s["bad_index"] >= 0 else None
+    what, advice = _SENTENCES[status]
+    entry = "" if index is None else f" (entry {index})"
+    message = f"at t = {float(s['t'])} {what}{entry}: {advice}"
+    failure = Failure(float(s["t"]), x.copy(), index, advice)
+    return Trajectory(t, states, steps_t, counts, status, message, failure, sol)

@@ -1,0 +1,80 @@
+"""A state of a mechanism: coordinates and velocities of all its joints, at given parameter values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from closedchain.cut.topology import Topology, cut
+from closedchain.derive.equations import derive
+from closedchain.errors import ModelError
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Coordinates ``q`` and velocities ``v`` of the tree joints; ``state["B"]`` works for every joint, cut or not.
+
+    Attributes
+    ----------
+    q, v
+        Numbered as in the cut mechanism (see ``topology.q_labels``).
+    parameters
+        Values that differed from the mechanism's own when the state was found.
+    """
+
+    mechanism: Mechanism
+    q: np.ndarray
+    v: np.ndarray
+    parameters: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def topology(self) -> Topology:
+        """The cut mechanism the numbers belong to."""
+        return cut(self.mechanism)
+
+    @property
+    def coordinates(self) -> dict[str, float]:
+        """All coordinates by name, those of cut joints included."""
+        return self._named(0)
+
+    @property
+    def velocities(self) -> dict[str, float]:
+        """All velocities by name, those of cut joints included."""
+        return self._named(1)
+
+    def __getitem__(self, label: str) -> float:
+        values = self.coordinates
+        if label not in values:
+            raise ModelError(f"mechanism {self.mechanism.name!r} has no coordinate {label!r}{suggest(label, values)}")
+        return values[label]
+
+    def _named(self, which: int) -> dict[str, float]:
+        values = joint_values(self.mechanism)(0.0, self.q, self.v, parameter_vector(self.mechanism, self.parameters))
+        joints = self.topology.joints
+        labels = [x for j in joints for x in (j.labels() if which == 0 else j.velocity_labels())]
+        return dict(zip(labels, np.array(values[which]).ravel().tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{k}={x:.6g}" for k, x in self.coordinates.items())
+        return f"State({self.mechanism.name!r}: {parts})"
+
+
+def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = None) -> np.ndarray:
+    """All parameter values in order."""
+    return np.array(list(mechanism.parameters.merged(overrides).values()), float)
+
+
+def joint_values(mechanism: Mechanism):
+    """A CasADi function (t, q, v, p) -> coordinates and velocities of all joints in the order of the drawing."""
+    import casadi as ca
+
+    e = derive(mechanism)
+    if "joint values" not in mechanism._derived:
+        joints = e.topology.joints
+        q = ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints))
+        v = ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints))
+        mechanism._derived["joint values"] = e.function("joint_values", {"q_all": q, "v_all": v})
+    return mechanism._derived["joint values"]

@@ -1,0 +1,319 @@
+"""How long the next step is: error norm, controller, starting step, and what is said when no step works.
+
+An adaptive solver keeps all that it remembers between steps in one record (`STATE`), next to the constants
+of the run (`OPTIONS`). It can therefore stop after any attempt and continue later with the same bits.
+
+The error of a step is measured against `atol_i + rtol |x_i|` in the root-mean-square norm. The controller is
+that of Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., II.4, and of
+their codes (IV.2 of the second volume): the next step is `h / factor` with
+
+    factor = err^(1/q - 0.75 beta) / err_old^beta / safety,      limited to [1/grow, 1/shrink],
+
+with `err ~ h^q`, safety 0.9, and `beta = 0.04` for dopri5 (Gustafsson's proportional-integral control, which
+damps the sawtooth at the border of stability), `beta = 0` for dop853. After a rejection the step does not
+grow. The starting step is the heuristic of the same book, II.4.
+"""
+
+import numba
+import numpy as np
+
+from closedchain.march.jit import jit
+from closedchain.native.call import call4
+
+OPTIONS = np.dtype(
+    [
+        ("t0", "f8"),
+        ("t1", "f8"),
+        ("direction", "f8"),  # 1 forward, -1 backward
+        ("rtol", "f8"),
+        ("first_step", "f8"),  # 0: choose
+        ("max_step", "f8"),
+        ("step", "f8"),  # length of a fixed step
+        ("fixed_steps", "i8"),  # number of fixed steps
+        ("correct_tol", "f8"),
+        ("correct_samples", "i8"),
+        ("max_steps", "i8"),
+        ("attempts", "i8"),  # of one call of `advance`
+        ("keep_states", "i8"),
+        ("keep_dense", "i8"),
+    ]
+)
+
+STATE = np.dtype(
+    [
+        ("t", "f8"),
+        ("h", "f8"),  # length of the next step, positive
+        ("err_old", "f8"),
+        ("h_min", "f8"),
+        ("h_max", "f8"),
+        ("rejected", "i8"),  # the last attempt was rejected
+        ("steps", "i8"),
+        ("rejections", "i8"),
+        ("evaluations", "i8"),
+        ("corrections", "i8"),
+        ("next_sample", "i8"),
+        ("status", "i8"),
+        ("cause", "i8"),  # the status that a collapse of the step would have
+        ("bad_index", "i8"),  # of the first entry that was not finite, else -1
+        ("failed_corrections", "i8"),  # in a row
+    ]
+)
+
+# numbers of integrate.Status
+RUNNING, FINISHED, NAN, STEP_TOO_SMALL, TOO_MANY_STEPS, CORRECTION_FAILED = range(6)
+
+SAFETY = 0.9
+MAX_FAILED_CORRECTIONS = 20
+EPS = float(np.finfo(float).eps)
+
+# the types of the records in Numba
+OptionsRecord = numba.from_dtype(OPTIONS)
+StateRecord = numba.from_dtype(STATE)
+
+# the signature of every solver's `advance`; see the essay in integrate.py
+ADVANCE = numba.int64(
+    numba.int64,  # rhs
+    numba.int64,  # correct
+    numba.float64[::1],  # w: parameters of rhs
+    numba.float64[::1],  # w_correct: parameters of correct
+    numba.float64[::1],  # atol (n)
+    numba.float64[::1],  # t_eval
+    numba.float64[:, ::1],  # samples (len(t_eval), n)
+    OptionsRecord[::1],  # one record
+    StateRecord[::1],  # one record
+    numba.float64[::1],  # x (n)
+    numba.float64[:, ::1],  # work (rows, n); row 0 is the derivative at x
+    numba.float64[::1],  # step_t (attempts)
+    numba.float64[:, ::1],  # step_x (attempts or 0, n)
+    numba.float64[:, :, ::1],  # dense (attempts or 0, dense_rows, n)
+)
+
+
+@jit(
+    numba.float64(
+        numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64
+    )
+)
+def scaled_norm(e, x, y, atol, rtol):
+    """Root mean square of `e_i / (atol_i + rtol max(|x_i|, |y_i|))`."""
+    total = 0.0
+    for i in range(e.size):
+        total += (e[i] / (atol[i] + rtol * max(abs(x[i]), abs(y[i])))) ** 2
+    return np.sqrt(total / e.size)
+
+
+@jit(numba.void(numba.float64[::1], numba.float64[::1]))
+def copy(source, target):
+    """`target[:] = source`, without the checks of an array assignment, which take long to compile."""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@jit(numba.int64(numba.float64[:, ::1]))
+def first_nonfinite(k):
+    """Column of the first entry of `k` that is not finite, reading row by row; -1 if all are finite."""
+    for j in range(k.shape[0]):
+        for i in range(k.shape[1]):
+            if not np.isfinite(k[j, i]):
+                return i
+    return -1
+
+
+@jit(numba.float64(OptionsRecord, StateRecord))
+def next_step(o, s):
+    """Signed length of the step to attempt; 0 with a status set when there must be none."""
+    if s.steps + s.rejections >= o.max_steps:
+        s.status = TOO_MANY_STEPS
+        return 0.0
+
+    # a step below the resolution of t says that something else is wrong: the last cause of rejection
+    if s.h <= 16.0 * EPS * abs(s.t) + EPS * EPS * abs(o.t1 - o.t0):
+        s.status = s.cause
+        return 0.0
+
+    # stretch by one percent rather than leave a crumb for the last step
+    rest = abs(o.t1 - s.t)
+    h = min(s.h, o.max_step)
+    if rest < 1.01 * h:
+        h = rest if rest <= o.max_step else 0.5 * rest
+    return o.direction * h
+
+
+@jit(numba.float64(OptionsRecord, StateRecord, numba.float64))
+def end_time(o, s, h):
+    """The time at the end of a step, exactly `t1` for the last one."""
+    return o.t1 if abs(h) >= abs(o.t1 - s.t) else s.t + h
+
+
+@jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, numba.float64[:, ::1]))
+def reject(s, h, err, exponent, k):
+    """Book a step whose error was too large or not finite, and shorten the next one.
+
+    Parameters
+    ----------
+    s : the record of `STATE`.
+    h : the step that was tried.
+    err : its error, `> 1` or not finite.
+    exponent : `1 / q`.
+    k : (stages, n) derivatives of the attempt.
+    """
+    s.rejections += 1
+    s.rejected = 1
+    if np.isfinite(err):
+        s.cause = STEP_TOO_SMALL
+        s.h = abs(h) * max(0.2, SAFETY * err**-exponent)
+        return
+
+    # perhaps a trial point left the domain of the right-hand side: come closer before giving up
+    s.bad_index = first_nonfinite(k)
+    s.cause = NAN if s.bad_index >= 0 else STEP_TOO_SMALL
+    s.h = 0.25 * abs(h)
+
+
+@jit(numba.void(StateRecord, numba.float64))
+def reject_correction(s, h):
+    """Book a step whose end could not be put back on the manifold: half the step, but not for ever."""
+    s.rejections += 1
+    s.rejected = 1
+    s.cause = CORRECTION_FAILED
+    s.h = 0.5 * abs(h)
+    s.failed_corrections += 1
+    if s.failed_corrections >= MAX_FAILED_CORRECTIONS:
+        s.status = CORRECTION_FAILED
+
+
+@jit(
+    numba.void(
+        OptionsRecord,
+        StateRecord,
+        numba.float64,
+        numba.float64,
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[:, ::1],
+        numba.int64,
+        numba.float64[::1],
+        numba.float64[:, ::1],
+        numba.float64[:, :, ::1],
+    )
+)
+def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
+    """Move to the end of a step, and keep what is asked for.
+
+    Parameters
+    ----------
+    o, s : the records of the run.
+    h, t_new : signed length and end of the step.
+    x, f : (n,) state and derivative at the start; they become those of the end.
+    y, f_new : (n,) state and derivative at the end.
+    rows : (m, n) polynomial of the step.
+    done : the number of steps kept before.
+    step_t, step_x, dense : as for `ADVANCE`.
+    """
+    step_t[done] = t_new
+    if o.keep_states:
+        copy(y, step_x[done])
+    if o.keep_dense:
+        for j in range(rows.shape[0]):
+            copy(rows[j], dense[done, j])
+    copy(y, x)
+    copy(f_new, f)
+
+    s.t = t_new
+    s.steps += 1
+    s.h_min = min(s.h_min, abs(h))
+    s.h_max = max(s.h_max, abs(h))
+    s.failed_corrections = 0
+    s.bad_index = -1
+    s.cause = STEP_TOO_SMALL
+    if t_new == o.t1:
+        s.status = FINISHED
+
+
+@jit(
+    numba.void(
+        StateRecord, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64
+    )
+)
+def propose(s, h, err, exponent, beta, shrink, grow):
+    """Choose the step after an accepted one, by proportional-integral control.
+
+    Parameters
+    ----------
+    s : the record of `STATE`.
+    h, err : the accepted step and its error, `err <= 1`.
+    exponent, beta, shrink, grow : the letters of the module's docstring; exponent is `1/q - 0.75 beta`.
+    """
+    factor = err**exponent / s.err_old**beta / SAFETY
+    factor = min(1.0 / shrink, max(1.0 / grow, factor))
+    if s.rejected:
+        factor = max(factor, 1.0)
+    s.h = abs(h) / factor
+    s.err_old = max(err, 1e-4)
+    s.rejected = 0
+
+
+@jit(
+    numba.void(
+        numba.int64,
+        numba.float64[::1],
+        numba.float64[::1],
+        OptionsRecord[::1],
+        StateRecord[::1],
+        numba.float64[::1],
+        numba.float64[:, ::1],
+        numba.float64,
+    )
+)
+def begin(rhs, w, atol, options, state, x, work, q):
+    """Evaluate the derivative at the start, and choose the first step unless it is given.
+
+    Parameters
+    ----------
+    rhs, w, atol, options, state, x, work : as for `ADVANCE`; row 0 of work receives the derivative.
+    q : the order of the error estimate plus one; 0 for a fixed step.
+    """
+    o, s = options[0], state[0]
+    clock = np.empty(1)
+    clock[0] = s.t
+    f = work[0]
+    call4(rhs, clock, x, w, f)
+    s.evaluations += 1
+    s.bad_index = first_nonfinite(work[:1])
+    if s.bad_index >= 0:
+        s.status = NAN
+        return
+    if q == 0.0:
+        return
+    limit = min(o.max_step, abs(o.t1 - o.t0))
+    if o.first_step > 0.0:
+        s.h = min(o.first_step, limit)
+        return
+
+    # a first guess: one percent of |x| / |x'|
+    d0 = scaled_norm(x, x, x, atol, o.rtol)
+    d1 = scaled_norm(f, x, x, atol, o.rtol)
+    h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    h0 = min(h0, limit)
+
+    # an explicit Euler step estimates the second derivative
+    y, fy = work[1], work[2]
+    for i in range(x.size):
+        y[i] = x[i] + o.direction * h0 * f[i]
+    clock[0] = s.t + o.direction * h0
+    call4(rhs, clock, y, w, fy)
+    s.evaluations += 1
+    for i in range(x.size):
+        fy[i] -= f[i]
+    d2 = scaled_norm(fy, x, x, atol, o.rtol) / h0
+
+    # h^q max(|x'|, |x''|) = 0.01
+    steepest = max(d1, d2)
+    if not np.isfinite(d2):
+        s.h = 1e-3 * h0
+    elif steepest <= 1e-15:
+        s.h = min(max(1e-6, 1e-3 * h0), limit)
+    else:
+        s.h = min(100.0 * h0, (0.01 / steepest) ** (1.0 / q), limit)

@@ -1,0 +1,1 @@
+"""What a mechanism is: bodies, joints, actuators, forces, and the library of mechanisms."""

@@ -1,0 +1,252 @@
+"""Numbers that are known by name: parameters, time, coordinates, and arithmetic on them.
+
+A mechanism is data. Where a user writes a number, an `Expression` may stand instead: a named parameter
+(``m.parameter("k", 50.0)``), the time ``cc.t``, a joint coordinate ``joint.q``, or any arithmetic on these
+with ``+ - * / **``, comparisons, and the functions of `closedchain.model.functions`. An expression is a small
+immutable tree. It knows nothing of CasADi: `closedchain.derive.lower` turns it into traced scalars, and
+`Expression.evaluate` computes it with plain numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from closedchain.errors import ModelError
+
+LEAVES = ("parameter", "time", "coordinate", "velocity")
+
+# every inner operation with its meaning on plain numbers; `derive.lower` has the traced twin of each
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "pow": np.power,
+    "neg": np.negative,
+    "abs": np.abs,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "sign": np.sign,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "mod": np.mod,
+    "min": np.minimum,
+    "max": np.maximum,
+    "lt": np.less,
+    "le": np.less_equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+    "where": np.where,
+    "interp": lambda x, xp, fp: np.interp(x, xp, fp),
+}
+
+
+class Expression:
+    """A node of the tree: an operation and its arguments (expressions, floats, or tuples of floats)."""
+
+    __slots__ = ("args", "op")
+
+    def __init__(self, op: str, *args: Any) -> None:
+        self.op = op
+        self.args = args
+
+    # arithmetic: every operator makes a new node; constants fold when they change nothing
+
+    def __add__(self, other: Number) -> Number:
+        return self if _is(other, 0) else Expression("add", self, other)
+
+    def __radd__(self, other: Number) -> Number:
+        return self if _is(other, 0) else Expression("add", other, self)
+
+    def __sub__(self, other: Number) -> Number:
+        return self if _is(other, 0) else Expression("sub", self, other)
+
+    def __rsub__(self, other: Number) -> Number:
+        return -self if _is(other, 0) else Expression("sub", other, self)
+
+    def __mul__(self, other: Number) -> Number:
+        if _is(other, 0):
+            return 0.0
+        return self if _is(other, 1) else Expression("mul", self, other)
+
+    def __rmul__(self, other: Number) -> Number:
+        return self * other
+
+    def __truediv__(self, other: Number) -> Number:
+        return self if _is(other, 1) else Expression("div", self, other)
+
+    def __rtruediv__(self, other: Number) -> Number:
+        return 0.0 if _is(other, 0) else Expression("div", other, self)
+
+    def __pow__(self, other: Number) -> Number:
+        return self if _is(other, 1) else Expression("pow", self, other)
+
+    def __rpow__(self, other: Number) -> Number:
+        return Expression("pow", other, self)
+
+    def __mod__(self, other: Number) -> Number:
+        return Expression("mod", self, other)
+
+    def __rmod__(self, other: Number) -> Number:
+        return Expression("mod", other, self)
+
+    def __neg__(self) -> Expression:
+        return Expression("neg", self)
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __abs__(self) -> Expression:
+        return Expression("abs", self)
+
+    def __lt__(self, other: Number) -> Expression:
+        return Expression("lt", self, other)
+
+    def __le__(self, other: Number) -> Expression:
+        return Expression("le", self, other)
+
+    def __gt__(self, other: Number) -> Expression:
+        return Expression("lt", other, self)
+
+    def __ge__(self, other: Number) -> Expression:
+        return Expression("le", other, self)
+
+    def __and__(self, other: Number) -> Expression:
+        return Expression("and", self, other)
+
+    def __or__(self, other: Number) -> Expression:
+        return Expression("or", self, other)
+
+    def __invert__(self) -> Expression:
+        return Expression("not", self)
+
+    def __bool__(self) -> bool:
+        raise ModelError(
+            f"the truth of {self} is not known while the mechanism is described: "
+            "use cc.where(condition, a, b) instead of if, and '&', '|', '~' instead of and, or, not"
+        )
+
+    def __float__(self) -> float:
+        raise ModelError(f"{self} has no fixed value yet: use cc.sin, cc.sqrt, ... instead of math or numpy")
+
+    # numpy would otherwise walk into an array of objects: `array * expression` and numpy functions say so instead
+    __array_ufunc__ = None
+
+    # a tree is compared and hashed by identity; == between expressions would be a trap
+    __hash__ = object.__hash__
+
+    def leaves(self) -> Iterator[Expression]:
+        """All parameters, times, coordinates and velocities in the tree, once each."""
+        seen: set[int] = set()
+        stack: list[Expression] = [self]
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if node.op in LEAVES:
+                yield node
+            else:
+                stack.extend(a for a in reversed(node.args) if isinstance(a, Expression))
+
+    def evaluate(self, leaf: Callable[[Expression], Any]) -> Any:
+        """Compute with plain numbers; ``leaf`` gives the value of each leaf."""
+        return fold(self, leaf, OPERATIONS)
+
+    def __repr__(self) -> str:
+        return _text(self)
+
+
+Number: TypeAlias = float | int | Expression
+"""What may stand wherever a mechanism has a number."""
+
+t = Expression("time")
+"""The time, for use in torques and forces."""
+
+
+def parameter(name: str) -> Expression:
+    """The leaf that stands for the parameter ``name``."""
+    return Expression("parameter", name)
+
+
+def fold(node: Any, leaf: Callable[[Expression], Any], operations: dict[str, Callable[..., Any]]) -> Any:
+    """Walk an expression from its leaves up, with any meaning of the operations."""
+    done: dict[int, Any] = {}
+
+    def value(a: Any) -> Any:
+        return done[id(a)] if isinstance(a, Expression) else a
+
+    stack = [node]
+    while stack:
+        top = stack[-1]
+        if not isinstance(top, Expression) or id(top) in done:
+            stack.pop()
+        elif top.op in LEAVES:
+            done[id(stack.pop())] = leaf(top)
+        else:
+            open_args = [a for a in top.args if isinstance(a, Expression) and id(a) not in done]
+            if open_args:
+                stack.extend(open_args)
+            else:
+                done[id(top)] = operations[top.op](*map(value, top.args))
+                stack.pop()
+    return value(node)
+
+
+def is_zero(x: Any) -> bool:
+    """Whether a number is exactly zero, and so part of the structure."""
+    return _is(x, 0)
+
+
+def check_number(x: Any, what: str) -> Number:
+    """Pass an expression or a finite float; name the culprit otherwise."""
+    if isinstance(x, Expression):
+        return x
+    try:
+        value = float(x)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} must be a number, a parameter or an expression, not {x!r}") from None
+    if not math.isfinite(value):
+        raise ModelError(f"{what} is {value}: give a finite number")
+    return value
+
+
+def _is(x: Any, number: float) -> bool:
+    return not isinstance(x, Expression) and np.ndim(x) == 0 and x == number
+
+
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "lt": "<", "le": "<=", "and": "&", "or": "|"}
+
+
+def _text(node: Any) -> str:
+    if not isinstance(node, Expression):
+        return f"{node:g}" if isinstance(node, float | int) else repr(node)
+    if node.op == "parameter":
+        return node.args[0]
+    if node.op == "time":
+        return "t"
+    if node.op in ("coordinate", "velocity"):
+        joint, index = node.args
+        return f"{'q' if node.op == 'coordinate' else 'v'}[{joint}{'' if index is None else f'.{index}'}]"
+    parts = [_text(a) for a in node.args]
+    if node.op in _INFIX:
+        return f"({parts[0]} {_INFIX[node.op]} {parts[1]})"
+    if node.op == "neg":
+        return f"-{parts[0]}"
+    return f"{node.op}({', '.join(parts)})"

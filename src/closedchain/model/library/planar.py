@@ -1,0 +1,64 @@
+"""Planar mechanisms with one loop, drawn in space with ordinary hinges and slides. Plane xy, gravity along -y."""
+
+from __future__ import annotations
+
+from closedchain.model.expression import Number
+from closedchain.model.functions import pi
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.shapes import box, rod
+
+
+def four_bar(torque: Number = 6.0) -> Mechanism:
+    """The crank-rocker of Wang, Gosselin and Cheng (2002), section 3.1: lengths 1, 4, 2.5 m, ground 3 m, rods of 1 kg.
+
+    Starts at rest with the crank upright. Angles of the paper: theta = O, alpha = O + A, phi = C.
+    """
+    m = Mechanism("four-bar", gravity=(0, -9.8, 0))
+    crank = m.body("crank", rod(length=1.0, mass=1.0))
+    coupler = m.body("coupler", rod(length=4.0, mass=1.0))
+    rocker = m.body("rocker", rod(length=2.5, mass=1.0))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, coupler, guess=-1.2)
+    m.revolute("C", m.ground.at(3, 0, 0), rocker, guess=1.3)
+    m.revolute("B", coupler.tip, rocker.tip)
+    m.motor("O", torque=torque)
+    m.start = {"O": pi / 2}
+    return m
+
+
+def slider_crank(torque: Number = 0.1, g: Number = 0.0) -> Mechanism:
+    """Crank 0.1 m, rod 0.3 m, slider 0.4 kg on the x axis; the crank is driven by a constant torque.
+
+    The numbers are those of the rigid slider-crank among EXUDYN's test models; starts at rest in the outer dead centre.
+    """
+    m = Mechanism("slider-crank", gravity=(0, -g, 0))
+    crank = m.body("crank", rod(length=0.1, mass=0.2))
+    connecting = m.body("rod", rod(length=0.3, mass=0.2))
+    slider = m.body("slider", box(size=(0.06, 0.04, 0.04), mass=0.4))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, connecting)
+    m.prismatic("slide", m.ground, slider, axis=(1, 0, 0), guess=0.4)
+    m.revolute("B", connecting.tip, slider)
+    m.motor("O", torque=torque)
+    m.start = {"O": 0.0}
+    return m
+
+
+def five_bar(torques: tuple[Number, Number] = (0.5, -0.5)) -> Mechanism:
+    """A planar robot with two motors on the ground, 0.2 m apart: proximal rods 0.25 m, distal rods 0.35 m.
+
+    The tip of the robot is the frame ``left distal.tip``. It moves in a horizontal plane.
+    """
+    m = Mechanism("five-bar", gravity=(0, 0, -9.81))
+    sides = {}
+    for side, x in (("left", -0.1), ("right", 0.1)):
+        proximal = m.body(f"{side} proximal", rod(length=0.25, mass=0.4))
+        distal = m.body(f"{side} distal", rod(length=0.35, mass=0.3))
+        m.revolute(f"{side} motor", m.ground.at(x, 0, 0), proximal)
+        m.revolute(f"{side} elbow", proximal.tip, distal, guess=-1.1 if side == "left" else 1.1)
+        sides[side] = distal
+    m.revolute("tip", sides["left"].tip, sides["right"].tip)
+    m.motor("left motor", torque=torques[0])
+    m.motor("right motor", torque=torques[1])
+    m.start = {"left motor": 2.2, "right motor": pi - 2.2}
+    return m

@@ -1,0 +1,46 @@
+"""The planar parallel robot 3-RRR of Raoofian, Kamali and Taghvaeipour (2017)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from closedchain.model.functions import pi
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.shapes import rigid, rod
+
+POLAR = tuple(math.radians(a) for a in (210, 330, 90))
+
+
+def rrr3(torques: Sequence[Any] = (0.0, 0.0, 0.0), position: tuple[float, float] = (0.05, 0.0), angle: float = 0.0) -> Mechanism:
+    """Three legs of two rods (0.4 and 0.6 m) between a base of side 1.2 m and a platform of side 0.4 m.
+
+    Horizontal plane: gravity along -z does no work. Motors on the proximal links. ``position`` (m) and ``angle`` (rad) of
+    the platform fix the start; all legs bend the same way (proximal angle = direction to the platform joint + acos(...)).
+
+    The inertia of the platform about z is the paper's; the others are those of a flat plate.
+    """
+    m = Mechanism("rrr3", gravity=(0, 0, -9.81))
+    l1, l2, base, side = 0.4, 0.6, 1.2, 0.4
+    platform = m.body("platform", rigid(mass=8.0, inertia=(0.0817 / 2, 0.0817 / 2, 0.0817)))
+    for k, polar in enumerate(POLAR, start=1):
+        proximal = m.body(f"proximal{k}", rod(length=l1, mass=3.0))
+        distal = m.body(f"distal{k}", rod(length=l2, mass=4.0))
+        ox, oy = (base / math.sqrt(3) * f(polar) for f in (math.cos, math.sin))
+        px, py = (side / math.sqrt(3) * f(polar) for f in (math.cos, math.sin))
+        corner = platform.frame(f"corner{k}", at=(px, py, 0.0))
+
+        # inverse kinematics of the leg at the start
+        dx = position[0] + math.cos(angle) * px - math.sin(angle) * py - ox
+        dy = position[1] + math.sin(angle) * px + math.cos(angle) * py - oy
+        reach = math.hypot(dx, dy)
+        a = math.atan2(dy, dx) + math.acos((l1**2 + reach**2 - l2**2) / (2 * l1 * reach))
+        b = math.atan2(dy - l1 * math.sin(a), dx - l1 * math.cos(a))
+
+        m.revolute(f"base{k}", m.ground.at(ox, oy, 0.0), proximal, guess=a % (2 * pi))
+        m.revolute(f"elbow{k}", proximal.tip, distal, guess=(b - a + pi) % (2 * pi) - pi)
+        m.revolute(f"wrist{k}", distal.tip, corner, guess=angle - b)
+        m.motor(f"base{k}", torque=torques[k - 1])
+        m.start[f"base{k}"] = a % (2 * pi)
+    return m

@@ -1,0 +1,20 @@
+"""CasADi expressions as machine code in memory.
+
+``compile_function`` traces an SX graph, writes LLVM IR, compiles it with llvmlite, and keeps the object code in the
+user's cache folder. It knows nothing of mechanisms. Numba code calls the result by its address
+(:mod:`closedchain.native.call`). The theory is in ``docs/theory/native.md``.
+"""
+
+from closedchain.native.counts import OperationCounts
+from closedchain.native.function import NativeFunction, Timings, compile_function
+from closedchain.native.object_cache import cache_folder
+from closedchain.native.trace import UnsupportedOperation
+
+__all__ = [
+    "NativeFunction",
+    "OperationCounts",
+    "Timings",
+    "UnsupportedOperation",
+    "cache_folder",
+    "compile_function",
+]

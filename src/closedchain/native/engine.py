@@ -1,0 +1,157 @@
+"""From IR text to machine code in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import itertools
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from closedchain.native import object_cache
+
+# functions of the C library that native code may call
+_LIBRARY = (
+    "sin cos sincos tan asin acos atan atan2 exp log pow sinh cosh tanh asinh acosh atanh erf erfc log1p expm1 "
+    "hypot fmod remainder floor ceil malloc free memset"
+).split()
+
+# level of the optimiser and of the code generator; docs/theory/native.md says how they were chosen
+OPTIMISER_LEVEL = 1
+GENERATOR_LEVEL = 2
+
+_NUMBER = itertools.count()
+
+
+class Machine:
+    """Code in memory: it lives as long as this object, and is freed with it."""
+
+    def __init__(self, tracker: Any, symbols: Iterable[str]) -> None:
+        self._tracker = tracker
+        self.address: dict[str, int] = {symbol: tracker[symbol] for symbol in symbols}
+
+
+@cache
+def _llvm() -> Any:
+    """LLVM, ready to compile for this machine."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def _linker() -> Any:
+    """The linker that all native functions share; each is a library of its own in it."""
+    return _llvm().create_lljit_compiler(_target_machine(), use_jit_link=True)
+
+
+@cache
+def _library_addresses() -> dict[str, int]:
+    """Addresses of the functions of the C library."""
+    if sys.platform == "win32":
+        libraries = [ctypes.CDLL("ucrtbase")]
+    else:
+        name = ctypes.util.find_library("m")
+        libraries = [ctypes.CDLL(None)] + ([ctypes.CDLL(name)] if name else [])
+    addresses = {}
+    for symbol in _LIBRARY:
+        for library in libraries:
+            if hasattr(library, symbol):
+                addresses[symbol] = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
+                break
+    return addresses
+
+
+@cache
+def host() -> tuple[str, str, str, str]:
+    """Triple, name and features of this machine's processor, and the version of LLVM."""
+    llvm = _llvm()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    return (
+        llvm.get_process_triple(),
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+        version,
+    )
+
+
+@cache
+def vector_width() -> int:
+    """Doubles in a vector register, as far as worth using; 1 without fused multiply-add."""
+    features = _llvm().get_host_cpu_features()
+    if features.get("neon"):
+        return 2
+    if not features.get("fma"):
+        return 1
+    return 8 if features.get("avx512dq") else 4
+
+
+def _target_machine() -> Any:
+    triple, cpu, features, _ = host()
+    # the small code model lets instructions address their constants directly; the linker puts the sections of one
+    # object side by side, and reports an error if something were out of reach
+    return (
+        _llvm()
+        .Target.from_triple(triple)
+        .create_target_machine(
+            cpu=cpu, features=features, opt=GENERATOR_LEVEL, reloc="pic", codemodel="small", jit=True
+        )
+    )
+
+
+def _compile(text: str) -> bytes:
+    llvm = _llvm()
+    machine = _target_machine()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISER_LEVEL)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return machine.emit_object(module)
+
+
+def build(text: str, symbols: Iterable[str], use_cache: bool = True) -> tuple[Machine, bool]:
+    """Make machine code of IR text, or take it from the cache.
+
+    Returns
+    -------
+    machine : Machine
+        The addresses of the symbols.
+    cached : bool
+        Whether the object code came from the cache.
+    """
+    entry = object_cache.key(text, *host(), str(OPTIMISER_LEVEL), str(GENERATOR_LEVEL))
+    code = object_cache.load(entry) if use_cache else None
+    cached = code is not None
+    if code is None:
+        code = _compile(text)
+        if use_cache:
+            object_cache.store(entry, code)
+    return _load(code, symbols), cached
+
+
+def _load(code: bytes, symbols: Iterable[str]) -> Machine:
+    library = _llvm().JITLibraryBuilder()
+    library.add_object_img(code)
+    # what the code generator calls on its own account (a bzero, a __sincos_stret) is looked up in the process
+    library.add_current_process()
+    for symbol, address in _library_addresses().items():
+        library.import_symbol(symbol, address)
+    for symbol in symbols:
+        library.export_symbol(symbol)
+    # names of libraries can never be used again, also after the library is gone
+    return Machine(library.link(_linker(), f"closedchain{next(_NUMBER)}"), symbols)
+
+
+Entry = Callable[..., None]
+
+
+def entry_point(address: int, n_pointers: int) -> Entry:
+    """A ctypes function for ``void f(double*, ...)`` at an address."""
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n_pointers)(address)

@@ -1,0 +1,1 @@
+"""What a user gets: runs as datasets, their checks, and plots."""

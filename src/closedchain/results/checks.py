@@ -1,0 +1,91 @@
+"""Is a run as good as its tolerance promises?
+
+With a local tolerance rtol, errors of a run add up over its steps. A run is called good while
+
+* the closure residual stays below ``max(CLOSURE * rtol, 1e-10)`` times the size of the mechanism's motion, and
+* the energy that came from nowhere stays below ``ENERGY * rtol`` times the energy that was exchanged.
+
+The factors allow for the accumulation over some thousand steps; what exceeds them deserves a look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from closedchain.results.run import Run
+
+CLOSURE = 1e3
+ENERGY = 1e3
+
+
+def energy_balance(out: dict[str, np.ndarray]) -> tuple[np.ndarray, float]:
+    """``E(t) - E(0) - W(t)`` (J), and the energy exchanged during the run, to compare it with."""
+    energy = out["kinetic"][:, 0] + out["potential"][:, 0]
+    work = out["work"][:, 0]
+    if not len(energy):
+        return energy, 1.0
+    error = energy - energy[0] - (work - work[0])
+    exchanged = max(
+        float(np.max(out["kinetic"])),
+        float(np.ptp(out["potential"])),
+        float(np.ptp(out["work"])),
+    )
+    return error, exchanged
+
+
+def closure_norm(c: np.ndarray) -> np.ndarray:
+    """Largest residual at each sample."""
+    return np.abs(c).max(axis=1) if c.shape[1] else np.zeros(len(c))
+
+
+def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
+    """Sentences about what is not as promised."""
+    said = []
+    name = run.mechanism.name
+    if not run.complete:
+        said.append(f"the run of {name!r} is incomplete: {run.trajectory.message}")
+    if not len(run.t):
+        return said
+    gap = closure_norm(out["c"])
+    bound = max(CLOSURE * run.rtol, 1e-10)
+    if gap.max() > bound:
+        i = int(np.argmax(gap))
+        closure = run.program.equations.closure
+        joint = closure.joints[int(np.argmax(np.abs(out["c"][i])))]
+        said.append(
+            f"the loop at joint {joint!r} of {name!r} opens by {gap[i]:.2g} at t = {run.t[i]:.4g} s, more than the {bound:.2g} that "
+            f"rtol = {run.rtol:g} promises: use stabilise='projection', or a smaller rtol"
+        )
+    error, exchanged = energy_balance(out)
+    bound = max(ENERGY * run.rtol * exchanged, 1e-12)
+    worst = float(np.abs(error).max())
+    if worst > bound:
+        i = int(np.argmax(np.abs(error)))
+        said.append(
+            f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that rtol = {run.rtol:g} "
+            "promises: use a smaller rtol or step, or a higher-order solver; torques with jumps cost accuracy too"
+        )
+    said += limit_violations(run, out)
+    return said
+
+
+def limit_violations(run: Run, out: dict[str, np.ndarray]) -> list[str]:
+    """Joints that left the limits drawn for them."""
+    said = []
+    column = 0
+    for joint in run.program.equations.topology.joints:
+        for label, pair in zip(joint.labels(), joint.limits or (None,) * joint.type.nq, strict=True):
+            if pair is not None:
+                values = out["q"][:, column]
+                outside = (values < pair[0]) | (values > pair[1])
+                if outside.any():
+                    i = int(np.argmax(outside))
+                    said.append(
+                        f"{label!r} leaves its limits ({pair[0]:g}, {pair[1]:g}) at t = {run.t[i]:.4g} s, where it is "
+                        f"{values[i]:.4g}: limits are data here, nothing stops the joint"
+                    )
+            column += 1
+    return said

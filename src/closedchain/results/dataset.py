@@ -1,0 +1,72 @@
+"""The dataset of a run: one variable for each coordinate and velocity, with units."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray
+
+from closedchain.results.checks import closure_norm, energy_balance
+
+if TYPE_CHECKING:
+    from closedchain.results.run import Run
+
+
+def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
+    """Collect everything a run knows over time.
+
+    Coordinates are named after their joint, velocities with a prime, accelerations with two; quantities that are not
+    the rate of a coordinate (the angular velocity of a ball joint) have names of their own.
+    """
+    e = run.program.equations
+    variables: dict[str, tuple] = {}
+    iq = iv = 0
+    for joint in e.topology.joints:
+        kind = joint.type
+        cut = joint.name not in e.topology.tree_joints
+        for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
+            values = out["q"][:, iq]
+            if cut and unit == "rad" and kind.name != "screw":
+                values = np.unwrap(values)  # measured between -pi and pi
+            variables[label] = ("time", values, _about(unit, joint.name, cut))
+            iq += 1
+        for name, label, unit in zip(kind.velocities, joint.velocity_labels(), kind.velocity_units, strict=True):
+            rate = f"{label}'" if name in kind.coordinates else label
+            variables[rate] = ("time", out["v"][:, iv], _about(unit, joint.name, cut))
+            iv += 1
+    for i, (label, link) in enumerate((x, k) for k in e.topology.links for x in k.joint.velocity_labels()):
+        own = label.rpartition(".")[2] if "." in label else label
+        same = own in link.joint.type.coordinates or link.joint.type.nv == 1
+        unit = link.joint.type.velocity_units[i - link.v.start] + "^2"
+        variables[f"{label}''" if same else f"{label}'"] = ("time", out["a"][:, i], _about(unit, link.joint.name, False))
+
+    for name in e.applied.efforts:
+        values = out[f"effort {name}"]
+        if values.shape[1] == 1:
+            kind = e.topology.mechanism.joints[e.topology.mechanism.motors[name].joint].type
+            turning = kind.velocity_units[e.topology.mechanism.motors[name].index] == "rad/s"
+            variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
+        else:
+            variables[name] = (("time", "wrench"), values, {"units": "N and N m", "components": "force, moment"})
+    rows = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in run.program.rows]
+    error, exchanged = energy_balance(out)
+    variables |= {
+        "lam": (("time", "closure"), out["lam"], {"units": "N or N m", "about": "force of the cut joint's first body on its second"}),
+        "closure_error": ("time", closure_norm(out["c"]), {"units": "m or rad"}),
+        "closure_velocity_error": ("time", closure_norm(out["c_dot"]), {"units": "m/s or rad/s"}),
+        "kinetic_energy": ("time", out["kinetic"][:, 0], {"units": "J"}),
+        "potential_energy": ("time", out["potential"][:, 0], {"units": "J"}),
+        "power": ("time", out["power"][:, 0], {"units": "W", "about": "of all that has no potential"}),
+        "work": ("time", out["work"][:, 0], {"units": "J", "about": "integral of power"}),
+        "energy_error": ("time", error, {"units": "J", "exchanged": exchanged}),
+    }
+    attrs = {k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v) for k, v in run.metadata.items()}
+    attrs["parameters"] = json.dumps(run.parameters)
+    coords = {"time": ("time", run.t, {"units": "s"}), "closure": rows}
+    return xarray.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _about(unit: str, joint: str, cut: bool) -> dict[str, str]:
+    return {"units": unit, "joint": joint} | ({"cut": "measured on the cut joint"} if cut else {})

@@ -1,0 +1,188 @@
+"""A `Run`: what a simulation produced, as a dataset, with its checks."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from functools import cached_property
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain._version import __version__
+from closedchain.errors import ModelError
+from closedchain.march.compiled import Compiled
+from closedchain.march.integrate import SOLVERS, Status, Trajectory
+from closedchain.march.state import State
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import Frame, suggest
+from closedchain.results import checks
+from closedchain.results.evaluate import frame_motion, outputs
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class Run:
+    """A simulated motion.
+
+    ``run["O"]`` is the coordinate of joint O over time, ``run["O'"]`` its velocity, ``run["O''"]`` its acceleration;
+    ``run.dataset`` holds all of it with units. ``run.complete`` tells whether the end was reached, and ``run.complaints()``
+    what is worse than the tolerance promises.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: State,
+        program: Compiled,
+        trajectory: Trajectory,
+        p: np.ndarray,
+        solver: str,
+        rtol: float,
+        atol: float,
+        seconds: dict[str, float],
+    ) -> None:
+        self.mechanism = mechanism
+        self.start = start
+        self.program = program
+        self.trajectory = trajectory
+        self.p = p
+        self.solver = solver
+        self.rtol = rtol
+        self.atol = atol
+        self.seconds = seconds
+        # the names that were in force when the run was made: the drawing may change later
+        self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=True))
+
+    # ---- what happened ---------------------------------------------------------------------------------------------
+
+    @property
+    def t(self) -> np.ndarray:
+        """Sample times, s."""
+        return self.trajectory.t
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end."""
+        return self.trajectory.status is Status.finished
+
+    @property
+    def sol(self) -> Any:
+        """The state between samples, if the run was made with ``dense_output=True``."""
+        return self.trajectory.sol
+
+    @cached_property
+    def _outputs(self) -> dict[str, np.ndarray]:
+        return outputs(self.program, self.trajectory.t, self.trajectory.x, self.p)
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """Everything over time, with units and the run's metadata in the attributes."""
+        from closedchain.results.dataset import dataset
+
+        return dataset(self, self._outputs)
+
+    def __getitem__(self, name: str) -> xarray.DataArray:
+        if name not in self.dataset:
+            raise ModelError(f"the run has no variable {name!r}{suggest(name, self.dataset.data_vars)}")
+        return self.dataset[name]
+
+    def state(self, index: int = -1) -> State:
+        """The state at one of the samples, to start from or to look at."""
+        topology = self.program.equations.topology
+        x = self.trajectory.x[index]
+        return State(
+            self.mechanism, x[: topology.nq].copy(), x[topology.nq : topology.nq + topology.nv].copy(), dict(self.start.parameters)
+        )
+
+    def frame(self, frame: Frame | str) -> xarray.Dataset:
+        """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.
+
+        ``frame`` is a `Frame`, a body's name, or ``"body.frame"``.
+        """
+        return frame_motion(self, self._find(frame))
+
+    def _find(self, frame: Frame | str) -> Frame:
+        if isinstance(frame, Frame):
+            return frame
+        bodies = self.mechanism.bodies
+        if frame in bodies:
+            return bodies[frame]["origin"]
+        body, _, name = frame.rpartition(".")
+        if body not in bodies:
+            raise ModelError(f"mechanism {self.mechanism.name!r} has no body or frame {frame!r}{suggest(frame, bodies)}")
+        return bodies[body][name]
+
+    # ---- is it good ------------------------------------------------------------------------------------------------
+
+    @property
+    def closure_error(self) -> xarray.DataArray:
+        """Largest closure residual of all loops at each time, m or rad."""
+        return self.dataset["closure_error"]
+
+    @property
+    def energy_error(self) -> xarray.DataArray:
+        """Energy that came from nowhere: ``E(t) - E(0) - W(t)``, J."""
+        return self.dataset["energy_error"]
+
+    def complaints(self) -> list[str]:
+        """What is worse than the tolerance promises; empty for a good run."""
+        return checks.complaints(self, self._outputs)
+
+    @property
+    def good(self) -> bool:
+        """Whether the run is complete and keeps what its tolerance promises."""
+        return self.complete and not self.complaints()
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Method, solver, tolerances, counts, times and versions."""
+        counts = self.trajectory.counts
+        return {
+            "mechanism": self.mechanism.name,
+            "method": repr(self.program.method),
+            "solver": self.solver,
+            "rtol": self.rtol,
+            "atol": self.atol,
+            "status": self.trajectory.status.name,
+            "message": self.trajectory.message,
+            **{k: v for k, v in asdict(counts).items()},
+            "operations": self.program.rhs.counts.total,
+            **{f"seconds_{k}": v for k, v in self.seconds.items()},
+            "machine_code_from_cache": bool(self.program.rhs.timings.cached),
+            "closedchain": __version__,
+            "python": platform.python_version(),
+            **{name: metadata.version(name) for name in ("numpy", "casadi", "numba", "llvmlite")},
+        }
+
+    def citation(self) -> str:
+        """What to cite for this run."""
+        return f"{self.program.method.citation()}\n{SOLVERS[self.solver].citation}"
+
+    # ---- taking it away --------------------------------------------------------------------------------------------
+
+    def plot(self, *names: str, path: Any = None) -> Any:
+        """Plot variables over time; see `closedchain.results.plot.plot`."""
+        from closedchain.results.plot import plot
+
+        return plot(self, *names, path=path)
+
+    def to_netcdf(self, path: Any) -> None:
+        """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
+        self.dataset.to_netcdf(path)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The variables that depend on time alone, one column each, indexed by time."""
+        flat = self.dataset.drop_vars([k for k, v in self.dataset.data_vars.items() if v.dims != ("time",)])
+        return flat.reset_coords(drop=True).to_dataframe()
+
+    def __repr__(self) -> str:
+        counts = self.trajectory.counts
+        end = f"to t = {self.t[-1]:.6g} s" if len(self.t) else "without a sample"
+        return (
+            f"Run({self.mechanism.name!r} {end}, {type(self.program.method).__name__} with {self.solver}, "
+            f"{counts.steps} steps, {counts.evaluations} evaluations{'' if self.complete else ', INCOMPLETE'})"
+        )

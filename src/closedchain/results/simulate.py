@@ -1,0 +1,162 @@
+"""`simulate`: from a mechanism and a start to a `Run`."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from closedchain.close.formulation import Formulation, pack
+from closedchain.close.multipliers import Multipliers
+from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
+from closedchain.march.assemble import TOLERANCE, assemble
+from closedchain.march.compiled import compiled
+from closedchain.march.integrate import SOLVERS, Status, integrate
+from closedchain.march.state import State, parameter_vector
+from closedchain.model.mechanism import Mechanism
+from closedchain.results.diagnose import explain
+from closedchain.results.run import Run
+
+SAMPLES = 201
+
+
+def simulate(
+    mechanism: Mechanism,
+    start: State | None = None,
+    until: float = 1.0,
+    *,
+    method: Formulation | None = None,
+    solver: str = "dop853",
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    t_eval: Any = None,
+    begin: float = 0.0,
+    step: float | None = None,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+    max_steps: int = 10_000_000,
+    dense_output: bool = False,
+    parameters: Mapping[str, float] | None = None,
+    progress: Callable[[float, int], object] | None = None,
+) -> Run:
+    """Simulate the motion of a mechanism.
+
+    Parameters
+    ----------
+    mechanism
+        What moves.
+    start
+        From `assemble`; None: ``mechanism.assemble()``.
+    until, begin
+        End and beginning of the run, s.
+    method
+        How loops are closed; default `Multipliers()`.
+    solver
+        ``"dop853"``, ``"dopri5"``, or ``"rk4"`` with ``step``.
+    rtol, atol
+        Tolerances of a step; atol defaults to rtol. For a fixed step they only say what accuracy is expected.
+    t_eval
+        Times at which the motion is kept; default: 201 equal ones.
+    step, first_step, max_step, max_steps
+        Limits of the steps; ``step`` for ``"rk4"`` only.
+    dense_output
+        Keep the solution between steps, as ``run.sol(t)``.
+    parameters
+        Parameter values for this run only; nothing is recompiled.
+    progress
+        Called with the time reached and the number of steps, now and then.
+
+    Raises
+    ------
+    RunError
+        If the run ends early; what was computed is in its ``run``.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> run = cc.simulate(cc.library.four_bar(), until=1.0, rtol=1e-10)
+    >>> f"{float(run['O'][-1]):.6f}"
+    '2.829418'
+    """
+    method = Multipliers() if method is None else method
+    check_options(solver, until, begin, rtol, atol, step)
+    if start is None:
+        start = assemble(mechanism, parameters=parameters)
+    if start.mechanism is not mechanism:
+        raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
+    if parameters is not None and dict(parameters) != start.parameters:
+        start = State(mechanism, start.q, start.v, {**start.parameters, **parameters})
+    p = parameter_vector(mechanism, start.parameters)
+    mechanism.validate(start.parameters)
+
+    clock = time.perf_counter()
+    program = compiled(start, method)
+    check_closed(program, start, p)
+    prepared = time.perf_counter()
+    times = np.linspace(begin, until, SAMPLES) if t_eval is None else t_eval
+    trajectory = integrate(
+        solver,
+        program.rhs.address,
+        pack(start.q, start.v),
+        (begin, until),
+        program.rhs.prepare(p),
+        rtol=rtol,
+        atol=rtol if atol is None else atol,
+        t_eval=times,
+        dense_output=dense_output,
+        step=step,
+        first_step=first_step,
+        max_step=max_step,
+        max_steps=max_steps,
+        correct=program.correct.address if program.correct else 0,
+        w_correct=program.correct.prepare(p) if program.correct else None,
+        progress=progress,
+    )
+    seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
+    run = Run(mechanism, start, program, trajectory, p, solver, rtol, rtol if atol is None else atol, seconds)
+    if trajectory.status not in (Status.finished, Status.interrupted):
+        raise RunError(explain(run), run)
+    for complaint in run.complaints():
+        warnings.warn(complaint, RunWarning, stacklevel=2)
+    return run
+
+
+def check_options(solver, until, begin, rtol, atol, step) -> None:
+    """Say what is wrong with the numbers of a call before anything is computed."""
+    if solver not in SOLVERS:
+        raise ModelError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
+    if not (np.isfinite(until) and np.isfinite(begin)):
+        raise ModelError(f"a run from {begin} to {until} s has no end: give finite times")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise ModelError(f"{name} must be a positive number, not {value}")
+    if SOLVERS[solver].adaptive and step is not None:
+        raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
+    if not SOLVERS[solver].adaptive and (step is None or not step > 0):
+        raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
+
+
+def check_closed(program, start: State, p: np.ndarray) -> None:
+    """A start that leaves a loop open would be a wrong answer from the first step on."""
+    e = program.equations
+    if not len(e.closure):
+        return
+    c, c_dot = (np.abs(np.array(x)).ravel() for x in residuals(e)(0, start.q, start.v, p))
+    for what, r, unit in (("position", c, "m or rad"), ("velocity", c_dot, "m/s or rad/s")):
+        i = int(np.argmax(r))
+        if r[i] > 1e3 * TOLERANCE * max(1.0, np.abs(start.v).max(initial=0.0)):
+            raise AssemblyError(
+                f"the start is not consistent in {what}: joint {e.closure.joints[i]!r} is off by {r[i]:.3g} {unit} "
+                f"({e.closure.labels[i]}). Take it from m.assemble(...) with the same parameters"
+            )
+
+
+def residuals(e):
+    """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
+    derived = e.topology.mechanism._derived
+    if "residuals" not in derived:
+        derived["residuals"] = e.function("residuals", {"c": e.closure.c, "c_dot": e.closure.A @ e.limbs.v})
+    return derived["residuals"]

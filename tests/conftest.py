@@ -1,0 +1,70 @@
+"""What all tests share: a headless plot backend, seeded random numbers, and no silent skips in CI."""
+
+import os
+
+# before anything imports matplotlib or a BLAS: no windows, and no threads that fight with the other test processes
+os.environ["MPLBACKEND"] = "Agg"
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import numpy as np
+import pytest
+
+SEED = 20021  # any fixed number will do
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers that are the same in every run and in every order of the tests."""
+    return np.random.default_rng(SEED)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    np.set_printoptions(precision=12, linewidth=110)
+
+
+# In CI a test that does not run has failed. A missing tool is a mistake in the set-up, and an expected failure is
+# accepted only if it is strict: then the day it starts to pass is noticed.
+
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if IN_CI and report.skipped and not _is_strict_xfail(item, call, report):
+        _fail(report, _reason(report))
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report(collector):
+    """Whole files that skip themselves, as `pytest.importorskip` at the top of a file does."""
+    report = yield
+    if IN_CI and report.skipped:
+        _fail(report, _reason(report))
+    return report
+
+
+def _is_strict_xfail(item, call, report) -> bool:
+    if not hasattr(report, "wasxfail") or call.excinfo is None:
+        return False
+    if call.excinfo.errisinstance(pytest.xfail.Exception):  # pytest.xfail() inside a test cannot be strict
+        return False
+    default = item.config.getini("xfail_strict")
+    marks = list(item.iter_markers("xfail"))
+    return bool(marks) and all(mark.kwargs.get("strict", default) for mark in marks)
+
+
+def _reason(report) -> str:
+    if hasattr(report, "wasxfail"):
+        return f"xfail without strict: {report.wasxfail or 'no reason given'}"
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
+
+
+def _fail(report, reason: str) -> None:
+    report.outcome = "failed"
+    report.longrepr = f"not allowed in CI, every test must run: {reason}"
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail

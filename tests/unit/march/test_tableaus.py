@@ -1,0 +1,143 @@
+"""The tableaus satisfy the equations that define them: row sums, order conditions, dense output."""
+
+from functools import cache
+from itertools import combinations_with_replacement
+from math import factorial, prod
+
+import numpy as np
+import pytest
+
+from closedchain.march.tableaus import DOP853, DOPRI5, RK4
+
+ALL = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}
+# decimals have 16 correct digits, the largest coefficients of dop853 are about 400
+TOLERANCE = 2e-13
+
+
+@cache
+def trees(order):
+    """Rooted trees with `order` nodes, as sorted tuples of their subtrees."""
+    if order == 1:
+        return ((),)
+    found = set()
+    for sizes in partitions(order - 1):
+        pools = [combinations_with_replacement(trees(size), sizes.count(size)) for size in sorted(set(sizes))]
+        for choice in product_of(pools):
+            found.add(tuple(sorted(choice)))
+    return tuple(sorted(found))
+
+
+def partitions(n, largest=None):
+    if n == 0:
+        yield []
+    for first in range(min(n, largest or n), 0, -1):
+        for rest in partitions(n - first, first):
+            yield [first, *rest]
+
+
+def product_of(pools):
+    if not pools:
+        yield ()
+        return
+    rest = list(product_of(pools[1:]))
+    for choice in pools[0]:
+        for other in rest:
+            yield (*choice, *other)
+
+
+def nodes(tree):
+    return 1 + sum(map(nodes, tree))
+
+
+def density(tree):
+    return nodes(tree) * prod(map(density, tree))
+
+
+def weight(tree, A):
+    """Elementary weights Phi_i of all stages (Hairer, Norsett, Wanner, II.2)."""
+    value = np.ones(len(A))
+    for branch in tree:
+        value = value * (A @ weight(branch, A))
+    return value
+
+
+def up_to(order):
+    return [tree for n in range(1, order + 1) for tree in trees(n)]
+
+
+def test_number_of_trees():
+    assert [len(trees(n)) for n in range(1, 9)] == [1, 1, 2, 4, 9, 20, 48, 115]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_rows_sum_to_the_nodes(name):
+    tableau = ALL[name]
+    np.testing.assert_allclose(tableau.A.sum(axis=1), tableau.c, atol=TOLERANCE)
+    assert np.all(np.triu(tableau.A) == 0)
+
+
+@pytest.mark.parametrize(("name", "order"), [("rk4", 4), ("dopri5", 5), ("dop853", 8)])
+def test_order_conditions(name, order):
+    tableau = ALL[name]
+    for tree in up_to(order):
+        assert abs(tableau.b @ weight(tree, tableau.A) - 1 / density(tree)) < TOLERANCE, tree
+    # and no more than that
+    assert any(
+        abs(tableau.b @ weight(tree, tableau.A) - 1 / density(tree)) > 1e-8 for tree in trees(order + 1)
+    )
+
+
+@pytest.mark.parametrize(("name", "row", "order"), [("dopri5", 0, 4), ("dop853", 0, 5), ("dop853", 1, 3)])
+def test_error_estimates_see_nothing_below_their_order(name, row, order):
+    tableau = ALL[name]
+    for tree in up_to(order):
+        assert abs(tableau.E[row] @ weight(tree, tableau.A)) < TOLERANCE, tree
+    assert any(abs(tableau.E[row] @ weight(tree, tableau.A)) > 1e-6 for tree in trees(order + 1))
+
+
+@pytest.mark.parametrize("power", range(8))
+def test_quadrature_of_dop853(power):
+    assert abs(DOP853.b @ DOP853.c**power - 1 / (power + 1)) < TOLERANCE
+
+
+@pytest.mark.parametrize(("power", "first"), [(1, 2), (2, 3), (3, 5)])
+def test_stages_of_dop853_integrate_polynomials(power, first):
+    """Simplifying conditions C(2), C(3), C(4) from the stage on where each begins to hold."""
+    A, c = DOP853.A[first:16], DOP853.c
+    np.testing.assert_allclose(A @ c**power, c[first:16] ** (power + 1) / (power + 1), atol=TOLERANCE)
+
+
+@pytest.mark.parametrize(("name", "end", "order"), [("dopri5", 6, 4), ("dop853", 12, 7)])
+@pytest.mark.parametrize("theta", [0.1, 0.37, 0.5, 0.8, 1.0])
+def test_dense_output(name, end, order, theta):
+    """The nested polynomial, written as weights b(theta), satisfies the order conditions at every theta."""
+    tableau = ALL[name]
+    unit = np.eye(len(tableau.b))
+    rows = [0 * tableau.b, tableau.b, unit[0] - tableau.b]
+    rows += [tableau.b - unit[end] - rows[2], *tableau.D]
+    value = rows[-1]
+    for r in range(len(rows) - 2, -1, -1):
+        value = rows[r] + (theta if r % 2 == 0 else 1 - theta) * value
+    for tree in up_to(order):
+        expected = theta ** nodes(tree) / density(tree)
+        assert abs(value @ weight(tree, tableau.A) - expected) < TOLERANCE, tree
+
+
+def test_last_stage_of_dopri5_is_the_end():
+    np.testing.assert_array_equal(DOPRI5.A[6], DOPRI5.b)
+    assert DOPRI5.c[6] == 1
+
+
+def test_against_scipy():
+    theirs = pytest.importorskip("scipy.integrate._ivp.dop853_coefficients")
+    np.testing.assert_array_equal(DOP853.A, theirs.A)
+    np.testing.assert_array_equal(DOP853.D, theirs.D)
+    np.testing.assert_array_equal(DOP853.E[0, :13], theirs.E5)
+    np.testing.assert_array_equal(DOP853.E[1, :13], theirs.E3)
+
+
+def test_density_of_the_tall_tree():
+    tall = ()
+    for _ in range(4):
+        tall = (tall,)
+    assert density(tall) == factorial(5)
