@@ -1,51 +1,69 @@
-"""Factorisations of traced sparse symmetric matrices, unrolled: every structural zero is skipped.
+"""Elimination with structure, unrolled on traced scalars: every structural zero is skipped.
 
-Matrices are dictionaries of scalars, so that fill-in is created only where elimination makes it.
+Two factorisations solve ``[M A'; A 0]``:
+
+`TreeFactor` is ``M = L' D L`` from the leaves to the root, which creates no fill-in (Featherstone 2008, section 6.5).
+
+`ClosureFactor` eliminates the closing forces row by row from ``S = A M^-1 A'``, without forming S where it would be
+large. A closure row sees a limb through few numbers, its *terminals*: either the row's own value, or, where many rows act
+on one body (the platform of a parallel robot), the twist of that body. With ``B`` the Jacobian of the terminals and
+``A = C B``, the matrix ``G = B M^-1 B'`` says how terminals accelerate under forces on terminals. Closing row r with the
+coefficients c_r on the terminals changes it to::
+
+    g = G c_r,   delta = c_r . g,   G <- G - g g' / delta
+
+which is the physical picture too: the body is a little stiffer with each row that holds it. The pivots delta are those
+of a Cholesky factorisation of S, so this is as stable, also when a limb alone is in a singular pose; the cost grows linearly
+with the number of limbs that meet at a body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 
 import casadi as ca
 
-Entries = dict[tuple[int, int], ca.SX]
-Columns = list[dict[int, ca.SX]]
+from closedchain.derive.closure import Closure
+
+Column = dict[int, ca.SX]
 
 
 class TreeFactor:
-    """``M = L' D L`` from the leaves to the root: no fill-in for the inertia matrix of trees.
-
-    Featherstone 2008, section 6.5, table 6.3 (LTDL). ``L`` has unit diagonal; entries (k, i) exist for ancestors i of k.
-    """
+    """``M = L' D L`` for the inertia matrix of trees; L has unit diagonal and entries (k, i) for ancestors i of k."""
 
     def __init__(self, M: ca.SX) -> None:
         self.n = M.shape[0]
-        low = lower_entries(M)
+        low = _lower(M)
         self.above: list[list[int]] = [[] for _ in range(self.n)]  # non-zero columns of each row of L
         self.d_inv: list[ca.SX] = [ca.SX(0)] * self.n
-        self.L: Entries = {}
+        self.L: dict[tuple[int, int], ca.SX] = {}
         for k in reversed(range(self.n)):
-            self.d_inv[k] = 1 / low[k, k]
+            self.d_inv[k] = 1 / low.get((k, k), ca.SX(0))  # no inertia at all: the run says so, see results.diagnose
             columns = sorted((i for i in range(k) if (k, i) in low), reverse=True)
             self.above[k] = columns
             for i in columns:
                 ratio = low[k, i] * self.d_inv[k]
                 for j in (j for j in columns if j <= i):
-                    _subtract(low, i, j, ratio * low[k, j])
+                    term = ratio * low[k, j]
+                    low[i, j] = low[i, j] - term if (i, j) in low else -term
                 self.L[k, i] = ratio
 
-    def half(self, b: dict[int, ca.SX]) -> dict[int, ca.SX]:
-        """``L'^-1 b`` for a sparse column."""
+    def half(self, b: Column) -> Column:
+        """``L'^-1 b``."""
         y = dict(b)
         for k in reversed(range(self.n)):
             if k in y:
                 for i in self.above[k]:
-                    term = self.L[k, i] * y[k]
-                    y[i] = y[i] - term if i in y else -term
+                    _subtract(y, i, self.L[k, i] * y[k])
         return y
 
-    def finish(self, y: dict[int, ca.SX]) -> list[ca.SX]:
+    def product(self, y: Column, z: Column) -> ca.SX | None:
+        """``y' D^-1 z``; None where the two have nothing in common."""
+        terms = [y[k] * self.d_inv[k] * z[k] for k in y if k in z]
+        return _sum(terms) if terms else None
+
+    def finish(self, y: Column) -> ca.SX:
         """``L^-1 D^-1 y``."""
         x: list[ca.SX] = []
         for k in range(self.n):
@@ -53,84 +71,147 @@ class TreeFactor:
             for i in self.above[k]:
                 value = value - self.L[k, i] * x[i]
             x.append(value)
-        return x
+        return ca.vertcat(ca.SX(0, 1), *x)
 
 
-class SparseFactor:
-    """``S = L D L'`` in an order that keeps the fill-in small."""
+class ClosureFactor:
+    """The closure rows eliminated one after another; see the module's docstring for the letters."""
 
-    def __init__(self, entries: Entries, n: int) -> None:
-        self.n = n
-        self.order = least_degree(entries, n)
-        place = {row: k for k, row in enumerate(self.order)}
-        low: Entries = {}
-        for (i, j), value in entries.items():
-            a, b = max(place[i], place[j]), min(place[i], place[j])
-            low[a, b] = value
-        self.below: list[list[int]] = [[] for _ in range(n)]
-        self.d_inv: list[ca.SX] = []
-        self.L: Entries = {}
-        for k in range(n):
-            d_inv = 1 / low[k, k]
-            self.d_inv.append(d_inv)
-            rows = sorted(i for i in range(k + 1, n) if (i, k) in low)
-            self.below[k] = rows
-            for i in rows:
-                ratio = low[i, k] * d_inv
-                for j in (j for j in rows if j <= i):
-                    _subtract(low, i, j, ratio * low[j, k])
-                self.L[i, k] = ratio
+    def __init__(self, factor: TreeFactor, closure: Closure, rows: Sequence[int]) -> None:
+        self.factor = factor
+        jacobian, coefficients = terminals(closure, rows)
+        self.Y = {z: factor.half(column) for z, column in jacobian.items()}
+        G: dict[tuple[object, object], ca.SX] = {}
+        near: dict[object, set[object]] = {z: set() for z in self.Y}
+        names = list(self.Y)
+        for i, z in enumerate(names):
+            for y in names[: i + 1]:
+                value = factor.product(self.Y[z], self.Y[y])
+                if value is not None:
+                    G[z, y] = G[y, z] = value
+                    near[z].add(y)
+                    near[y].add(z)
 
-    def solve(self, b: Sequence[ca.SX]) -> list[ca.SX]:
-        """``S^-1 b``."""
-        y = [b[row] for row in self.order]
-        for k in range(self.n):
-            for i in self.below[k]:
-                y[i] = y[i] - self.L[i, k] * y[k]
-        y = [value * d for value, d in zip(y, self.d_inv, strict=True)]
-        for k in reversed(range(self.n)):
-            for i in self.below[k]:
-                y[k] = y[k] - self.L[i, k] * y[i]
-        out = [ca.SX(0)] * self.n
-        for row, value in zip(self.order, y, strict=True):
-            out[row] = value
-        return out
+        self.order = least_degree(coefficients, near)
+        self.c = coefficients
+        self.g: list[dict[object, ca.SX]] = [{} for _ in coefficients]  # divided by delta
+        self.d_inv: list[ca.SX] = [ca.SX(0)] * len(coefficients)
+        last = {z: k for k, r in enumerate(self.order) for z in coefficients[r]}  # when a terminal is used last
+        for k, r in enumerate(self.order):
+            c = coefficients[r]
+            g: dict[object, ca.SX] = {}
+            for z in names:
+                terms = [G[z, y] * x if x is not None else G[z, y] for y, x in c.items() if (z, y) in G]
+                if terms and last[z] >= k:
+                    g[z] = _sum(terms)
+            delta = _sum(g[z] * x if x is not None else g[z] for z, x in c.items() if z in g)
+            self.d_inv[r] = 1 / delta
+            left = [z for z in g if last[z] > k]
+            self.g[r] = {z: g[z] * self.d_inv[r] for z in left}
+            for i, z in enumerate(left):
+                for y in left[: i + 1]:
+                    value = self.g[r][z] * g[y]
+                    G[z, y] = G[y, z] = G[z, y] - value if (z, y) in G else -value
+
+    def solve(self, values: Sequence[ca.SX], u: Column | None = None) -> tuple[list[ca.SX], Column]:
+        """Forces ``lam`` with ``S lam = A M^-1 b + values``, where ``u = L'^-1 b``; and ``L'^-1 A' lam``."""
+        moving: dict[object, ca.SX] = {}  # terminal accelerations that are not yet balanced
+        if u is not None:
+            for z, y in self.Y.items():
+                value = self.factor.product(y, u)
+                if value is not None:
+                    moving[z] = value
+        open_: list[ca.SX] = [ca.SX(0)] * len(self.c)  # what each row still has to balance when its turn comes
+        for r in self.order:
+            terms = [moving[z] * x if x is not None else moving[z] for z, x in self.c[r].items() if z in moving]
+            open_[r] = _sum([*terms, values[r]])
+            for z, g in self.g[r].items():
+                _subtract(moving, z, g * open_[r])
+
+        lam: list[ca.SX] = [ca.SX(0)] * len(self.c)
+        force: dict[object, ca.SX] = {}  # on terminals, of the rows done so far
+        for r in reversed(self.order):
+            terms = [g * force[z] for z, g in self.g[r].items() if z in force]
+            lam[r] = open_[r] * self.d_inv[r] - _sum(terms) if terms else open_[r] * self.d_inv[r]
+            for z, x in self.c[r].items():
+                term = lam[r] * x if x is not None else lam[r]
+                force[z] = force[z] + term if z in force else term
+        reaction: Column = {}
+        for z, f in force.items():
+            for k, y in self.Y[z].items():
+                reaction[k] = reaction[k] + y * f if k in reaction else y * f
+        return lam, reaction
 
 
-def least_degree(entries: Entries, n: int) -> list[int]:
-    """Order of elimination: always the row with the fewest neighbours left; ties by number."""
-    near: list[set[int]] = [set() for _ in range(n)]
-    for i, j in entries:
-        if i != j:
-            near[i].add(j)
-            near[j].add(i)
-    order: list[int] = []
-    left = set(range(n))
+def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Column], list[dict[object, ca.SX | None]]]:
+    """Jacobian of each terminal (a sparse column of B'), and each row's coefficients on them (None stands for one).
+
+    A body's twist serves as terminals if more than twice as many rows act on the body as its twist has components that
+    can move: with fewer rows, their own values are the cheaper description.
+    """
+    acting: dict[int, int] = {}
+    for r in rows:
+        for link, C in closure.sides[r].items():
+            acting[link] = acting.get(link, 0) + (C.nnz() > 0)
+    jacobian: dict[object, Column] = {}
+    shared: dict[int, list[int]] = {}
+    for link, count in acting.items():
+        J = closure.twist(link)
+        moving = [i for i in range(6) if J[i, :].nnz() > 0]
+        if count > 2 * len(moving):
+            shared[link] = moving
+            for i in moving:
+                jacobian["twist", link, i] = _column(J[i, :])
+
+    coefficients: list[dict[object, ca.SX | None]] = []
+    for number, r in enumerate(rows):
+        own: dict[object, ca.SX | None] = {}
+        rest = _column(closure.A[r, :])
+        for link, moving in shared.items():
+            C = closure.sides[r].get(link)
+            if C is None:
+                continue
+            for i in moving:
+                if C[0, i].nnz() > 0:
+                    own["twist", link, i] = None if C[0, i].is_one() else C[0, i]
+            for k in range(closure.A.shape[1]):  # what the twist carries is no longer the row's own
+                if any(k in jacobian["twist", link, i] for i in moving):
+                    rest.pop(k, None)
+        if rest:
+            jacobian["row", number] = rest
+            own["row", number] = None
+        coefficients.append(own)
+    return jacobian, coefficients
+
+
+def least_degree(coefficients: Sequence[dict[object, ca.SX | None]], near: dict[object, set[object]]) -> list[int]:
+    """Order of elimination: always the row that couples the fewest others; ties by number."""
+    touched = [set().union(*(near[z] for z in c)) for c in coefficients]
+    couples = [{s for s, c in enumerate(coefficients) if s != r and not touched[r].isdisjoint(c)} for r in range(len(touched))]
+    left, order = set(range(len(touched))), []
     while left:
-        k = min(left, key=lambda i: (len(near[i]), i))
-        order.append(k)
-        left.remove(k)
-        for i in near[k]:
-            near[i] |= near[k]
-            near[i] -= {i, k}
+        r = min(left, key=lambda i: (len(couples[i]), i))
+        order.append(r)
+        left.remove(r)
+        for s in couples[r]:
+            couples[s] |= couples[r]
+            couples[s] -= {s, r}
     return order
 
 
-def lower_entries(M: ca.SX) -> Entries:
-    """Structural non-zeros of the lower triangle."""
+def _lower(M: ca.SX) -> dict[tuple[int, int], ca.SX]:
     rows, columns = M.sparsity().get_triplet()
-    values = M.nonzeros()
-    return {(i, j): x for i, j, x in zip(rows, columns, values, strict=True) if i >= j}
+    return {(i, j): x for i, j, x in zip(rows, columns, M.nonzeros(), strict=True) if i >= j}
 
 
-def columns_of_transpose(A: ca.SX) -> Columns:
-    """The rows of A as sparse columns of A'."""
-    out: Columns = [{} for _ in range(A.shape[0])]
-    rows, columns = A.sparsity().get_triplet()
-    for i, j, x in zip(rows, columns, A.nonzeros(), strict=True):
-        out[i][j] = x
-    return out
+def _column(row: ca.SX) -> Column:
+    _, columns = row.sparsity().get_triplet()
+    return dict(zip(columns, row.nonzeros(), strict=True))
 
 
-def _subtract(entries: Entries, i: int, j: int, term: ca.SX) -> None:
-    entries[i, j] = entries[i, j] - term if (i, j) in entries else -term
+def _subtract(entries: dict, key: object, term: ca.SX) -> None:
+    entries[key] = entries[key] - term if key in entries else -term
+
+
+def _sum(terms: Iterable[ca.SX]) -> ca.SX:
+    return reduce(lambda a, b: a + b, terms)

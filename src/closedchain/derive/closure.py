@@ -11,6 +11,7 @@ are kept apart in ``fixed``, because a loop closes only if their values are zero
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -68,6 +69,8 @@ class Closure:
     """All closure equations of a mechanism: ``c = 0``, ``c' = A v``, ``c'' = A a + gamma``.
 
     ``joints`` and ``labels`` name each row; ``fixed`` holds the rows that no motion changes: (joint, label, value).
+    ``sides`` gives each row as coefficients (1 x 6) on the twists of the links it acts on, where that is known; the
+    twist Jacobian of a link is ``twist(link)``.
     """
 
     c: ca.SX
@@ -77,18 +80,21 @@ class Closure:
     labels: tuple[str, ...]
     units: tuple[str, ...]
     fixed: tuple[tuple[str, str, ca.SX], ...]
+    sides: tuple[dict[int, ca.SX], ...]
+    twist: Callable[[int], ca.SX]
 
     def __len__(self) -> int:
         return len(self.joints)
 
 
-def close_cuts(limbs: Limbs, pairs: dict[str, Pair]) -> Closure:
+def close_cuts(limbs: Limbs, ground: Kinematics, pairs: dict[str, Pair]) -> Closure:
     """Trace the closure rows of all cut joints."""
     c: list[ca.SX] = []
     A = [ca.SX(0, limbs.topology.nv)]
     gamma: list[ca.SX] = []
     names: list[tuple[str, str, str]] = []
     fixed: list[tuple[str, str, ca.SX]] = []
+    sides: list[dict[int, ca.SX]] = []
     for joint in limbs.topology.cuts:
         for kind in joint.type.closure:
             labels, units, quantity = ROWS[kind]
@@ -101,9 +107,18 @@ def close_cuts(limbs: Limbs, pairs: dict[str, Pair]) -> Closure:
                 A.append(rows.J[i, :])
                 gamma.append(rows.bias[i])
                 names.append((joint.name, label, unit))
+                sides.append({link: C[i, :] for link, C in rows.sides.items()})
     joints, labels, units = zip(*names, strict=True) if names else ((), (), ())
     return Closure(
-        ca.vertcat(ca.SX(0, 1), *c), ca.vertcat(*A), ca.vertcat(ca.SX(0, 1), *gamma), joints, labels, units, tuple(fixed)
+        c=ca.vertcat(ca.SX(0, 1), *c),
+        A=ca.vertcat(*A),
+        gamma=ca.vertcat(ca.SX(0, 1), *gamma),
+        joints=joints,
+        labels=labels,
+        units=units,
+        fixed=tuple(fixed),
+        sides=tuple(sides),
+        twist=ground.link_jacobian,
     )
 
 

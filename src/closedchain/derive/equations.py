@@ -100,7 +100,7 @@ def _derive(topology: Topology) -> Equations:
         M=crba(limbs),
         h=rnea(limbs, motion, applied.wrenches),
         tau=ca.densify(applied.tau),
-        closure=close_cuts(limbs, pairs),
+        closure=close_cuts(limbs, motion, pairs),
         kinetic=kinetic_energy(limbs, motion),
         potential=gravity_potential(limbs, motion) + applied.potential,
         power=applied.power,

@@ -43,6 +43,18 @@ class Kinematics:
             for i, Phi in ((i, self.limbs.links[i].motion.Phi) for i in self.X if i != self.root)
         }
 
+    def link_jacobian(self, index: int) -> ca.SX:
+        """Twist of a link about its origin, in the axes of the root, as a matrix times v (6 x n, angular part first)."""
+        J = ca.SX(6, self.limbs.topology.nv)
+        for i in self.limbs.topology.path(index):
+            if i == self.root:
+                break
+            ang, lin = self.axes[i]
+            columns = self.limbs.links[i].link.v
+            J[:3, columns] = ang
+            J[3:, columns] = lin + cross_columns(ang, tidy(self.X[index].r - self.X[i].r))
+        return ca.sparsify(J)
+
     def frame(self, frame: Frame, place: Transform | None = None) -> FrameMotion:
         """Pose, velocity, bias acceleration and Jacobian of a frame, in the axes of the root."""
         index = self.limbs.topology.link_of[frame.body.name]

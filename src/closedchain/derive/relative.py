@@ -17,7 +17,7 @@ import casadi as ca
 
 from closedchain.derive.kinematics import FrameMotion, Kinematics, kinematics
 from closedchain.derive.limbs import Limbs
-from closedchain.derive.spatial import skew
+from closedchain.derive.spatial import skew, tidy
 from closedchain.model.parts import Joint
 
 Quantity = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]
@@ -25,11 +25,16 @@ Quantity = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]
 
 
 class Rows(NamedTuple):
-    """Values, Jacobian (rows x n) and bias: ``values'' = J a + bias``."""
+    """Values, Jacobian (rows x n) and bias: ``values'' = J a + bias``.
+
+    ``sides`` splits the Jacobian by the links it hangs on: ``J = sum C J_link`` with C (rows x 6) and the link's twist
+    Jacobian in the root's axes. It is empty where the root is not the ground.
+    """
 
     value: ca.SX
     J: ca.SX
     bias: ca.SX
+    sides: dict[int, ca.SX]
 
 
 class Pair:
@@ -43,6 +48,11 @@ class Pair:
             known[root] = kinematics(limbs, root)
         self.P = _side(limbs, joint, a, joint.a, known[root])
         self.S = _side(limbs, joint, b, joint.b, known[root])
+        # arms from the links' origins to the joint, for the links that move
+        self.arms = {}
+        if root < 0:
+            self.arms = {i: tidy(F.X.r - known[root].X[i].r) for i, F in ((a, self.P), (b, self.S)) if i >= 0}
+        self.link_P, self.link_S = a, b
         self.pitch = limbs.number(joint.pitch)
 
     def rows(self, quantity: Quantity) -> Rows:
@@ -65,7 +75,16 @@ class Pair:
         D = ca.sparsify(D)
         J = ca.sparsify(D @ ca.vertcat(P.J.ang, S.J.ang, S.J.lin - P.J.lin))
         bias = D @ ca.vertcat(P.bias.ang, S.bias.ang, S.bias.lin - P.bias.lin) + drift
-        return Rows(ca.densify(value), J, ca.densify(bias))
+        return Rows(ca.densify(value), J, ca.densify(bias), self._sides(D))
+
+    def _sides(self, D: ca.SX) -> dict[int, ca.SX]:
+        """Split ``D (w_P, w_S, d')`` by links: the velocity of a point is that of the link's origin plus ``w x arm``."""
+        out = {}
+        for link, sign, spin in ((self.link_P, -1, D[:, 0:3]), (self.link_S, 1, D[:, 3:6])):
+            if link in self.arms:
+                lin = sign * D[:, 6:9]
+                out[link] = ca.sparsify(ca.horzcat(spin - lin @ skew(self.arms[link]), lin))
+        return out
 
     def spin(self) -> Rows:
         """Relative angular velocity in S: not the rate of any coordinate, so it has no value."""
@@ -73,7 +92,7 @@ class Pair:
         R, w = S.X.R, S.velocity.ang - P.velocity.ang
         J = ca.sparsify(R.T @ (S.J.ang - P.J.ang))
         bias = R.T @ (S.bias.ang - P.bias.ang - skew(S.velocity.ang) @ w)
-        return Rows(ca.SX.nan(3, 1), J, ca.densify(bias))
+        return Rows(ca.SX.nan(3, 1), J, ca.densify(bias), {})
 
 
 def _side(limbs: Limbs, joint: Joint, index: int, frame, motion: Kinematics) -> FrameMotion:

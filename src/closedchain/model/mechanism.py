@@ -140,6 +140,7 @@ class Mechanism:
         if isinstance(number, Expression):
             raise ModelError(f"parameter {name!r} needs a number as its value, not an expression")
         self.parameters.declare(name, number)
+        self.revision += 1
         return parameter(name)
 
     def _number(self, value: Any, name: str) -> Number:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedchain.derive.equations import Equations
 from closedchain.march.integrate import Status
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def explain(run: Run) -> str:
     e = run.program.equations
     q, v = failure.x[: e.topology.nq], failure.x[e.topology.nq : e.topology.nq + e.topology.nv]
     cause = _culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None
-    cause = cause or _singular(run, failure.t, q, v)
+    cause = cause or weightless(e, failure.t, q, v, run.p) or lost_rank(e, run.program.rows, failure.t, q, v, run.p)
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {trajectory.message}"
     if cause:
         text += f". {cause}"
@@ -34,7 +35,7 @@ def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
     for name, effort in e.applied.efforts.items():
         f = e.function("effort", {"effort": effort})
         for dt in (0.0, 1e-9, 1e-6, 1e-3):  # the trouble may begin just after the last good state
-            value = np.array(f(t + dt, q + dt * 0, v, run.p)).ravel()
+            value = np.array(f(t + dt, q, v, run.p)).ravel()
             if not np.isfinite(value).all():
                 return (
                     f"{name!r} is {value[~np.isfinite(value)][0]} there: look at its function of t, q, v "
@@ -43,27 +44,38 @@ def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
     return None
 
 
-def _singular(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
-    """A joint without inertia, or closures that lost rank."""
-    e = run.program.equations
-    f = e.function("matrices", {"M": e.M, "A": e.closure.A})
-    M, A = (np.array(x) for x in f(t, q, v, run.p))
-    if np.isfinite(M).all() and M.size:
-        value, vector = np.linalg.eigh(M)
-        if value[0] <= 1e-12 * value[-1]:
-            joint = e.topology.v_labels[int(np.argmax(np.abs(vector[:, 0])))]
-            return (
-                f"Joint velocity {joint!r} has no inertia ({value[0]:.2g}): give the bodies it moves a mass or a moment of "
-                "inertia, for instance a rod a radius"
-            )
-    A = A[list(run.program.rows)]
-    if A.size and np.isfinite(A).all():
-        s = np.linalg.svd(A, compute_uv=False)
-        if s[-1] < 1e-6 * s[0]:
-            u = np.linalg.svd(A)[0][:, -1]
-            i = run.program.rows[int(np.argmax(np.abs(u)))]
-            return (
-                f"The loops come close to a singular pose (smallest singular value {s[-1]:.2g} of {s[0]:.2g}, "
-                f"worst at joint {e.closure.joints[i]!r}): stop before it, or drive the mechanism another way"
-            )
-    return None
+def weightless(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
+    """A sentence about the joint velocity that nothing gives an inertia, if there is one."""
+    M = np.array(e.function("inertia", {"M": e.M})(t, q, v, p))
+    if not M.size or not np.isfinite(M).all():
+        return None
+    # angles and lengths have different units: compare after scaling to a unit diagonal
+    d = np.sqrt(np.maximum(np.diag(M), 1e-300))
+    value, vector = np.linalg.eigh(M / np.outer(d, d))
+    flat = np.diag(M) <= 1e-14 * np.diag(M).max()
+    if value[0] > 1e-13 and not flat.any():
+        return None
+    i = int(np.argmax(flat)) if flat.any() else int(np.argmax(np.abs(vector[:, 0])))
+    return (
+        f"Joint velocity {e.topology.v_labels[i]!r} has no inertia (body {_outer_body(e, i)!r} and what hangs on it weigh "
+        "nothing against this motion): give it a mass or a moment of inertia, for instance a rod a radius, or cut another joint"
+    )
+
+
+def _outer_body(e: Equations, i: int) -> str:
+    return next(link.body.name for link in e.topology.links if link.v.start <= i < link.v.stop)
+
+
+def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
+    """A sentence about closures that come close to losing rank, if they do."""
+    A = np.array(e.function("jacobian", {"A": e.closure.A})(t, q, v, p))[list(rows)]
+    if not A.size or not np.isfinite(A).all():
+        return None
+    u, s, _ = np.linalg.svd(A)
+    if s[-1] > 1e-6 * s[0]:
+        return None
+    i = rows[int(np.argmax(np.abs(u[:, len(s) - 1])))]
+    return (
+        f"The loops come close to a singular pose (smallest singular value {s[-1]:.2g} of {s[0]:.2g}, "
+        f"worst at joint {e.closure.joints[i]!r}): stop before it, or drive the mechanism another way"
+    )

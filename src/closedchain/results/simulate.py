@@ -17,7 +17,7 @@ from closedchain.march.compiled import compiled
 from closedchain.march.integrate import SOLVERS, Status, integrate
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
-from closedchain.results.diagnose import explain
+from closedchain.results.diagnose import explain, weightless
 from closedchain.results.run import Run
 
 SAMPLES = 201
@@ -95,6 +95,9 @@ def simulate(
     clock = time.perf_counter()
     program = compiled(start, method)
     check_closed(program, start, p)
+    missing = weightless(program.equations, begin, start.q, start.v, p)
+    if missing:
+        raise ModelError(f"mechanism {mechanism.name!r} cannot be simulated. {missing}")
     prepared = time.perf_counter()
     times = np.linspace(begin, until, SAMPLES) if t_eval is None else t_eval
     trajectory = integrate(

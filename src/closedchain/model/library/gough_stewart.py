@@ -39,6 +39,8 @@ def gough_stewart(
 
     Notes
     -----
+    As in the paper, the platform is a limb of its own: all six ball joints are cut, and its pose has six coordinates.
+
     The leg's first angle is its azimuth about z, the second one its polar angle from z. Lower link: centre of mass 0.5 m
     from the base joint; upper link: 0.5 m back from the platform joint. The paper gives no inertia for the lower link: it
     is taken equal to the upper one's, with a tenth of it along the leg. g = 9.8.
@@ -48,6 +50,7 @@ def gough_stewart(
     m = Mechanism("gough-stewart", gravity=(0, 0, -9.8))
     across = 0.00625
     platform = m.body("platform", rigid(mass=1.5, inertia=(0.08, 0.08, 0.08)))
+    m.free("pose", m.ground, platform, guess=(*position, math.cos(tilt / 2), 0.0, math.sin(tilt / 2), 0.0))
     kp, kd = (m.parameter("kp", 500.0), m.parameter("kd", 50.0)) if drive == "pd" else (0.0, 0.0)
     amplitude = m.parameter("amplitude", 9.0) if drive == "open" else 0.0
     Q = np.array([[math.cos(tilt), 0, math.sin(tilt)], [0, 1, 0], [-math.sin(tilt), 0, math.cos(tilt)]])
@@ -64,7 +67,7 @@ def gough_stewart(
 
         m.universal(f"{leg} base", m.ground.at(*BASE[k]), lower, axes=((0, 0, 1), (0, 1, 0)), guess=(azimuth, polar))
         slide = m.prismatic(f"{leg} slide", lower, upper, guess=length)
-        m.spherical(f"{leg} ball", upper, corner, guess=_ball(azimuth, polar, tilt))
+        m.spherical(f"{leg} ball", upper, corner, cut=True)
         m.start[f"{leg} slide"] = length
         if drive == "pd":
             start, stroke = m.parameter(f"{leg} start", length), m.parameter(f"{leg} stroke", STROKE[k])
@@ -75,18 +78,3 @@ def gough_stewart(
             m.motor(slide, force=amplitude * sin(pi * t))
     return m
 
-
-def _ball(azimuth: float, polar: float, tilt: float) -> tuple[float, ...]:
-    """Quaternion of the platform, turned by ``tilt`` about y, seen from the leg."""
-
-    def turn(angle: float, axis: int) -> np.ndarray:
-        q = np.zeros(4)
-        q[0], q[axis] = math.cos(angle / 2), math.sin(angle / 2)
-        return q
-
-    def times(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-        return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])])
-
-    leg = times(turn(azimuth, 3), turn(polar, 2))
-    back = leg * np.array([1, -1, -1, -1])
-    return tuple(float(x) for x in times(back, turn(tilt, 2)))
