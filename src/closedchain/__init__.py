@@ -27,18 +27,44 @@ _HOMES = {
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", "library", *_WHERE]  # noqa: PLE0604
+__all__ = ["__version__", "library", *_WHERE]
 
 if TYPE_CHECKING:
     from closedchain.close.multipliers import Baumgarte, Multipliers
-    from closedchain.errors import AssemblyError, ClosedChainError, ModelError, RedundancyError, RunError, RunWarning
+    from closedchain.errors import (
+        AssemblyError,
+        ClosedChainError,
+        ModelError,
+        RedundancyError,
+        RunError,
+        RunWarning,
+    )
     from closedchain.march.assemble import assemble
     from closedchain.march.state import State
     from closedchain.model import library
     from closedchain.model.expression import Expression, t
     from closedchain.model.functions import (
-        acos, asin, atan, atan2, ceil, cos, cosh, exp, floor, interp, log, maximum, minimum, pi, sign, sin, sinh, sqrt,
-        tan, tanh, where,
+        acos,
+        asin,
+        atan,
+        atan2,
+        ceil,
+        cos,
+        cosh,
+        exp,
+        floor,
+        interp,
+        log,
+        maximum,
+        minimum,
+        pi,
+        sign,
+        sin,
+        sinh,
+        sqrt,
+        tan,
+        tanh,
+        where,
     )
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Body, Frame, Friction, Joint

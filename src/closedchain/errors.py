@@ -23,7 +23,7 @@ class RedundancyError(ClosedChainError):
 class RunError(ClosedChainError):
     """A run ended early. What was computed until then is kept in ``run``."""
 
-    def __init__(self, message, run=None):
+    def __init__(self, message: str, run: object = None) -> None:
         super().__init__(message)
         self.run = run
 

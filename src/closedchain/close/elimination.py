@@ -5,16 +5,16 @@ Two factorisations solve ``[M A'; A 0]``:
 `TreeFactor` is ``M = L' D L`` from the leaves to the root, which creates no fill-in (Featherstone 2008, section 6.5).
 
 `ClosureFactor` eliminates the closing forces row by row from ``S = A M^-1 A'``, without forming S where it would be
-large. A closure row sees a limb through few numbers, its *terminals*: either the row's own value, or, where many rows act
-on one body (the platform of a parallel robot), the twist of that body. With ``B`` the Jacobian of the terminals and
-``A = C B``, the matrix ``G = B M^-1 B'`` says how terminals accelerate under forces on terminals. Closing row r with the
-coefficients c_r on the terminals changes it to::
+large. A closure row sees a limb through few numbers, its *terminals*: either the row's own value, or, where many rows
+act on one body (the platform of a parallel robot), the twist of that body. With ``B`` the Jacobian of the terminals
+and ``A = C B``, the matrix ``G = B M^-1 B'`` says how terminals accelerate under forces on terminals. Closing row r
+with the coefficients c_r on the terminals changes it to::
 
     g = G c_r,   delta = c_r . g,   G <- G - g g' / delta
 
 which is the physical picture too: the body is a little stiffer with each row that holds it. The pivots delta are those
-of a Cholesky factorisation of S, so this is as stable, also when a limb alone is in a singular pose; the cost grows linearly
-with the number of limbs that meet at a body.
+of a Cholesky factorisation of S, so this is as stable, also when a limb alone is in a singular pose; the cost grows
+linearly with the number of limbs that meet at a body.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TreeFactor:
         self.d_inv: list[ca.SX] = [ca.SX(0)] * self.n
         self.L: dict[tuple[int, int], ca.SX] = {}
         for k in reversed(range(self.n)):
-            self.d_inv[k] = 1 / low.get((k, k), ca.SX(0))  # no inertia at all: the run says so, see results.diagnose
+            self.d_inv[k] = 1 / low.get((k, k), ca.SX(0))  # infinite without inertia: simulate refuses that
             columns = sorted((i for i in range(k) if (k, i) in low), reverse=True)
             self.above[k] = columns
             for i in columns:
@@ -101,10 +101,10 @@ class ClosureFactor:
             c = coefficients[r]
             g: dict[object, ca.SX] = {}
             for z in names:
-                terms = [G[z, y] * x if x is not None else G[z, y] for y, x in c.items() if (z, y) in G]
+                terms = [G[z, y] * x for y, x in c.items() if (z, y) in G]
                 if terms and last[z] >= k:
                     g[z] = _sum(terms)
-            delta = _sum(g[z] * x if x is not None else g[z] for z, x in c.items() if z in g)
+            delta = _sum(g[z] * x for z, x in c.items() if z in g)
             self.d_inv[r] = 1 / delta
             left = [z for z in g if last[z] > k]
             self.g[r] = {z: g[z] * self.d_inv[r] for z in left}
@@ -123,7 +123,7 @@ class ClosureFactor:
                     moving[z] = value
         open_: list[ca.SX] = [ca.SX(0)] * len(self.c)  # what each row still has to balance when its turn comes
         for r in self.order:
-            terms = [moving[z] * x if x is not None else moving[z] for z, x in self.c[r].items() if z in moving]
+            terms = [moving[z] * x for z, x in self.c[r].items() if z in moving]
             open_[r] = _sum([*terms, values[r]])
             for z, g in self.g[r].items():
                 _subtract(moving, z, g * open_[r])
@@ -134,17 +134,17 @@ class ClosureFactor:
             terms = [g * force[z] for z, g in self.g[r].items() if z in force]
             lam[r] = open_[r] * self.d_inv[r] - _sum(terms) if terms else open_[r] * self.d_inv[r]
             for z, x in self.c[r].items():
-                term = lam[r] * x if x is not None else lam[r]
+                term = lam[r] * x
                 force[z] = force[z] + term if z in force else term
         reaction: Column = {}
         for z, f in force.items():
-            for k, y in self.Y[z].items():
-                reaction[k] = reaction[k] + y * f if k in reaction else y * f
+            for k, y_k in self.Y[z].items():
+                reaction[k] = reaction[k] + y_k * f if k in reaction else y_k * f
         return lam, reaction
 
 
-def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Column], list[dict[object, ca.SX | None]]]:
-    """Jacobian of each terminal (a sparse column of B'), and each row's coefficients on them (None stands for one).
+def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Column], list[dict[object, ca.SX]]]:
+    """Jacobian of each terminal (a sparse column of B'), and each row's coefficients on them.
 
     A body's twist serves as terminals if more than twice as many rows act on the body as its twist has components that
     can move: with fewer rows, their own values are the cheaper description.
@@ -163,9 +163,9 @@ def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Colum
             for i in moving:
                 jacobian["twist", link, i] = _column(J[i, :])
 
-    coefficients: list[dict[object, ca.SX | None]] = []
+    coefficients: list[dict[object, ca.SX]] = []
     for number, r in enumerate(rows):
-        own: dict[object, ca.SX | None] = {}
+        own: dict[object, ca.SX] = {}
         rest = _column(closure.A[r, :])
         for link, moving in shared.items():
             C = closure.sides[r].get(link)
@@ -173,21 +173,23 @@ def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Colum
                 continue
             for i in moving:
                 if C[0, i].nnz() > 0:
-                    own["twist", link, i] = None if C[0, i].is_one() else C[0, i]
+                    own["twist", link, i] = C[0, i]
             for k in range(closure.A.shape[1]):  # what the twist carries is no longer the row's own
                 if any(k in jacobian["twist", link, i] for i in moving):
                     rest.pop(k, None)
         if rest:
             jacobian["row", number] = rest
-            own["row", number] = None
+            own["row", number] = ca.SX(1)
         coefficients.append(own)
     return jacobian, coefficients
 
 
-def least_degree(coefficients: Sequence[dict[object, ca.SX | None]], near: dict[object, set[object]]) -> list[int]:
+def least_degree(coefficients: Sequence[dict[object, ca.SX]], near: dict[object, set[object]]) -> list[int]:
     """Order of elimination: always the row that couples the fewest others; ties by number."""
     touched = [set().union(*(near[z] for z in c)) for c in coefficients]
-    couples = [{s for s, c in enumerate(coefficients) if s != r and not touched[r].isdisjoint(c)} for r in range(len(touched))]
+    couples = [
+        {s for s, c in enumerate(coefficients) if s != r and not touched[r].isdisjoint(c)} for r in range(len(touched))
+    ]
     left, order = set(range(len(touched))), []
     while left:
         r = min(left, key=lambda i: (len(couples[i]), i))
@@ -201,12 +203,16 @@ def least_degree(coefficients: Sequence[dict[object, ca.SX | None]], near: dict[
 
 def _lower(M: ca.SX) -> dict[tuple[int, int], ca.SX]:
     rows, columns = M.sparsity().get_triplet()
-    return {(i, j): x for i, j, x in zip(rows, columns, M.nonzeros(), strict=True) if i >= j}
+    return {(i, j): x for i, j, x in zip(rows, columns, _scalars(M), strict=True) if i >= j}
 
 
 def _column(row: ca.SX) -> Column:
     _, columns = row.sparsity().get_triplet()
-    return dict(zip(columns, row.nonzeros(), strict=True))
+    return dict(zip(columns, _scalars(row), strict=True))
+
+
+def _scalars(M: ca.SX) -> list[ca.SX]:
+    return ca.vertsplit(M.nz[:]) if M.nnz() else []
 
 
 def _subtract(entries: dict, key: object, term: ca.SX) -> None:

@@ -3,15 +3,16 @@
     M a + h = tau - A' lam
     A a + gamma = s(c, c')
 
-With ``M = L' D L`` limb by limb and ``u = L'^-1 (tau - h)``, the closing forces follow from the small system of the closures,
+With ``M = L' D L`` limb by limb and ``u = L'^-1 (tau - h)``, the closing forces follow from the small system of the
+closures,
 
     S lam = A M^-1 (tau - h) + gamma - s,    S = A M^-1 A'
 
-and the accelerations from ``a = L^-1 D^-1 (u - L'^-1 A' lam)``; see `close.elimination`. The right-hand side s is zero for
-``stabilise="none"`` and ``"projection"``, and ``-2 alpha c' - beta^2 c`` after Baumgarte (1972), Computer Methods in Applied
-Mechanics and Engineering 1, 1-16. Projection puts the state back after each accepted step, with the inertia matrix
-as the metric: ``dq = -M^-1 A' (A M^-1 A')^-1 c`` and likewise for the velocities (Lubich 1991; Eich 1993, SIAM J. Numer.
-Anal. 30, 1467-1482).
+and the accelerations from ``a = L^-1 D^-1 (u - L'^-1 A' lam)``; see `close.elimination`. The right-hand side s is
+zero for ``stabilise="none"`` and ``"projection"``, and ``-2 alpha c' - beta^2 c`` after Baumgarte (1972), Computer
+Methods in Applied Mechanics and Engineering 1, 1-16. Projection puts the state back after each accepted step, with
+the inertia matrix as the metric: ``dq = -M^-1 A' (A M^-1 A')^-1 c`` and likewise for the velocities (Lubich 1991;
+Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482).
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from closedchain.errors import ModelError
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """Closure errors decay as ``c'' + 2 alpha c' + beta^2 c = 0``; alpha and beta in 1/s, equal for critical damping."""
+    """Closure errors decay as ``c'' + 2 alpha c' + beta^2 c = 0``.
+
+    Alpha and beta are in 1/s; beta defaults to alpha, which is critical damping.
+    """
 
     alpha: float = 10.0
     beta: float | None = None
@@ -54,7 +58,8 @@ class Multipliers:
     def __post_init__(self) -> None:
         if not isinstance(self.stabilise, Baumgarte) and self.stabilise not in ("projection", "none"):
             raise ModelError(
-                f"Multipliers: stabilise must be 'projection', 'none' or cc.Baumgarte(alpha, beta), not {self.stabilise!r}"
+                "Multipliers: stabilise must be 'projection', 'none' or cc.Baumgarte(alpha, beta), "
+                f"not {self.stabilise!r}"
             )
 
     def citation(self) -> str:

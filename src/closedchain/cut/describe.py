@@ -25,7 +25,14 @@ def describe(m: Mechanism) -> str:
         topology = cut(m)
     except ModelError as trouble:
         joints = [(j.name, j.type.name, j.a.body.name, j.b.body.name, str(j.type.nv)) for j in m.joints.values()]
-        return "\n".join([*lines, *table(("joint", "kind", "from", "to", "freedoms"), joints), "", f"not complete: {trouble}"])
+        return "\n".join(
+            [
+                *lines,
+                *table(("joint", "kind", "from", "to", "freedoms"), joints),
+                "",
+                f"not complete: {trouble}",
+            ]
+        )
 
     where = {link.joint.name: f"limb {link.limb + 1}" for link in topology.links}
     driven = {motor.joint for motor in m.motors.values()}
@@ -33,7 +40,15 @@ def describe(m: Mechanism) -> str:
     for j in topology.joints:
         state = where.get(j.name, "cut")
         rows.append(
-            (j.name, j.type.name, j.a.body.name, j.b.body.name, str(j.type.nv), "motor" if j.name in driven else "", state)
+            (
+                j.name,
+                j.type.name,
+                j.a.body.name,
+                j.b.body.name,
+                str(j.type.nv),
+                "motor" if j.name in driven else "",
+                state,
+            )
         )
     lines += table(("joint", "kind", "from", "to", "freedoms", "driven", "where"), rows)
     lines.append("")

@@ -1,4 +1,4 @@
-"""What acts on the limbs: motors, springs, dampers, friction, forces at frames. With their potential and their power."""
+"""What acts on the limbs: motors, springs, dampers, friction, forces at frames; their potential and their power."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         if not acting.world:
             f, n = at.X.R @ f, at.X.R @ n
         out.power += dot(f, at.velocity.lin) + dot(n, at.velocity.ang)
-    for spring in m.springs.values():
-        a, b = motion.frame(spring.a), motion.frame(spring.b)
+    for tie in m.springs.values():
+        a, b = motion.frame(tie.a), motion.frame(tie.b)
         d = ca.sparsify(b.X.r - a.X.r)
         d_dot = ca.sparsify(b.velocity.lin - a.velocity.lin)
-        k, c, rest = limbs.number(spring.stiffness), limbs.number(spring.damping), limbs.number(spring.length)
-        if is_zero(spring.length) and is_zero(spring.damping):
+        k, c, rest = limbs.number(tie.stiffness), limbs.number(tie.damping), limbs.number(tie.length)
+        if is_zero(tie.length) and is_zero(tie.damping):
             pull = ca.sparsify(k * d)  # no direction needed: regular also where the points meet
             out.potential += k * dot(d, d) / 2
         else:
@@ -109,6 +109,6 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
             pull = ca.sparsify((k * (length - rest) + resist) / length * d)
             out.potential += k * (length - rest) ** 2 / 2
             out.power -= resist * dot(d, d_dot) / length
-        on_frame(spring.a, a, pull, ca.SX(3, 1), True)
-        on_frame(spring.b, b, -pull, ca.SX(3, 1), True)
+        on_frame(tie.a, a, pull, ca.SX(3, 1), True)
+        on_frame(tie.b, b, -pull, ca.SX(3, 1), True)
     return out

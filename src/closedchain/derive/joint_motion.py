@@ -35,7 +35,7 @@ def joint_motion(kind: JointType, q: ca.SX, v: ca.SX, pitch: ca.SX, backwards: b
         X = X.inverse()
     twist = Phi.times(v)
     bias = NULL
-    if q.numel() and not Phi.ang.is_constant() or not Phi.lin.is_constant():
+    if (q.numel() and not Phi.ang.is_constant()) or not Phi.lin.is_constant():
         bias = Vector6(*(ca.sparsify(ca.jtimes(part, q, qdot)) for part in (ca.densify(x) for x in twist)))
     return JointMotion(X, Phi, bias, qdot)
 

@@ -44,7 +44,7 @@ class Kinematics:
         }
 
     def link_jacobian(self, index: int) -> ca.SX:
-        """Twist of a link about its origin, in the axes of the root, as a matrix times v (6 x n, angular part first)."""
+        """Matrix (6 x n, angular part first) from v to the twist of a link about its origin, in the root's axes."""
         J = ca.SX(6, self.limbs.topology.nv)
         for i in self.limbs.topology.path(index):
             if i == self.root:

@@ -41,7 +41,10 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "not": ca.logic_not,
     "where": ca.if_else,
     "interp": _interp,
-    **{name: getattr(ca, name) for name in "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil".split()},
+    **{
+        name: getattr(ca, name)
+        for name in "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil".split()
+    },
 }
 
 

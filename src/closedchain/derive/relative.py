@@ -1,7 +1,7 @@
 """Any quantity of the relative pose of two frames, with its exact Jacobian and bias.
 
-A quantity is a function of the orientations ``R_P, R_S`` and the distance ``d = p_S - p_P`` in the axes of a common root.
-Its time derivatives follow by automatic differentiation from ``R' = w x R``::
+A quantity is a function of the orientations ``R_P, R_S`` and the distance ``d = p_S - p_P`` in the axes of a common
+root. Its time derivatives follow by automatic differentiation from ``R' = w x R``::
 
     c' = D (w_P, w_S, d') = A v          c'' = A a + gamma
 
@@ -59,7 +59,12 @@ class Pair:
         """A quantity of this pair with its Jacobian and bias."""
         P, S = self.P, self.S
         R_P, R_S, d = ca.SX.sym("R_P", 3, 3), ca.SX.sym("R_S", 3, 3), ca.SX.sym("d", 3)
-        w_P, w_S, d_dot, pitch = ca.SX.sym("w_P", 3), ca.SX.sym("w_S", 3), ca.SX.sym("d_dot", 3), ca.SX.sym("pitch")
+        w_P, w_S, d_dot, pitch = (
+            ca.SX.sym("w_P", 3),
+            ca.SX.sym("w_S", 3),
+            ca.SX.sym("d_dot", 3),
+            ca.SX.sym("pitch"),
+        )
         pose = ca.vertcat(ca.vec(R_P), ca.vec(R_S), d)
         rate = ca.vertcat(ca.vec(ca.skew(w_P) @ R_P), ca.vec(ca.skew(w_S) @ R_S), d_dot)
         velocity = ca.vertcat(w_P, w_S, d_dot)
@@ -78,7 +83,7 @@ class Pair:
         return Rows(ca.densify(value), J, ca.densify(bias), self._sides(D))
 
     def _sides(self, D: ca.SX) -> dict[int, ca.SX]:
-        """Split ``D (w_P, w_S, d')`` by links: the velocity of a point is that of the link's origin plus ``w x arm``."""
+        """Split ``D (w_P, w_S, d')`` by links: a point moves with the link's origin and by ``w x arm``."""
         out = {}
         for link, sign, spin in ((self.link_P, -1, D[:, 0:3]), (self.link_S, 1, D[:, 3:6])):
             if link in self.arms:

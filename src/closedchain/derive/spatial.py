@@ -111,7 +111,7 @@ class Inertia(NamedTuple):
 
     m: ca.SX
     mc: ca.SX
-    I: ca.SX  # noqa: E741
+    I: ca.SX
 
     def __add__(self, other: Inertia) -> Inertia:  # type: ignore[override]
         return Inertia(ca.sparsify(self.m + other.m), ca.sparsify(self.mc + other.mc), ca.sparsify(self.I + other.I))

@@ -41,7 +41,8 @@ def assemble(
         What to assemble.
     hold, **joints
         Coordinates to hold, by joint name (``O=1.2``, or in a mapping for names with spaces), or by the name of one
-        coordinate (``{"table.x": 0.3}``); a sequence gives all coordinates of a joint. Without any, ``mechanism.start``.
+        coordinate (``{"table.x": 0.3}``); a sequence gives all coordinates of a joint. Without any,
+        ``mechanism.start``.
     guess
         Where the search starts, the same way; joints not mentioned start at their own guess, or zero.
     velocity
@@ -79,7 +80,11 @@ class _Problem:
         self.held = _by_label(self.topology, held, "hold")
         start = _by_label(self.topology, guess, "guess")
         functions = _functions(e)
-        self._residual, self._retract, self._measure = functions["residual"], functions["retract"], functions["measure"]
+        self._residual, self._retract, self._measure = (
+            functions["residual"],
+            functions["retract"],
+            functions["measure"],
+        )
         self.q0 = self._start(start)
         self.rows, self.values = self._held_rows()
         self.columns = self._free_columns()
@@ -292,7 +297,9 @@ def _by_label(topology: Any, values: Mapping[str, Any], what: str) -> dict[str, 
             raise ModelError(f"{what}: no joint or coordinate is named {key!r}{suggest(key, [*joints, *known])}")
         numbers = np.atleast_1d(np.asarray(value, float))
         if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
-            raise ModelError(f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}")
+            raise ModelError(
+                f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
+            )
         out |= dict(zip(labels, numbers.tolist(), strict=True))
     return out
 

@@ -56,7 +56,7 @@ def compiled(start: State, method: Formulation) -> Compiled:
         name = m.name
         rhs = compile_function(f"{name} right-hand side", inputs, {"dx": closed.dx}, slow=("p",))
         correct = None
-        if closed.x_plus is not None:
+        if closed.x_plus is not None and closed.residual is not None:
             outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
             correct = compile_function(f"{name} correction", inputs, outputs, slow=("p",))
         seconds["compile"] = sum(f.timings.total for f in (rhs, correct) if f is not None)

@@ -105,14 +105,7 @@ def attempt(rhs, w, atol, rtol, t, h, x, k, y, e, clock):
     call4(rhs, clock, y, w, k[6])
 
     for i in range(n):
-        e[i] = h * (
-            E[0] * k[0, i]
-            + E[2] * k[2, i]
-            + E[3] * k[3, i]
-            + E[4] * k[4, i]
-            + E[5] * k[5, i]
-            + E[6] * k[6, i]
-        )
+        e[i] = h * (E[0] * k[0, i] + E[2] * k[2, i] + E[3] * k[3, i] + E[4] * k[4, i] + E[5] * k[5, i] + E[6] * k[6, i])
     return scaled_norm(e, x, y, atol, rtol)
 
 
@@ -155,12 +148,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             hermite_rows(x, y, k[0], k[6], h, rows)
             for i in range(x.size):
                 rows[4, i] = h * (
-                    D[0] * k[0, i]
-                    + D[2] * k[2, i]
-                    + D[3] * k[3, i]
-                    + D[4] * k[4, i]
-                    + D[5] * k[5, i]
-                    + D[6] * k[6, i]
+                    D[0] * k[0, i] + D[2] * k[2, i] + D[3] * k[3, i] + D[4] * k[4, i] + D[5] * k[5, i] + D[6] * k[6, i]
                 )
         if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
             reject_correction(s, h)

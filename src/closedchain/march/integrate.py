@@ -374,7 +374,7 @@ def integrate(
     step_t = np.empty(steps_per_call)
     step_x = np.empty((steps_per_call if t_eval is None else 0, n))
     dense = np.empty((steps_per_call if dense_output else 0, home.DENSE_ROWS, n))
-    chunks = []
+    chunks: list[tuple] = []
 
     def collect():
         # also right when a Ctrl-C fell between a call and its booking
@@ -391,7 +391,22 @@ def integrate(
         else:
             step_control.begin(rhs, w, atol, options, state, x, work, float(method.error_order))
         while s["status"] == Status.running:
-            advance(rhs, correct, w, w_correct, atol, times, samples, options, state, x, work, step_t, step_x, dense)
+            advance(
+                rhs,
+                correct,
+                w,
+                w_correct,
+                atol,
+                times,
+                samples,
+                options,
+                state,
+                x,
+                work,
+                step_t,
+                step_x,
+                dense,
+            )
             collect()
             if progress is not None:
                 progress(float(s["t"]), int(s["steps"]))

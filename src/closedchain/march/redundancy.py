@@ -50,21 +50,21 @@ def independent_rows(e: Equations, state: State) -> tuple[int, ...]:
     if rank > rank_here:
         lost = _lost(e, here)
         raise RedundancyError(
-            f"mechanism {e.topology.mechanism.name!r} is in a singular pose: only {rank_here} of {rank} closure equations are "
-            f"independent here (weakest: {lost}); start a little away from it"
+            f"mechanism {e.topology.mechanism.name!r} is in a singular pose: only {rank_here} of {rank} closure "
+            f"equations are independent here (weakest: {lost}); start a little away from it"
         )
     stacked = np.hstack(nearby + [here])  # independent if independent anywhere
-    _, R, order = qr(stacked.T, mode="economic", pivoting=True)
+    _, _, order = qr(stacked.T, mode="economic", pivoting=True)
     keep = tuple(sorted(int(i) for i in order[:rank]))
     if _rank(here[list(keep)]) < rank:
-        _, R, order = qr(here.T, mode="economic", pivoting=True)
+        _, _, order = qr(here.T, mode="economic", pivoting=True)
         keep = tuple(sorted(int(i) for i in order[:rank]))
     return keep
 
 
 def _rank(A: np.ndarray) -> int:
     R = np.abs(np.diag(qr(A.T, mode="r", pivoting=True)[0]))
-    return int((R > RANK * max(R[0], 1e-300)).sum()) if R.size else 0
+    return int((RANK * max(R[0], 1e-300) < R).sum()) if R.size else 0
 
 
 def _lost(e: Equations, A: np.ndarray) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = 
     return np.array(list(mechanism.parameters.merged(overrides).values()), float)
 
 
-def joint_values(mechanism: Mechanism):
+def joint_values(mechanism: Mechanism) -> Any:
     """A CasADi function (t, q, v, p) -> coordinates and velocities of all joints in the order of the drawing."""
     import casadi as ca
 

@@ -89,11 +89,7 @@ ADVANCE = numba.int64(
 )
 
 
-@jit(
-    numba.float64(
-        numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64
-    )
-)
+@jit(numba.float64(numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64))
 def scaled_norm(e, x, y, atol, rtol):
     """Root mean square of `e_i / (atol_i + rtol max(|x_i|, |y_i|))`."""
     total = 0.0
@@ -232,11 +228,7 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
         s.status = FINISHED
 
 
-@jit(
-    numba.void(
-        StateRecord, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64
-    )
-)
+@jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64))
 def propose(s, h, err, exponent, beta, shrink, grow):
     """Choose the step after an accepted one, by proportional-integral control.
 

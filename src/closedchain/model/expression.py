@@ -231,7 +231,17 @@ def _is(x: Any, number: float) -> bool:
     return not isinstance(x, Expression) and np.ndim(x) == 0 and x == number
 
 
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**", "lt": "<", "le": "<=", "and": "&", "or": "|"}
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "pow": "**",
+    "lt": "<",
+    "le": "<=",
+    "and": "&",
+    "or": "|",
+}
 
 
 def _text(node: Any) -> str:

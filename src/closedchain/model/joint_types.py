@@ -25,7 +25,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Motion:
-    """One elementary motion: ``Rx Ry Rz`` turn, ``Tx Ty Tz`` slide, ``ball`` turns by a unit quaternion, ``free`` moves anywhere."""
+    """One elementary motion.
+
+    ``Rx Ry Rz`` turn, ``Tx Ty Tz`` slide, ``ball`` turns by a unit quaternion, ``free`` moves anywhere.
+    """
 
     kind: str
     coordinate: int

@@ -181,7 +181,9 @@ class Mechanism:
             if leaf.op == "parameter":
                 self._check_parameter(leaf, name)
             elif leaf.op != "time" and leaf.args[0] not in self.joints:
-                raise ModelError(f"{name} refers to the unknown joint {leaf.args[0]!r}{suggest(leaf.args[0], self.joints)}")
+                raise ModelError(
+                    f"{name} refers to the unknown joint {leaf.args[0]!r}{suggest(leaf.args[0], self.joints)}"
+                )
         return value
 
     def values(self, overrides: Mapping[str, float] | None = None) -> Callable[[Number], float]:
@@ -205,7 +207,8 @@ class Mechanism:
         name
             Unique among bodies, joints, motors and forces.
         shape
-            From `rod`, `box`, `cylinder`, `plate`, `disc`, `ball`, `point_mass`, `massless`, or `rigid` for plain numbers.
+            From `rod`, `box`, `cylinder`, `plate`, `disc`, `ball`, `point_mass`, `massless`, or `rigid` for plain
+            numbers.
         """
         if not isinstance(shape, Shape):
             raise ModelError(f"body {name!r} needs a shape, for instance cc.rod(length=1, mass=1), not {shape!r}")
@@ -348,7 +351,7 @@ class Mechanism:
         return self.joint("prismatic", name, a, b, **options)
 
     def universal(self, name: str, a: Place, b: Place, **options: Any) -> Joint:
-        """A Hooke joint: ``axes`` = first axis, fixed in a (default x); second axis, fixed in b (default y). See `joint`."""
+        """A Hooke joint with two ``axes``: one fixed in a (default x), one in b (default y). See `joint`."""
         return self.joint("universal", name, a, b, **options)
 
     def spherical(self, name: str, a: Place, b: Place, **options: Any) -> Joint:
@@ -399,7 +402,8 @@ class Mechanism:
         if turning != (torque is not None):
             label = j.velocity_labels()[index]
             raise ModelError(
-                f"motor on {j.name!r}: {label} {'turns' if turning else 'slides'}, so give a {'torque' if turning else 'force'}"
+                f"motor on {j.name!r}: {label} {'turns' if turning else 'slides'}, "
+                f"so give a {'torque' if turning else 'force'}"
             )
         name = self._free_name(name, f"{j.name}.motor")
         motor = Motor(name, j.name, index, self._effort(torque if force is None else force, name))
@@ -418,7 +422,9 @@ class Mechanism:
         """A spring on a joint coordinate: ``-stiffness (q - rest)``."""
         j = self._joint(joint, "spring")
         if j.type.has_quaternion:
-            raise ModelError(f"spring on {j.name!r}: a {j.type.name} joint has no angle to measure; use m.spring between frames")
+            raise ModelError(
+                f"spring on {j.name!r}: a {j.type.name} joint has no angle to measure; use m.spring between frames"
+            )
         index = j.index(coordinate, f"spring on {j.name!r}")
         name = self._free_name(name, f"{j.name}.spring")
         k, r = self._number(stiffness, f"{name}.stiffness"), self._number(rest, f"{name}.rest")
@@ -426,7 +432,12 @@ class Mechanism:
         return spring
 
     def joint_damper(
-        self, joint: str | Joint, damping: Number, *, coordinate: str | int | None = None, name: str | None = None
+        self,
+        joint: str | Joint,
+        damping: Number,
+        *,
+        coordinate: str | int | None = None,
+        name: str | None = None,
     ) -> JointDamper:
         """A damper on a joint velocity: ``-damping v``."""
         j = self._joint(joint, "damper")
@@ -434,7 +445,15 @@ class Mechanism:
         return self._damper(self._free_name(name, f"{j.name}.damper"), j, index, damping, 0.0, 1.0, taken=True)
 
     def _damper(
-        self, name: str, joint: Joint, index: int, c: Number, coulomb: Number, velocity: Number, *, taken: bool = False
+        self,
+        name: str,
+        joint: Joint,
+        index: int,
+        c: Number,
+        coulomb: Number,
+        velocity: Number,
+        *,
+        taken: bool = False,
     ) -> JointDamper:
         if not taken:
             self._take(name)
@@ -545,7 +564,9 @@ def _per_coordinate(value: Any, n: int, what: str, noun: str) -> tuple[float, ..
 def _limits(limits: Any, n: int, what: str) -> tuple[tuple[float, float] | None, ...]:
     if limits is None:
         return ()
-    pairs = [limits] if len(limits) == 2 and not hasattr(limits[0], "__len__") and limits[0] is not None else list(limits)
+    pairs = (
+        [limits] if len(limits) == 2 and not hasattr(limits[0], "__len__") and limits[0] is not None else list(limits)
+    )
     if len(pairs) != n:
         raise ModelError(f"{what}: limits need one pair (low, high) or None for each of the {n} coordinates")
     out: list[tuple[float, float] | None] = []

@@ -83,7 +83,7 @@ class Body:
         if len(at) != 3:
             raise ModelError(f"frame {self.name}.{name}: a position has three components, not {len(at)}")
         rotation = _rotation(rpy, R, axis, f"frame {self.name}.{name}")
-        return self.mechanism._name_frame(Frame(self, tuple(at), rotation), name)
+        return self.mechanism._name_frame(Frame(self, (at[0], at[1], at[2]), rotation), name)
 
     def __getitem__(self, name: str) -> Frame:
         try:

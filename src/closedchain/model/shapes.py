@@ -151,7 +151,12 @@ def box(size: Sequence[Number], mass: Number | None = None, *, density: Number |
 
 
 def cylinder(
-    radius: Number, length: Number, mass: Number | None = None, *, density: Number | None = None, inner: Number = 0.0
+    radius: Number,
+    length: Number,
+    mass: Number | None = None,
+    *,
+    density: Number | None = None,
+    inner: Number = 0.0,
 ) -> Shape:
     """A round cylinder about z, centred at the body's origin; ``inner`` is the radius of a bore."""
 
@@ -167,7 +172,12 @@ def cylinder(
 
 
 def plate(
-    width: Number, height: Number, mass: Number | None = None, *, density: Number | None = None, thickness: Number = 0.0
+    width: Number,
+    height: Number,
+    mass: Number | None = None,
+    *,
+    density: Number | None = None,
+    thickness: Number = 0.0,
 ) -> Shape:
     """A flat rectangle ``width`` (x) by ``height`` (y), centred at the body's origin."""
     flat = box((width, height, thickness), mass, density=density)
@@ -179,7 +189,9 @@ def plate(
     return Shape("plate", {names.get(k, k): v for k, v in flat.dimensions.items()}, build)
 
 
-def disc(radius: Number, mass: Number | None = None, *, density: Number | None = None, thickness: Number = 0.0) -> Shape:
+def disc(
+    radius: Number, mass: Number | None = None, *, density: Number | None = None, thickness: Number = 0.0
+) -> Shape:
     """A flat round plate about z, centred at the body's origin."""
     round_one = cylinder(radius, thickness, mass, density=density)
     names = {"length": "thickness"}

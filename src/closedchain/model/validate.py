@@ -25,7 +25,7 @@ def check_body(body: Body, value: Values) -> None:
     mass = value(p.mass)
     com = np.array([value(x) for x in p.com])
     xx, yy, zz, xy, xz, yz = (value(x) for x in p.inertia)
-    I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])  # noqa: E741
+    I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     what = f"body {body.name!r}"
     if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(I).all()):
         raise ModelError(f"{what} has a mass, centre of mass or inertia that is not finite (mass {mass})")
@@ -34,18 +34,22 @@ def check_body(body: Body, value: Values) -> None:
     size = np.abs(I).max()
     if mass == 0 and (size > 0 or np.abs(com).max() > 0):
         if size > 0:
-            raise ModelError(f"{what} has an inertia of {size:g} kg m^2 but no mass: give it a mass, or use cc.massless()")
+            raise ModelError(
+                f"{what} has an inertia of {size:g} kg m^2 but no mass: give it a mass, or use cc.massless()"
+            )
         return
     moments = np.linalg.eigvalsh(I)
     if moments[0] < -SLACK * size:
         raise ModelError(
             f"{what} has an inertia that is not positive (principal moments {moments[0]:.4g}, {moments[1]:.4g}, "
-            f"{moments[2]:.4g} kg m^2): check signs of the off-diagonal entries, and that it is taken about the centre of mass"
+            f"{moments[2]:.4g} kg m^2): check the signs of the off-diagonal entries, and that it is taken about the "
+            "centre of mass"
         )
     if moments[2] > (moments[0] + moments[1]) * (1 + SLACK) + SLACK * size:
         raise ModelError(
-            f"{what} has an inertia that no body can have: the largest principal moment {moments[2]:.4g} kg m^2 exceeds the "
-            f"sum of the others, {moments[0] + moments[1]:.4g} (triangle inequality); for a planar drawing give Ixx + Iyy >= Izz"
+            f"{what} has an inertia that no body can have: the largest principal moment {moments[2]:.4g} kg m^2 "
+            f"exceeds the sum of the others, {moments[0] + moments[1]:.4g} (triangle inequality); "
+            "for a planar drawing give Ixx + Iyy >= Izz"
         )
 
 
@@ -89,6 +93,6 @@ def _check_ends(m: Mechanism, value: Values) -> None:
         joints = [j for j in m.joints.values() if body in (j.a.body, j.b.body)]
         if value(body.properties.mass) == 0 and len(joints) == 1 and joints[0].type.nv > 0:
             raise ModelError(
-                f"body {body.name!r} has no mass and hangs on joint {joints[0].name!r} alone: nothing says how it accelerates; "
-                "give it a mass, weld it, or connect it further"
+                f"body {body.name!r} has no mass and hangs on joint {joints[0].name!r} alone: nothing says how it "
+                "accelerates; give it a mass, weld it, or connect it further"
             )

@@ -56,8 +56,8 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
         closure = run.program.equations.closure
         joint = closure.joints[int(np.argmax(np.abs(out["c"][i])))]
         said.append(
-            f"the loop at joint {joint!r} of {name!r} opens by {gap[i]:.2g} at t = {run.t[i]:.4g} s, more than the {bound:.2g} that "
-            f"rtol = {run.rtol:g} promises: use stabilise='projection', or a smaller rtol"
+            f"the loop at joint {joint!r} of {name!r} opens by {gap[i]:.2g} at t = {run.t[i]:.4g} s, more than the "
+            f"{bound:.2g} that rtol = {run.rtol:g} promises: use stabilise='projection', or a smaller rtol"
         )
     error, exchanged = energy_balance(out)
     bound = max(ENERGY * run.rtol * exchanged, 1e-12)
@@ -65,8 +65,9 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     if worst > bound:
         i = int(np.argmax(np.abs(error)))
         said.append(
-            f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that rtol = {run.rtol:g} "
-            "promises: use a smaller rtol or step, or a higher-order solver; torques with jumps cost accuracy too"
+            f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that "
+            f"rtol = {run.rtol:g} promises: use a smaller rtol or step, or a higher-order solver; "
+            "torques with jumps cost accuracy too"
         )
     said += limit_violations(run, out)
     return said

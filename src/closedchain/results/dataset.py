@@ -40,7 +40,11 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         own = label.rpartition(".")[2] if "." in label else label
         same = own in link.joint.type.coordinates or link.joint.type.nv == 1
         unit = link.joint.type.velocity_units[i - link.v.start] + "^2"
-        variables[f"{label}''" if same else f"{label}'"] = ("time", out["a"][:, i], _about(unit, link.joint.name, False))
+        variables[f"{label}''" if same else f"{label}'"] = (
+            "time",
+            out["a"][:, i],
+            _about(unit, link.joint.name, False),
+        )
 
     for name in e.applied.efforts:
         values = out[f"effort {name}"]
@@ -49,11 +53,19 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
             turning = kind.velocity_units[e.topology.mechanism.motors[name].index] == "rad/s"
             variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
         else:
-            variables[name] = (("time", "wrench"), values, {"units": "N and N m", "components": "force, moment"})
+            variables[name] = (
+                ("time", "wrench"),
+                values,
+                {"units": "N and N m", "components": "force, moment"},
+            )
     rows = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in run.program.rows]
     error, exchanged = energy_balance(out)
     variables |= {
-        "lam": (("time", "closure"), out["lam"], {"units": "N or N m", "about": "force of the cut joint's first body on its second"}),
+        "lam": (
+            ("time", "closure"),
+            out["lam"],
+            {"units": "N or N m", "about": "force of the cut joint's first body on its second"},
+        ),
         "closure_error": ("time", closure_norm(out["c"]), {"units": "m or rad"}),
         "closure_velocity_error": ("time", closure_norm(out["c_dot"]), {"units": "m/s or rad/s"}),
         "kinetic_energy": ("time", out["kinetic"][:, 0], {"units": "J"}),
@@ -62,7 +74,10 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         "work": ("time", out["work"][:, 0], {"units": "J", "about": "integral of power"}),
         "energy_error": ("time", error, {"units": "J", "exchanged": exchanged}),
     }
-    attrs = {k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v) for k, v in run.metadata.items()}
+    attrs = {
+        k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
+        for k, v in run.metadata.items()
+    }
     attrs["parameters"] = json.dumps(run.parameters)
     coords = {"time": ("time", run.t, {"units": "s"}), "closure": rows}
     return xarray.Dataset(variables, coords=coords, attrs=attrs)

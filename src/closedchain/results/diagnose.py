@@ -57,8 +57,9 @@ def weightless(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarr
         return None
     i = int(np.argmax(flat)) if flat.any() else int(np.argmax(np.abs(vector[:, 0])))
     return (
-        f"Joint velocity {e.topology.v_labels[i]!r} has no inertia (body {_outer_body(e, i)!r} and what hangs on it weigh "
-        "nothing against this motion): give it a mass or a moment of inertia, for instance a rod a radius, or cut another joint"
+        f"Joint velocity {e.topology.v_labels[i]!r} has no inertia (body {_outer_body(e, i)!r} and what hangs on it "
+        "weigh nothing against this motion): give it a mass or a moment of inertia, for instance a rod a radius, "
+        "or cut another joint"
     )
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from closedchain.results.run import Run
 
 
-def evaluate(program: Compiled, key: object, expressions: dict[str, ca.SX], t, x, p) -> dict[str, np.ndarray]:
+def evaluate(
+    program: Compiled, key: object, expressions: dict[str, ca.SX], t: np.ndarray, x: np.ndarray, p: np.ndarray
+) -> dict[str, np.ndarray]:
     """Evaluate traced expressions of (t, x, p) at many samples; leading axis is time.
 
     CasADi's own interpreter is fast enough here, and saves the user a compilation.
@@ -68,7 +70,12 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
 
     e = run.program.equations
     motion = e.motion.frame(frame)
-    columns = {"position": motion.X.r, "rotation": motion.X.R, "velocity": motion.velocity.lin, "angular": motion.velocity.ang}
+    columns = {
+        "position": motion.X.r,
+        "rotation": motion.X.R,
+        "velocity": motion.velocity.lin,
+        "angular": motion.velocity.ang,
+    }
     got = evaluate(run.program, (frame.body.name, frame.name, id(frame)), columns, run.t, run.trajectory.x, run.p)
     axes = list("xyz")
     return xarray.Dataset(

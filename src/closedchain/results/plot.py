@@ -32,7 +32,9 @@ def plot(run: Run, *names: str, path: Any = None) -> Any:
     data = run.dataset
     if not names:
         joints = run.program.equations.topology.tree_joints
-        names = tuple(label for link in joints.values() for label in link.joint.labels() if data[label].attrs["units"] != "1")
+        names = tuple(
+            label for link in joints.values() for label in link.joint.labels() if data[label].attrs["units"] != "1"
+        )
     for name in names:
         if name not in data:
             raise ModelError(f"the run has no variable {name!r}{suggest(name, data.data_vars)}")
@@ -52,7 +54,13 @@ def plot(run: Run, *names: str, path: Any = None) -> Any:
                     ax.plot(data["time"], values.sel({values.dims[1]: label}), label=f"{name} {label}")
         ax.set_ylabel(unit)
         ax.grid(alpha=0.3)
-        ax.legend(fontsize="small", ncols=2 if len(group) > 4 else 1, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        ax.legend(
+            fontsize="small",
+            ncols=2 if len(group) > 4 else 1,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            frameon=False,
+        )
     axes[-1].set_xlabel("time [s]")
     title = f"{run.mechanism.name}: {type(run.program.method).__name__}, {run.solver}, rtol {run.rtol:g}"
     figure.suptitle(title + ("" if run.complete else " (incomplete)"), fontsize="medium")

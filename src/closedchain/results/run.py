@@ -29,8 +29,8 @@ class Run:
     """A simulated motion.
 
     ``run["O"]`` is the coordinate of joint O over time, ``run["O'"]`` its velocity, ``run["O''"]`` its acceleration;
-    ``run.dataset`` holds all of it with units. ``run.complete`` tells whether the end was reached, and ``run.complaints()``
-    what is worse than the tolerance promises.
+    ``run.dataset`` holds all of it with units. ``run.complete`` tells whether the end was reached, and
+    ``run.complaints()`` what is worse than the tolerance promises.
     """
 
     def __init__(
@@ -95,7 +95,10 @@ class Run:
         topology = self.program.equations.topology
         x = self.trajectory.x[index]
         return State(
-            self.mechanism, x[: topology.nq].copy(), x[topology.nq : topology.nq + topology.nv].copy(), dict(self.start.parameters)
+            self.mechanism,
+            x[: topology.nq].copy(),
+            x[topology.nq : topology.nq + topology.nv].copy(),
+            dict(self.start.parameters),
         )
 
     def frame(self, frame: Frame | str) -> xarray.Dataset:
@@ -113,7 +116,9 @@ class Run:
             return bodies[frame]["origin"]
         body, _, name = frame.rpartition(".")
         if body not in bodies:
-            raise ModelError(f"mechanism {self.mechanism.name!r} has no body or frame {frame!r}{suggest(frame, bodies)}")
+            raise ModelError(
+                f"mechanism {self.mechanism.name!r} has no body or frame {frame!r}{suggest(frame, bodies)}"
+            )
         return bodies[body][name]
 
     # ---- is it good ------------------------------------------------------------------------------------------------
@@ -149,7 +154,7 @@ class Run:
             "atol": self.atol,
             "status": self.trajectory.status.name,
             "message": self.trajectory.message,
-            **{k: v for k, v in asdict(counts).items()},
+            **asdict(counts),
             "operations": self.program.rhs.counts.total,
             **{f"seconds_{k}": v for k, v in self.seconds.items()},
             "machine_code_from_cache": bool(self.program.rhs.timings.cached),

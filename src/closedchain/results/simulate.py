@@ -11,9 +11,10 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation, pack
 from closedchain.close.multipliers import Multipliers
+from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
 from closedchain.march.assemble import TOLERANCE, assemble
-from closedchain.march.compiled import compiled
+from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.integrate import SOLVERS, Status, integrate
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
@@ -127,7 +128,7 @@ def simulate(
     return run
 
 
-def check_options(solver, until, begin, rtol, atol, step) -> None:
+def check_options(solver: str, until: float, begin: float, rtol: float, atol: float | None, step: float | None) -> None:
     """Say what is wrong with the numbers of a call before anything is computed."""
     if solver not in SOLVERS:
         raise ModelError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
@@ -142,7 +143,7 @@ def check_options(solver, until, begin, rtol, atol, step) -> None:
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
 
 
-def check_closed(program, start: State, p: np.ndarray) -> None:
+def check_closed(program: Compiled, start: State, p: np.ndarray) -> None:
     """A start that leaves a loop open would be a wrong answer from the first step on."""
     e = program.equations
     if not len(e.closure):
@@ -157,7 +158,7 @@ def check_closed(program, start: State, p: np.ndarray) -> None:
             )
 
 
-def residuals(e):
+def residuals(e: Equations) -> Any:
     """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
     derived = e.topology.mechanism._derived
     if "residuals" not in derived:

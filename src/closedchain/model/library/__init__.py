@@ -2,8 +2,8 @@
 
 How to add your own mechanism
 -----------------------------
-1. Write a function in a file of this folder that draws it and returns the `Mechanism`. Its docstring gives the source of
-   the numbers. Arguments have defaults.
+1. Write a function in a file of this folder that draws it and returns the `Mechanism`. Its docstring gives the source
+   of the numbers. Arguments have defaults.
 2. Set ``m.start`` (values of enough coordinates to fix the pose) and guesses of the other joints, so that
    ``m.assemble()`` needs no argument.
 3. Add one line to ``MECHANISMS``. The tests and benchmarks that go through the library then include it.

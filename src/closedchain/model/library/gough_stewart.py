@@ -41,9 +41,9 @@ def gough_stewart(
     -----
     As in the paper, the platform is a limb of its own: all six ball joints are cut, and its pose has six coordinates.
 
-    The leg's first angle is its azimuth about z, the second one its polar angle from z. Lower link: centre of mass 0.5 m
-    from the base joint; upper link: 0.5 m back from the platform joint. The paper gives no inertia for the lower link: it
-    is taken equal to the upper one's, with a tenth of it along the leg. g = 9.8.
+    The leg's first angle is its azimuth about z, the second one its polar angle from z. Lower link: centre of mass
+    0.5 m from the base joint; upper link: 0.5 m back from the platform joint. The paper gives no inertia for the
+    lower link: it is taken equal to the upper one's, with a tenth of it along the leg. g = 9.8.
     """
     if drive not in ("pd", "open", "none"):
         raise ModelError(f"gough_stewart: drive must be 'pd', 'open' or 'none', not {drive!r}")
@@ -77,4 +77,3 @@ def gough_stewart(
         elif drive == "open":
             m.motor(slide, force=amplitude * sin(pi * t))
     return m
-

@@ -17,7 +17,9 @@ def pendulum(length: Number = 1.0, mass: Number = 1.0, g: Number = 9.81) -> Mech
     return m
 
 
-def double_pendulum(lengths: tuple[Number, Number] = (1.0, 1.0), masses: tuple[Number, Number] = (1.0, 1.0)) -> Mechanism:
+def double_pendulum(
+    lengths: tuple[Number, Number] = (1.0, 1.0), masses: tuple[Number, Number] = (1.0, 1.0)
+) -> Mechanism:
     """Two rods on hinges in the vertical plane; released with the first rod level and the second one hanging."""
     m = Mechanism("double-pendulum", gravity=(0, -9.81, 0))
     upper = m.body("upper", rod(length=lengths[0], mass=masses[0]))

@@ -13,11 +13,14 @@ from closedchain.model.shapes import rigid, rod
 POLAR = tuple(math.radians(a) for a in (210, 330, 90))
 
 
-def rrr3(torques: Sequence[Any] = (0.0, 0.0, 0.0), position: tuple[float, float] = (0.05, 0.0), angle: float = 0.0) -> Mechanism:
+def rrr3(
+    torques: Sequence[Any] = (0.0, 0.0, 0.0), position: tuple[float, float] = (0.05, 0.0), angle: float = 0.0
+) -> Mechanism:
     """Three legs of two rods (0.4 and 0.6 m) between a base of side 1.2 m and a platform of side 0.4 m.
 
-    Horizontal plane: gravity along -z does no work. Motors on the proximal links. ``position`` (m) and ``angle`` (rad) of
-    the platform fix the start; all legs bend the same way (proximal angle = direction to the platform joint + acos(...)).
+    Horizontal plane: gravity along -z does no work. Motors on the proximal links. ``position`` (m) and ``angle``
+    (rad) of the platform fix the start; all legs bend the same way (proximal angle = direction to the platform joint
+    + acos(...)).
 
     The inertia of the platform about z is the paper's; the others are those of a flat plate.
     """
