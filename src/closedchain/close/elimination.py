@@ -168,12 +168,12 @@ def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Colum
         own: dict[object, ca.SX] = {}
         rest = _column(closure.A[r, :])
         for link, moving in shared.items():
-            C = closure.sides[r].get(link)
-            if C is None:
+            if link not in closure.sides[r]:
                 continue
+            part = closure.sides[r][link]
             for i in moving:
-                if C[0, i].nnz() > 0:
-                    own["twist", link, i] = C[0, i]
+                if part[0, i].nnz() > 0:
+                    own["twist", link, i] = part[0, i]
             for k in range(closure.A.shape[1]):  # what the twist carries is no longer the row's own
                 if any(k in jacobian["twist", link, i] for i in moving):
                     rest.pop(k, None)
@@ -212,7 +212,7 @@ def _column(row: ca.SX) -> Column:
 
 
 def _scalars(M: ca.SX) -> list[ca.SX]:
-    return ca.vertsplit(M.nz[:]) if M.nnz() else []
+    return [ca.SX(x) for x in M.nonzeros()]  # type: ignore[call-overload]
 
 
 def _subtract(entries: dict, key: object, term: ca.SX) -> None:
