@@ -1,9 +1,9 @@
 """The graph of a mechanism as a picture: bodies are bars, joints are lines between them.
 
-A small layered layout in the manner of Sugiyama, Tagawa and Toda (1981), IEEE Trans. Syst. Man Cybern. 11, 109-125. The ground
-is at the bottom and the depth in the tree is the layer; long lines get a place in each layer they pass; neighbours are
-ordered so that few lines cross, and then moved above each other. A bar is as wide as what it connects, where there is
-room, so that most lines are upright and the picture of a parallel robot looks like the robot.
+A small layered layout in the manner of Sugiyama, Tagawa and Toda (1981), IEEE Trans. Syst. Man Cybern. 11, 109-125.
+The ground is at the bottom and the depth in the tree is the layer; long lines get a place in each layer they pass;
+neighbours are ordered so that few lines cross, and then moved above each other. A bar is as wide as what it connects,
+where there is room, so that most lines are upright and the picture of a parallel robot looks like the robot.
 
 All lengths are inches on paper.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,11 +54,12 @@ class Bar:
     name: str
     layer: int
     limb: int
-    left_margin: float
-    right_margin: float
+    half: float = 0.0  # half the least width
+    right_margin: float = 0.0  # room for the bar and the names of its joints
     x: float = 0.0
     left: float = 0.0
     right: float = 0.0
+    leads_to: int = -1  # of a passing line: the body at its upper end
     near: list[int] = field(default_factory=list)  # bars in the neighbouring layers that lines lead to
     beside: list[int] = field(default_factory=list)  # bars in the same layer
 
@@ -69,7 +71,7 @@ class Line:
     joint: Joint
     limb: int | None  # None for a cut joint
     path: list[int]
-    bend: float = 0.0  # sideways, to keep joints between the same two bodies apart
+    bend: float = 0.0  # place among the joints between the same two bodies, between -1/2 and 1/2
 
 
 def draw_graph(mechanism: Mechanism, path: Any = None) -> Figure:
@@ -113,14 +115,19 @@ def draw_graph(mechanism: Mechanism, path: Any = None) -> Figure:
         _draw_line(ax, line, bars, line.joint.name in driven, labels)
     closures = sum(6 - j.type.nv for j in topology.cuts)
     figure.suptitle(
-        f"{mechanism.name}: {len(mechanism.bodies)} bodies, {len(mechanism.joints)} joints, "
-        f"{len(topology.cuts)} loops, {closures} closure equations",
+        f"{mechanism.name}: {_count(len(mechanism.bodies), 'bodies')}, {_count(len(mechanism.joints), 'joints')}, "
+        f"{_count(len(topology.cuts), 'loops')}, {_count(closures, 'closure equations')}",
         fontsize="medium",
+        parse_math=False,
     )
     _draw_legend(figure, topology, bool(driven))
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number != 1 else f"1 {'body' if what == 'bodies' else what[:-1]}"
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------
@@ -129,40 +136,38 @@ def draw_graph(mechanism: Mechanism, path: Any = None) -> Figure:
 def layout(topology: Topology) -> tuple[list[Bar], list[Line], list[list[int]]]:
     """Bars with their places, lines with their paths, and the numbers of the bars in each layer from left to right."""
     depth = _depths(topology)
-    bars = [Bar(link.body.name, depth[link.index], link.limb, 0.0, 0.0) for link in topology.links]
+    bars = [Bar(link.body.name, depth[link.index], link.limb) for link in topology.links]
     lines = []
     for joint in topology.joints:
         link = topology.tree_joints.get(joint.name)
         ends = sorted((topology.link_of[f.body.name] for f in (joint.a, joint.b)), key=lambda i: (_layer(bars, i), i))
         lines.append(_route(bars, joint, None if link is None else link.limb, ends))
     for line in lines:
-        for a, b in zip(line.path, line.path[1:], strict=False):
+        for a, b in pairwise(line.path):
             if a != GROUND:
                 same = bars[a].layer == bars[b].layer
                 (bars[a].beside if same else bars[a].near).append(b)
                 (bars[b].beside if same else bars[b].near).append(a)
 
-    # room: half the name of a body on both sides, the name of a joint to the right of its line
-    for bar in bars:
-        bar.left_margin = bar.right_margin = len(bar.name) * CHARACTER / 2 + (0.12 if bar.name else 0.0)
-    for line in lines:
+    _spread_parallels(bars, lines)
+    for line in lines:  # the name of a joint stands to the right of its line
         for i in line.path:
             if i != GROUND:
-                bars[i].right_margin = max(bars[i].right_margin, DOT + 0.08 + len(line.joint.name) * CHARACTER - GAP / 2)
+                name = DOT + 0.08 + len(line.joint.name) * CHARACTER - GAP / 2
+                bars[i].right_margin = max(bars[i].right_margin, bars[i].half, name)
 
     layers: list[list[int]] = [[] for _ in range(1 + max(b.layer for b in bars))]
-    for i in sorted(range(len(bars)), key=lambda i: _first_body(bars, i)):
+    for i in sorted(range(len(bars)), key=lambda i: i if bars[i].name else bars[i].leads_to):
         layers[bars[i].layer].append(i)
     layers = layers[1:]
     _order(bars, layers)
     _place(bars, layers)
     _widen(bars, layers)
-    _spread_parallels(lines)
     return bars, lines, layers
 
 
 def _depths(topology: Topology) -> list[int]:
-    """Depth of each link. What hangs on a free joint alone floats above everything that it is connected with by cuts."""
+    """Depth of each link. What hangs on a free joint alone floats above everything that cuts connect it with."""
     depth: list[int] = []
     for link in topology.links:
         depth.append(1 + (0 if link.parent < 0 else depth[link.parent]))
@@ -187,22 +192,13 @@ def _layer(bars: list[Bar], i: int) -> int:
     return 0 if i == GROUND else bars[i].layer
 
 
-def _first_body(bars: list[Bar], i: int) -> int:
-    """The number of a bar in the order of the drawing; a passing line goes beside the body that it leads to."""
-    while not bars[i].name:
-        i = max(bars[i].near)
-    return i
-
-
 def _route(bars: list[Bar], joint: Joint, limb: int | None, ends: Sequence[int]) -> Line:
     """A line from end to end, with a place in each layer between."""
     low, high = ends
     path = [low]
     for layer in range(_layer(bars, low) + 1, _layer(bars, high)):
         path.append(len(bars))
-        bars.append(Bar("", layer, -1, 0.0, 0.0, near=[high]))
-    for i in path[1:]:
-        bars[i].near.clear()
+        bars.append(Bar("", layer, -1, leads_to=high))
     return Line(joint, limb, [*path, high])
 
 
@@ -239,9 +235,7 @@ def _crossings(bars: list[Bar], layers: list[list[int]], position: dict[int, flo
     """Crossings between layers, and bars that lie between two that are connected side by side."""
     total = 0
     for layer in layers:
-        upward = [
-            (position[i], position[j]) for i in layer for j in bars[i].near if bars[j].layer == bars[i].layer + 1
-        ]
+        upward = [(position[i], position[j]) for i in layer for j in bars[i].near if bars[j].layer == bars[i].layer + 1]
         total += sum((a - c) * (b - d) < 0 for n, (a, b) in enumerate(upward) for c, d in upward[:n])
         total += sum(int(abs(position[i] - position[j])) - 1 for i in layer for j in bars[i].beside if i < j)
     return total
@@ -251,17 +245,24 @@ def _place(bars: list[Bar], layers: list[list[int]]) -> None:
     """Move each bar to the middle of those it is connected with, as far as its neighbours let it."""
     offsets = {}
     for k, layer in enumerate(layers):
-        steps = [bars[a].right_margin + GAP + bars[b].left_margin for a, b in zip(layer, layer[1:], strict=False)]
+        steps = [bars[a].right_margin + GAP + bars[b].half for a, b in pairwise(layer)]
         offsets[k] = np.concatenate([[0.0], np.cumsum(steps)])
         for i, x in zip(layer, offsets[k] - offsets[k].mean(), strict=True):
             bars[i].x = float(x)
     for sweep in range(40):
         order = range(len(layers)) if sweep % 2 == 0 else reversed(range(len(layers)))
         for k in order:
-            wanted = np.array([np.mean([bars[j].x for j in bars[i].near] or [bars[i].x]) for i in layers[k]])
+            wanted = np.array([_middle(bars, i) for i in layers[k]])
             places = _nondecreasing(wanted - offsets[k]) + offsets[k]
             for i, x in zip(layers[k], places, strict=True):
                 bars[i].x = float(x)
+
+
+def _middle(bars: list[Bar], i: int) -> float:
+    """The middle of the bars that a bar is connected with; those with many connections can reach it anyway."""
+    near = bars[i].near
+    fewest = min((len(bars[j].near) for j in near), default=0)
+    return float(np.mean([bars[j].x for j in near if len(bars[j].near) == fewest] or [bars[i].x]))
 
 
 def _nondecreasing(y: np.ndarray) -> np.ndarray:
@@ -277,29 +278,36 @@ def _nondecreasing(y: np.ndarray) -> np.ndarray:
 
 
 def _widen(bars: list[Bar], layers: list[list[int]]) -> None:
-    """Let bars reach over what they are connected with, where no neighbour is in the way."""
+    """Let bars reach over what they are connected with, where no neighbour is in the way; the most connected first."""
     for bar in bars:
-        half = len(bar.name) * CHARACTER / 2 + 0.12 if bar.name else 0.0
-        bar.left, bar.right = bar.x - half, bar.x + half
-    for layer in layers:
-        for k, i in enumerate(layer):
-            bar = bars[i]
-            reach = [bars[j].x for j in bar.near]
-            if not bar.name or len(reach) < 2:
-                continue
-            room_left = bars[layer[k - 1]].right + GAP if k > 0 else -np.inf
-            room_right = bars[layer[k + 1]].left - GAP if k + 1 < len(layer) else np.inf
-            bar.left = min(bar.left, max(min(reach) - 2 * DOT, room_left))
-            bar.right = max(bar.right, min(max(reach) + 2 * DOT, room_right))
+        bar.left, bar.right = bar.x - bar.half, bar.x + bar.half
+    places = [(layer, k) for layer in layers for k in range(len(layer)) if bars[layer[k]].name]
+    for layer, k in sorted(places, key=lambda place: -len(bars[place[0][place[1]]].near)):
+        bar = bars[layer[k]]
+        apart = [bars[j].x for j in bar.near if bars[j].right < bar.left + DOT or bars[j].left > bar.right - DOT]
+        if not apart:
+            continue
+        room_left = bars[layer[k - 1]].right + GAP if k > 0 else -np.inf
+        room_right = bars[layer[k + 1]].left - GAP if k + 1 < len(layer) else np.inf
+        bar.left = min(bar.left, max(min(apart) - 2 * DOT, room_left))
+        bar.right = max(bar.right, min(max(apart) + 2 * DOT, room_right))
 
 
-def _spread_parallels(lines: list[Line]) -> None:
+def _spread_parallels(bars: list[Bar], lines: list[Line]) -> None:
+    """Keep joints between the same two bodies apart, on bars that are wide enough for them."""
+    for bar in bars:
+        bar.half = len(bar.name) * CHARACTER / 2 + 0.12 if bar.name else 0.0
     groups: dict[tuple[int, int], list[Line]] = {}
     for line in lines:
         groups.setdefault((line.path[0], line.path[-1]), []).append(line)
-    for group in groups.values():
+    for (low, high), group in groups.items():
+        n = len(group)
+        width = sum(2 * DOT + 0.2 + len(line.joint.name) * CHARACTER for line in group)
         for k, line in enumerate(group):
-            line.bend = (k - (len(group) - 1) / 2) if len(group) > 1 else 0.0
+            line.bend = (k - (n - 1) / 2) / n
+            for i in (low, high):
+                if n > 1 and i != GROUND:
+                    bars[i].half = max(bars[i].half, width / 2)
 
 
 # ---- drawing ---------------------------------------------------------------------------------------------------------
@@ -337,7 +345,16 @@ def _draw_bar(ax: Axes, bar: Bar) -> None:
             gid=f"body {bar.name}",
         )
     )
-    ax.text((bar.left + bar.right) / 2, y - 0.005, bar.name, ha="center", va="center", fontsize=8.5, zorder=4)
+    ax.text(
+        (bar.left + bar.right) / 2,
+        y - 0.005,
+        bar.name,
+        ha="center",
+        va="center",
+        fontsize=8.5,
+        zorder=4,
+        parse_math=False,
+    )
 
 
 def _draw_line(
@@ -353,7 +370,13 @@ def _draw_line(
     vertices, codes, curve = _curve(line, bars)
     ax.add_patch(
         PathPatch(
-            Path(vertices, codes), facecolor="none", edgecolor=colour, lw=1.4, ls=style, zorder=2, gid=f"joint {line.joint.name}"
+            Path(vertices, codes),
+            facecolor="none",
+            edgecolor=colour,
+            lw=1.4,
+            ls=style,
+            zorder=2,
+            gid=f"joint {line.joint.name}",
         )
     )
 
@@ -382,7 +405,7 @@ def _draw_line(
     halo = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
     where: dict[str, Any] = {"ha": "center", "va": "bottom"} if level else {"ha": "left", "va": "center"}
     dx, dy = (0.0, DOT + 0.05) if level else (DOT + 0.05, 0.0)
-    ax.text(x + dx, y + dy, line.joint.name, fontsize=8, color=colour, zorder=4.5, bbox=halo, **where)
+    ax.text(x + dx, y + dy, line.joint.name, fontsize=8, color=colour, zorder=4.5, bbox=halo, parse_math=False, **where)
 
 
 def _curve(line: Line, bars: list[Bar]) -> tuple[list[tuple[float, float]], list[int], np.ndarray]:
@@ -393,14 +416,14 @@ def _curve(line: Line, bars: list[Bar]) -> tuple[list[tuple[float, float]], list
     codes: list[int] = []
     points: list[np.ndarray] = []
     s = np.linspace(0.0, 1.0, 21)[:, None]
-    for a, b in zip(line.path, line.path[1:], strict=False):
+    for a, b in pairwise(line.path):
         start, end = _ends(a, b, bars, line.bend)
         side = a != GROUND and bars[a].layer == bars[b].layer
         adjacent = side and not any(
             other.layer == bars[a].layer and min(start[0], end[0]) < other.x < max(start[0], end[0]) for other in bars
         )
         if side and (not adjacent or line.bend):
-            rise = np.array([0.0, 0.55 + 0.25 * line.bend])  # over the bars between
+            rise = np.array([0.0, 0.55 + 0.4 * line.bend])  # over the bars between
             control = [start, start + rise, end + rise, end]
         else:
             half = np.array([0.0, (end - start)[1] / 2])
@@ -424,9 +447,8 @@ def _ends(a: int, b: int, bars: list[Bar], bend: float) -> tuple[np.ndarray, np.
     high = bars[b]
     y_high = STOREY * high.layer
     if a == GROUND:
-        x = high.x + 0.42 * bend if high.name else high.x
-        reach = high.x + np.clip(0.42 * bend, high.left - high.x + DOT, high.right - high.x - DOT) if high.name else x
-        return np.array([x, 0.0]), np.array([float(reach), y_high - HALF_BAR * bool(high.name)])
+        x = high.x + 2 * high.half * bend
+        return np.array([x, 0.0]), np.array([x, y_high - HALF_BAR * bool(high.name)])
     low = bars[a]
     y_low = STOREY * low.layer
     if low.layer == high.layer:
@@ -435,7 +457,14 @@ def _ends(a: int, b: int, bars: list[Bar], bend: float) -> tuple[np.ndarray, np.
         return np.array([xs[id(low)], y_low]), np.array([xs[id(high)], y_high])
     left, right = max(low.left, high.left), min(low.right, high.right)
     if left <= right:
-        x_low = x_high = (left + right) / 2 + (right - left) * 0.4 * bend
+        narrow = min(low, high, key=lambda bar: bar.right - bar.left)
+        inset = min(DOT, (right - left) / 2)  # not on the corners
+        x = (
+            float(np.clip(narrow.x, left + inset, right - inset))
+            if bend == 0
+            else (left + right) / 2 + (right - left) * bend
+        )
+        x_low = x_high = x
     elif low.right < high.left:
         x_low, x_high = low.right - DOT * bool(low.name), high.left + DOT * bool(high.name)
     else:
@@ -449,21 +478,19 @@ def _ends(a: int, b: int, bars: list[Bar], bend: float) -> tuple[np.ndarray, np.
 def _draw_legend(figure: Figure, topology: Topology, driven: bool) -> None:
     from matplotlib.lines import Line2D
 
-    disc: dict[str, Any] = {"marker": "o", "ls": "none", "ms": 8, "mec": "#444444"}
-    handles = [
-        Line2D([], [], color=_colour(k), lw=1.6, label=f"limb {k + 1}") for k in range(min(len(topology.limbs), 8))
-    ]
+    handles = [Line2D([], [], color=_colour(k), lw=1.6, label=f"limb {k + 1}") for k in range(len(topology.limbs))]
     if topology.cuts:
         handles.append(Line2D([], [], color=CUT_COLOUR, lw=1.6, ls=(0, (4, 2)), label="cut"))
     if driven:
-        handles.append(Line2D([], [], mfc="#444444", label="driven", **disc))
+        handles.append(Line2D([], [], marker="o", ls="none", ms=8, color="#444444", label="driven"))
     kinds = dict.fromkeys(joint.type.name for joint in topology.joints)
-    words = ", ".join(f"{SYMBOLS.get(kind, '?')} {kind}" for kind in kinds)
-    handles.append(Line2D([], [], mfc="white", label=words, **disc))
+    rows = int(np.ceil(len(handles) / max(1, int(figure.get_figwidth() / 0.95))))
     figure.legend(
         handles=handles,
+        title=", ".join(f"{SYMBOLS.get(kind, '?')} {kind}" for kind in kinds),
+        title_fontsize="x-small",
         loc="outside lower center",
-        ncols=max(1, int(figure.get_figwidth() / 1.25)) if len(words) < 25 else 4,
+        ncols=int(np.ceil(len(handles) / rows)),
         fontsize="x-small",
         frameon=False,
     )

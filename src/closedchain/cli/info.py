@@ -1,0 +1,156 @@
+"""``closedchain info``: what a mechanism consists of, how it is cut, and what its equations cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from closedchain.cli import output, source
+from closedchain.cli.exits import FAILED, GOOD, fail
+from closedchain.cli.run import Method, formulation
+from closedchain.errors import ClosedChainError
+
+if TYPE_CHECKING:
+    from closedchain.close.formulation import Formulation
+    from closedchain.model.mechanism import Mechanism
+
+
+def info(where: source.Where, method: Method = "multipliers", as_json: output.Json = False) -> int:
+    """Show what a mechanism is made of and how it is cut.
+
+    Bodies, joints, limbs, cuts, counts, the pose at the start, parameters with their values, and the number of
+    operations in the right-hand side of the equations of motion. A drawing that cannot be cut or assembled is shown as
+    far as it goes, with the reason.
+    """
+    with output.only_json(as_json):
+        found = source.find(where)
+        how = formulation(method)
+        content = _drawing(found.mechanism)
+        error = None
+        try:
+            content |= _cut(found.mechanism)
+            content |= _cost(found, how)
+        except ClosedChainError as trouble:
+            error = str(trouble)
+    if as_json:
+        output.print_json(({"error": error} if error else {}) | content)
+        return FAILED if error else GOOD
+    _print(content, method)
+    return fail(error, FAILED, as_json) if error else GOOD
+
+
+# ---- facts ----------------------------------------------------------------------------------------------------------
+
+
+def _drawing(m: Mechanism) -> dict[str, Any]:
+    value = m.values()
+    driven = {motor.joint for motor in m.motors.values()}
+    return {
+        "name": m.name,
+        "gravity": [value(x) for x in m.gravity],
+        "bodies": [
+            {"name": b.name, "shape": b.kind, "mass": value(b.properties.mass), "frames": [*b.frames]}
+            for b in m.bodies.values()
+        ],
+        "joints": [
+            {
+                "name": j.name,
+                "kind": j.type.name,
+                "from": j.a.body.name,
+                "to": j.b.body.name,
+                "freedoms": j.type.nv,
+                "driven": j.name in driven,
+            }
+            for j in m.joints.values()
+        ],
+        "parameters": dict(m.parameters),
+    }
+
+
+def _cut(m: Mechanism) -> dict[str, Any]:
+    from closedchain.cut.topology import cut
+
+    topology = cut(m)
+    return {
+        "limbs": [[{"joint": k.joint.name, "body": k.body.name} for k in limb] for limb in topology.limbs],
+        "cuts": [{"joint": j.name, "equations": 6 - j.type.nv} for j in topology.cuts],
+        "counts": {
+            "bodies": len(m.bodies),
+            "joints": len(m.joints),
+            "loops": len(topology.cuts),
+            "coordinates": topology.nq,
+            "velocities": topology.nv,
+            "closure_equations_drawn": sum(6 - j.type.nv for j in topology.cuts),
+            "parameters": len(m.parameters),
+        },
+    }
+
+
+def _cost(found: source.Source, how: Formulation) -> dict[str, Any]:
+    """What needs a closed pose: which closure equations are independent, and the operations of the right-hand side."""
+    from dataclasses import asdict
+
+    from closedchain.march.compiled import compiled
+
+    start = found.start() if found.start is not None else found.mechanism.assemble()
+    program = compiled(start, how)
+    counts = program.rhs.counts
+    return {
+        "start": start.coordinates,
+        "independent_closure_equations": len(program.rows),
+        "freedoms": program.equations.topology.nv - len(program.rows),
+        "operations": {**asdict(counts), "total": counts.total},
+    }
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _print(content: dict[str, Any], method: str) -> None:
+    where = {link["joint"]: f"limb {k + 1}" for k, limb in enumerate(content.get("limbs", [])) for link in limb}
+    where |= {cut["joint"]: "cut" for cut in content.get("cuts", [])}
+
+    gravity = ", ".join(f"{x:g}" for x in content["gravity"])
+    counts = content.get("counts", {})
+    facts = [("gravity", f"({gravity}) m/s^2"), *((k.replace("_", " "), str(n)) for k, n in counts.items())]
+    if "cuts" in content:
+        cuts = ", ".join(f"{cut['joint']} ({cut['equations']} equations)" for cut in content["cuts"])
+        facts.append(("cuts", cuts or "none"))
+    if "operations" in content:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in content["operations"].items() if n and kind != "total")
+        facts += [
+            ("closure equations independent", str(content["independent_closure_equations"])),
+            ("freedoms", str(content["freedoms"])),
+            ("operations", f"{content['operations']['total']} in the right-hand side under {method} ({kinds})"),
+        ]
+    output.show(output.facts(content["name"], facts))
+
+    bodies = [(b["name"], b["shape"], f"{b['mass']:.6g}", ", ".join(b["frames"])) for b in content["bodies"]]
+    output.show(output.table(("body", "shape", "mass [kg]", "frames"), bodies, right=("mass [kg]",)))
+
+    joints = [
+        (
+            j["name"],
+            j["kind"],
+            j["from"],
+            j["to"],
+            str(j["freedoms"]),
+            "motor" if j["driven"] else "",
+            where.get(j["name"], ""),
+        )
+        for j in content["joints"]
+    ]
+    columns = ("joint", "kind", "from", "to", "freedoms", "driven", "where")
+    output.show(output.table(columns, joints, right=("freedoms",)))
+
+    if "limbs" in content:
+        limbs = [
+            (f"limb {k + 1}", ", ".join(f"{link['joint']} > {link['body']}" for link in limb))
+            for k, limb in enumerate(content["limbs"])
+        ]
+        output.show(output.table(("limb", "joint > body, from the ground outwards"), limbs))
+
+    if "start" in content:
+        start = [(name, f"{x:.6g}") for name, x in content["start"].items()]
+        output.show(output.table(("coordinate", "at the start"), start, right=("at the start",)))
+    parameters = [(name, f"{x:.6g}") for name, x in content["parameters"].items()]
+    output.show(output.table(("parameter", "value"), parameters, right=("value",)))

@@ -1,0 +1,247 @@
+"""``closedchain run``: simulate a mechanism."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from closedchain.cli import output, report, save, source, values
+from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
+from closedchain.cli.progress import Progress
+from closedchain.errors import ModelError, RunError, RunWarning
+
+if TYPE_CHECKING:
+    from closedchain.close.formulation import Formulation
+    from closedchain.march.state import State
+    from closedchain.results.run import Run
+
+Method = Annotated[
+    str, typer.Option(metavar="NAME", help="How loops are closed; 'closedchain list methods' shows the names.")
+]
+
+
+def run(
+    where: source.Where,
+    until: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="End of the run, s. Default: the mechanism's usual run; 1 for a file."),
+    ] = None,
+    method: Method = "multipliers",
+    solver: Annotated[str, typer.Option(metavar="NAME", help="'closedchain list solvers' shows the names.")] = "dop853",
+    rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")] = 1e-8,
+    atol: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: rtol.")
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option(metavar="S", help="Length of a step, s, for solvers with a fixed one (rk4).")
+    ] = None,
+    max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Give up after so many steps.")] = 10_000_000,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PARAM=VALUE", help="Change a parameter of 'closedchain info'. Repeatable."),
+    ] = None,
+    holds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hold",
+            metavar="JOINT=VALUE",
+            help="Start at this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
+            "Repeatable.",
+        ),
+    ] = None,
+    velocities: Annotated[
+        list[str] | None,
+        typer.Option("--velocity", metavar="JOINT=VALUE", help="Start with this velocity, rad/s or m/s. Repeatable."),
+    ] = None,
+    samples: Annotated[int, typer.Option(metavar="N", min=2, help="How many equally spaced times to keep.")] = 201,
+    outs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--out",
+            metavar="FILE|FOLDER",
+            help="Write a .nc, .csv or .png file, or all three into a folder. Repeatable.",
+        ),
+    ] = None,
+    plots: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plot",
+            metavar="NAMES",
+            help="Variables in the .png, separated by commas. Default: all coordinates. Without --out the picture goes "
+            "into ./out.",
+        ),
+    ] = None,
+    as_json: output.Json = False,
+) -> int:
+    """Simulate a mechanism, and say how good the result is.
+
+    The mechanism comes from the library, or from a Python file that defines 'mechanism' (a cc.Mechanism, or a function
+    that returns one) and, if it likes, 'start' (a cc.State, or a function of the mechanism that returns one).
+
+    Ctrl-C stops the run; what was computed until then is reported, and written if --out is given.
+
+    \b
+    Examples:
+      closedchain run four-bar --until 5 --set O.motor=8 --out four-bar.csv
+      closedchain run four-bar --hold O=45*deg --plot O,C,closure_error
+      closedchain run my_robot.py --solver rk4 --step 1e-3 --out results/
+    """  # noqa: D301
+    with output.only_json(as_json):
+        found = source.find(where)
+        m = found.mechanism
+        how = formulation(method)
+        end = found.until if until is None else until
+        _check_options(solver, end, rtol, atol, step, max_steps)
+        _set(m.parameters, values.assignments("--set", sets or []))
+        names = [name.strip() for group in plots or [] for name in group.split(",") if name.strip()]
+        paths = save.targets(outs or [], m.name)
+        if names and not outs:
+            paths = [save.folder("out") / f"{save.file_name(m.name)}.png"]
+        if names and not any(path.suffix == ".png" for path in paths):
+            raise WrongUsage(f"--plot needs a picture: add --out {save.file_name(m.name)}.png, or a folder")
+        m.validate()
+        with Progress(end, quiet=as_json) as progress:
+            start = _start(found, holds or [], velocities or [])
+            if names:
+                _check_names(start, how, names)
+            got, error, complaints = march(
+                start,
+                samples,
+                progress=progress,
+                until=end,
+                method=how,
+                solver=solver,
+                rtol=rtol,
+                atol=atol,
+                step=step,
+                max_steps=max_steps,
+            )
+        summary = report.summary(got, complaints)
+        written, troubles = save.write(got, paths, names)
+
+    # tell
+    errors = ([error] if error else []) + troubles
+    interrupted = got.trajectory.status.name == "interrupted"
+    code = FAILED if errors else INTERRUPTED if interrupted else DOUBTFUL if complaints else GOOD
+    if as_json:
+        told = errors or (complaints[:1] if interrupted else [])
+        output.print_json(({"error": "; ".join(told)} if told else {}) | summary | {"wrote": written})
+        return code
+    output.show(report.table(summary, _timings(got)), *(f"wrote {path}" for path in written))
+    for complaint in complaints:
+        output.say("warning", complaint)
+    for sentence in errors:
+        output.say("error", sentence)
+    return code
+
+
+def formulation(name: str) -> Formulation:
+    """The method of a name."""
+    from closedchain.close.methods import METHODS
+    from closedchain.model.parts import suggest
+
+    if name not in METHODS:
+        raise WrongUsage(f"there is no method {name!r}{suggest(name, METHODS)} ('closedchain list methods' shows all)")
+    return METHODS[name]
+
+
+def march(
+    start: State, samples: int = 201, *, until: float, solver: str = "dop853", **options: Any
+) -> tuple[Run, str | None, list[str]]:
+    """A simulation whose failures are values: the run as far as it got, an error, and the complaints of its checks."""
+    import numpy as np
+
+    from closedchain.march.integrate import SOLVERS
+    from closedchain.results.run import Run
+    from closedchain.results.simulate import simulate
+
+    # Numba and the compiled solver are loaded here, so that the time of the march is that of the march
+    clock = time.perf_counter()
+    SOLVERS[solver].load()
+    loaded = time.perf_counter() - clock
+    times = np.linspace(0.0, until, samples)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        try:
+            got, error = simulate(start.mechanism, start, until, t_eval=times, solver=solver, **options), None
+        except RunError as failure:
+            if not isinstance(failure.run, Run):
+                raise
+            got, error = failure.run, str(failure)
+    got.seconds["load"] = loaded
+    complaints = [str(w.message) for w in caught if issubclass(w.category, RunWarning)]
+    for other in caught:
+        if not issubclass(other.category, RunWarning):
+            output.say("note", f"{other.category.__name__}: {other.message}")
+    return got, error, complaints
+
+
+# ---- what was typed -------------------------------------------------------------------------------------------------
+
+
+def _as_typed(work: Callable[[], Any]) -> Any:
+    """Do something that fails only because of what was typed."""
+    try:
+        return work()
+    except ModelError as error:
+        raise WrongUsage(str(error)) from error
+
+
+def _check_options(
+    solver: str, until: float, rtol: float, atol: float | None, step: float | None, max_steps: int
+) -> None:
+    from closedchain.march.integrate import SOLVERS
+    from closedchain.model.parts import suggest
+    from closedchain.results.simulate import check_options
+
+    if solver not in SOLVERS:
+        raise WrongUsage(
+            f"there is no solver {solver!r}{suggest(solver, SOLVERS)} ('closedchain list solvers' shows all)"
+        )
+    if not SOLVERS[solver].adaptive and step is None:
+        raise WrongUsage(f"solver {solver!r} has a fixed step: say how long it is, for instance --step 1e-3")
+    if until == 0:
+        raise WrongUsage("--until 0: a run needs a length; give the time at which it ends, in s")
+    _as_typed(lambda: check_options(solver, until, 0.0, rtol, atol, step))
+    if step is not None and abs(until) / step > max_steps:
+        raise WrongUsage(
+            f"--step {step:g} makes {abs(until) / step:.3g} steps until {until:g} s, more than {max_steps}: "
+            "take longer steps, or raise --max-steps"
+        )
+
+
+def _set(parameters: Any, changes: dict[str, float]) -> None:
+    for name, value in changes.items():
+        _as_typed(partial(parameters.__setitem__, name, value))
+
+
+def _start(found: source.Source, holds: list[str], velocities: list[str]) -> State:
+    """The state to start from: as typed, else as the file says, else the mechanism's own."""
+    hold, velocity = values.pose("--hold", holds), values.assignments("--velocity", velocities)
+    if hold or velocity:
+        return _as_typed(lambda: found.mechanism.assemble(hold, velocity=velocity))
+    return found.start() if found.start is not None else found.mechanism.assemble()
+
+
+def _check_names(start: State, method: Formulation, names: list[str]) -> None:
+    """Look for the variables to plot in a run of no length, before the real one is made."""
+    from closedchain.model.parts import suggest
+
+    data = march(start, 1, until=0.0, method=method)[0].dataset
+    for name in names:
+        if name not in data:
+            raise WrongUsage(f"--plot: the run will have no variable {name!r}{suggest(name, data.data_vars)}")
+
+
+def _timings(got: Run) -> tuple[str, str]:
+    marching, compiling, loading = (
+        report.seconds(x)
+        for x in (got.seconds["march"], got.seconds["close"] + got.seconds["compile"], got.seconds["load"])
+    )
+    cached = " (machine code from the cache)" if got.program.rhs.timings.cached else ""
+    return "time", f"{marching} to march, {compiling} to close and compile{cached}, {loading} to load the solver"

@@ -1,0 +1,90 @@
+"""Files of a run: ``--out FILE`` by its ending, ``--out FOLDER`` for all of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from closedchain.cli import output
+from closedchain.cli.exits import WrongUsage
+
+if TYPE_CHECKING:
+    from closedchain.results.run import Run
+
+ENDINGS = (".nc", ".csv", ".png")
+
+
+def targets(outs: Sequence[str], name: str) -> list[Path]:
+    """The files to write, with their folders made, so that a long run does not end at a typing error.
+
+    Parameters
+    ----------
+    outs
+        As typed. What exists as a folder, ends in a slash or has no ending is a folder.
+    name
+        Of the mechanism: files in a folder are called after it.
+    """
+    paths: list[Path] = []
+    for out in outs:
+        path = Path(out).expanduser()
+        if path.is_dir() or out.endswith(("/", os.sep)) or not path.suffix:
+            folder(out)
+            paths += [path / f"{file_name(name)}{ending}" for ending in ENDINGS if ending != ".nc" or has_netcdf()]
+            if not has_netcdf():
+                output.say("note", "no .nc file: that needs netCDF4 (pip install 'closedchain[netcdf]')")
+        elif path.suffix not in ENDINGS:
+            raise WrongUsage(
+                f"--out {out}: a file ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; for a folder write '{out}/'"
+            )
+        elif path.suffix == ".nc" and not has_netcdf():
+            raise WrongUsage(f"--out {out}: a .nc file needs netCDF4 (pip install 'closedchain[netcdf]')")
+        else:
+            folder(str(path.parent))
+            paths.append(path)
+    return list(dict.fromkeys(paths))
+
+
+def has_netcdf() -> bool:
+    """Whether NetCDF files can be written."""
+    return importlib.util.find_spec("netCDF4") is not None
+
+
+def file_name(name: str) -> str:
+    """The name of a mechanism as part of a file's name."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"
+
+
+def write(run: Run, paths: Sequence[Path], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Write each file; returns those that were written, and a sentence for each that could not be.
+
+    ``names`` are the variables to plot; none: the joint coordinates.
+    """
+    written, troubles = [], []
+    for path in paths:
+        try:
+            if path.suffix == ".nc":
+                run.to_netcdf(path)
+            elif path.suffix == ".csv":
+                run.to_dataframe().to_csv(path)
+            else:
+                run.plot(*names, path=path)
+            written.append(str(path))
+        except Exception as error:  # of the many ways in which writing fails, none may cost the other files
+            troubles.append(f"could not write '{path}': {error}")
+    return written, troubles
+
+
+def folder(name: str) -> Path:
+    """A folder to write into, made if it is not there."""
+    path = Path(name).expanduser()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUsage(f"--out: cannot make the folder '{path}': {error.strerror}") from error
+    if not os.access(path, os.W_OK):
+        raise WrongUsage(f"--out: cannot write into the folder '{path}': permission denied")
+    return path

@@ -1,0 +1,129 @@
+"""`Multipliers`: its options, what it gives back, and loops small enough to solve by hand."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.derive.equations import derive
+from closedchain.march.redundancy import independent_rows
+from closedchain.march.state import parameter_vector
+
+
+def solve(m, q, v, method=None):
+    """a, lam and the rows they belong to."""
+    e = derive(m)
+    q, v = np.asarray(q, float), np.asarray(v, float)
+    rows = independent_rows(e, cc.State(m, q, v))
+    closed = (method or cc.Multipliers()).close(e, rows)
+    f = e.function("f", {"a": closed.a, "lam": closed.lam})
+    a, lam = (np.array(x)[:, 0] for x in f(0, q, v, parameter_vector(m)))
+    return a, lam, [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
+
+
+def two_carts():
+    """Two carts on one rail, welded together: one row, x, with everything else fixed."""
+    m = cc.Mechanism("carts", gravity=(0, 0, -9.81))
+    one, two = m.body("one", cc.box((1, 1, 1), mass=2.0)), m.body("two", cc.box((1, 1, 1), mass=3.0))
+    m.prismatic("A", m.ground, one, axis=(1, 0, 0))
+    m.prismatic("B", m.ground.at(1, 0, 0), two, axis=(1, 0, 0))
+    m.weld("W", one.at(1, 0, 0), two, cut=True)
+    m.motor("A", force=10.0)
+    return m
+
+
+def test_two_carts_share_a_push():
+    """a = 10 / 5; the weld pushes the second cart with 3 * 2 N: lam is the force of its first body on its second."""
+    a, lam, rows = solve(two_carts(), [0.4, 0.4], [1.0, 1.0])
+    np.testing.assert_allclose(a, [2.0, 2.0], rtol=1e-15)
+    assert rows == ["W x"]
+    np.testing.assert_allclose(lam, [6.0], rtol=1e-15)
+
+
+def test_a_hanging_triangle():
+    """Two equal rods pinned at the tips, 1 m apart, symmetric: a rigid roof. Each tip pin carries half a rod's weight
+    sideways over tan of the slope, and nothing up or down."""
+    m = cc.Mechanism("roof", gravity=(0, -9.81, 0))
+    left, right = m.body("left", cc.rod(length=1.0, mass=2.0)), m.body("right", cc.rod(length=1.0, mass=2.0))
+    m.revolute("A", m.ground, left)
+    m.revolute("B", m.ground.at(1, 0, 0), right)
+    m.revolute("C", left.tip, right.tip, cut=True)
+    slope = np.pi / 3
+    a, lam, rows = solve(m, [slope, np.pi - slope], [0, 0])
+    np.testing.assert_allclose(a, 0, atol=1e-12)
+    assert rows == ["C x", "C y"]
+    # moments about A: thrust * sin = weight / 2 * cos; the left rod pushes the right one to the right
+    np.testing.assert_allclose(lam, [2.0 * 9.81 / 2 / np.tan(slope), 0], atol=1e-12)
+
+
+def test_an_open_chain_has_nothing_to_close():
+    m = cc.library.pendulum()
+    e = derive(m)
+    closed = cc.Multipliers().close(e, ())
+    assert closed.lam.shape == (0, 1)
+    assert closed.x_plus is None and closed.residual is None
+    assert closed.x.numel() == closed.dx.numel() == e.topology.nq + e.topology.nv + 1
+
+
+def test_quaternions_need_putting_back_even_without_loops():
+    m = cc.Mechanism("top")
+    m.spherical("A", m.ground, m.body("b", cc.box((1, 2, 3), mass=1.0)))
+    e = derive(m)
+    for stabilise in ("projection", "none", cc.Baumgarte()):
+        closed = cc.Multipliers(stabilise).close(e, ())
+        f = ca.Function("f", [closed.x, e.limbs.p], [closed.x_plus, closed.residual])
+        x, residual = f([2, 0, 0, 0, 1, 2, 3, 7], parameter_vector(m))
+        np.testing.assert_allclose(np.array(x)[:, 0], [1, 0, 0, 0, 1, 2, 3, 7])
+        np.testing.assert_allclose(np.array(residual)[:, 0], 0)
+
+
+def test_loops_without_projection_need_no_correction():
+    e = derive(cc.library.four_bar())
+    assert cc.Multipliers("none").close(e, (0, 1)).x_plus is None
+    assert cc.Multipliers(cc.Baumgarte()).close(e, (0, 1)).x_plus is None
+    assert cc.Multipliers("projection").close(e, (0, 1)).x_plus is not None
+
+
+def test_the_state_is_q_v_and_work():
+    m = two_carts()
+    e = derive(m)
+    closed = cc.Multipliers().close(e, (0,))
+    f = ca.Function("f", [e.limbs.t, closed.x, e.limbs.p], [closed.dx])
+    dx = np.array(f(0, [0.4, 0.4, 1.5, 1.5, 0], parameter_vector(m)))[:, 0]
+    np.testing.assert_allclose(dx, [1.5, 1.5, 2.0, 2.0, 10.0 * 1.5])  # rates, accelerations, power
+    assert closed.q.numel() == closed.v.numel() == 2
+
+
+def test_baumgarte_pulls_a_loop_together():
+    """c = x_one - x_two = 0.1 standing still: c'' = -beta^2 c."""
+    a, _, _ = solve(two_carts(), [0.4, 0.3], [0, 0], cc.Multipliers(cc.Baumgarte(2.0, 5.0)))
+    assert a[0] - a[1] == pytest.approx(-25 * 0.1, rel=1e-12)
+    a, _, _ = solve(two_carts(), [0.4, 0.3], [0, 0], cc.Multipliers(cc.Baumgarte(2.0)))
+    assert a[0] - a[1] == pytest.approx(-4 * 0.1, rel=1e-12)
+    a, _, _ = solve(two_carts(), [0.4, 0.4], [1.0, 0.8], cc.Multipliers(cc.Baumgarte(2.0, 5.0)))
+    assert a[0] - a[1] == pytest.approx(-2 * 2.0 * 0.2, rel=1e-12)
+
+
+@pytest.mark.parametrize("stabilise", ["projektion", None, 3.0])
+def test_unknown_stabilisation_is_named(stabilise):
+    with pytest.raises(cc.ModelError, match="stabilise must be"):
+        cc.Multipliers(stabilise)
+
+
+@pytest.mark.parametrize("numbers", [(-1.0,), (1.0, -2.0), (float("nan"),)])
+def test_wrong_rates_are_refused(numbers):
+    with pytest.raises(cc.ModelError, match="alpha, beta"):
+        cc.Baumgarte(*numbers)
+
+
+def test_citations_name_their_authors():
+    assert "Baumgarte (1972)" in cc.Multipliers(cc.Baumgarte()).citation()
+    assert "Eich (1993)" in cc.Multipliers().citation()
+    assert "Featherstone (2008)" in cc.Multipliers("none").citation()
+
+
+def test_options_are_values():
+    """Equal options are the same key of the cache of compiled programs."""
+    assert cc.Multipliers() == cc.Multipliers("projection")
+    assert hash(cc.Multipliers(cc.Baumgarte(3.0))) == hash(cc.Multipliers(cc.Baumgarte(3.0)))
+    assert cc.Multipliers(cc.Baumgarte(3.0)) != cc.Multipliers(cc.Baumgarte(4.0))

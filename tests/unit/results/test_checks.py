@@ -1,0 +1,162 @@
+"""A run knows whether it is good: it says so when it is, and what is wrong when it is not."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.model.library import MECHANISMS
+from closedchain.results.checks import closure_norm, energy_balance
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_usual_run_of_every_library_mechanism_is_good(name):
+    """No false alarm, and nothing to be alarmed about: warnings are errors here."""
+    entry = MECHANISMS[name]
+    run = cc.simulate(entry.build(), until=entry.until, rtol=1e-8)
+
+    assert run.good and run.complaints() == []
+
+
+def test_a_loose_and_a_tight_tolerance_are_each_judged_by_their_own_promise():
+    for rtol in (1e-3, 1e-5, 1e-12):
+        assert cc.simulate(cc.library.four_bar(), until=1.0, rtol=rtol).good, rtol
+
+
+def test_a_coarse_fixed_step_is_told():
+    with pytest.warns(cc.RunWarning, match=r"energy of 'four-bar' is off by .* J at t = .* s, more than .* rtol = 1e-08"):
+        run = cc.simulate(cc.library.four_bar(), until=2.0, solver="rk4", step=0.1)
+
+    assert run.complete and not run.good
+    assert float(abs(run.energy_error).max()) > 0.1
+
+
+def test_a_fine_fixed_step_is_fine():
+    assert cc.simulate(cc.library.four_bar(), until=1.0, solver="rk4", step=1e-3).good
+
+
+def test_a_drifting_run_is_told():
+    with pytest.warns(cc.RunWarning) as told:
+        run = cc.simulate(cc.library.four_bar(), until=2.0, solver="rk4", step=0.02, method=cc.Multipliers("none"))
+    closure = next(str(w.message) for w in told if "opens by" in str(w.message))
+
+    assert "loop at joint 'B' of 'four-bar'" in closure and "stabilise='projection'" in closure
+    assert float(run.closure_error.max()) > 1e-5
+    assert f"{float(run.closure_error.max()):.2g}" in closure
+
+
+def test_projection_cures_the_drift():
+    """The same coarse steps: the energy is still off, the loop is closed."""
+    with pytest.warns(cc.RunWarning, match="energy"):
+        run = cc.simulate(cc.library.four_bar(), until=2.0, solver="rk4", step=0.02)
+
+    assert float(run.closure_error.max()) < 1e-12
+    assert not any("opens" in text for text in run.complaints())
+
+
+def test_baumgarte_keeps_the_drift_small():
+    free, held = (
+        cc.simulate(cc.library.four_bar(), until=3.0, rtol=1e-6, method=cc.Multipliers(stabilise))
+        for stabilise in ("none", cc.Baumgarte(10.0))
+    )
+
+    assert float(held.closure_error[-1]) < 0.1 * float(free.closure_error[-1])
+
+
+def test_a_torque_with_jumps_is_not_condemned():
+    square = cc.library.pendulum()
+    square.motor("hinge", torque=cc.where(cc.t % 0.2 < 0.1, 1.0, -1.0))
+
+    assert cc.simulate(square, until=1.0, rtol=1e-8).good
+
+
+# ---- limits ----------------------------------------------------------------------------------------------------------
+
+
+def limited(**options):
+    m = cc.Mechanism("stopped", gravity=(0, -9.81, 0))
+    m.revolute("hinge", m.ground, m.body("arm", cc.rod(1.0, 1.0)), **options)
+    return m
+
+
+def test_leaving_the_limits_is_told():
+    with pytest.warns(cc.RunWarning, match=r"'hinge' leaves its limits \(-1, 1\) at t = 0\.3.* s, where it is -1\.0"):
+        run = cc.simulate(limited(limits=(-1, 1)), until=1.0)
+
+    assert run.complete and not run.good
+
+
+def test_staying_within_the_limits_is_fine():
+    assert cc.simulate(limited(limits=(-4, 1)), until=1.0).good
+
+
+def test_limits_of_one_coordinate_among_several():
+    m = cc.Mechanism("falling", gravity=(0, 0, -9.81))
+    m.cylindrical("tube", m.ground, m.body("ball", cc.ball(0.1, 1.0)), limits=(None, (-1, 1)))
+
+    with pytest.warns(cc.RunWarning, match=r"'tube\.slide' leaves its limits"):
+        cc.simulate(m, until=1.0)
+
+
+def test_limits_of_a_cut_joint_are_those_of_what_is_shown():
+    """A cut hinge that turns past half a turn is at 3.3 rad, not at -2.98."""
+    m = cc.Mechanism("wheel", gravity=(0, 0, 0))
+    wheel = m.body("wheel", cc.disc(0.1, 1.0))
+    m.revolute("kept", m.ground, wheel)
+    m.revolute("cut", m.ground, wheel, cut=True, limits=(-1.0, 4.0))
+    run = cc.simulate(m, m.assemble(velocity={"kept": 1.0}), until=3.5)
+
+    assert float(run["cut"][-1]) == pytest.approx(3.5, abs=1e-9)
+    assert run.complaints() == []
+
+
+# ---- the pieces ------------------------------------------------------------------------------------------------------
+
+
+def test_energy_balance_of_numbers():
+    out = {
+        "kinetic": np.array([[0.0], [3.0], [4.0]]),
+        "potential": np.array([[5.0], [4.0], [2.0]]),
+        "work": np.array([[1.0], [3.0], [2.5]]),
+    }
+    error, exchanged = energy_balance(out)
+
+    np.testing.assert_allclose(error, [0.0, 0.0, -0.5], atol=1e-15)
+    assert exchanged == 4.0
+
+
+def test_energy_balance_of_nothing():
+    error, exchanged = energy_balance({k: np.zeros((0, 1)) for k in ("kinetic", "potential", "work")})
+
+    assert error.size == 0 and exchanged == 1.0
+
+
+def test_closure_norm():
+    np.testing.assert_array_equal(closure_norm(np.array([[1.0, -3.0], [0.5, 0.0]])), [3.0, 0.5])
+    np.testing.assert_array_equal(closure_norm(np.zeros((4, 0))), np.zeros(4))
+
+
+def test_a_mechanism_at_rest_is_good():
+    """Nothing is exchanged, so nothing can be compared with it."""
+    m = cc.Mechanism("still", gravity=(0, -9.81, 0))
+    m.revolute("hinge", m.ground, m.body("arm", cc.rod(1.0, 1.0)))
+
+    assert cc.simulate(m, m.assemble(hinge=-np.pi / 2), until=1.0).good
+
+
+def test_a_large_mechanism_is_judged_by_its_own_size():
+    """The same motion in kilometres: residuals are a thousand times larger in metres, and no worse."""
+
+    def four_bar(size):
+        m = cc.Mechanism("large", gravity=(0, -9.8 * size, 0))
+        crank, coupler, rocker = (m.body(n, cc.rod(size * L, 1.0)) for n, L in (("crank", 1), ("coupler", 4), ("rocker", 2.5)))
+        m.revolute("O", m.ground, crank)
+        m.revolute("A", crank.tip, coupler, guess=-1.2)
+        m.revolute("C", m.ground.at(3 * size, 0, 0), rocker, guess=1.3)
+        m.revolute("B", coupler.tip, rocker.tip)
+        m.motor("O", torque=6.0 * size**2)
+        return m
+
+    m = four_bar(1e4)
+    run = cc.simulate(m, m.assemble(O=np.pi / 2), until=1.0, rtol=1e-9)
+
+    assert run.complaints() == []
