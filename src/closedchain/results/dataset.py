@@ -58,8 +58,8 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
                 values,
                 {"units": "N and N m", "components": "force, moment"},
             )
-    rows = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in run.program.rows]
-    error, exchanged = energy_balance(out)
+    rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
+    error, exchanged = energy_balance(run, out)
     variables |= {
         "lam": (
             ("time", "closure"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def explain(run: Run) -> str:
     """A message for a run that did not finish."""
-    trajectory = run.trajectory
+    trajectory = run.segments[-1].trajectory
     failure = trajectory.failure
     assert failure is not None
     name = run.mechanism.name
@@ -26,7 +26,8 @@ def explain(run: Run) -> str:
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {trajectory.message}"
     if cause:
         text += f". {cause}"
-    return text + f". {len(trajectory.t)} samples up to t = {trajectory.t[-1]:.6g} s are kept in the error's .run"
+    kept = f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are" if len(run.t) else "no sample is"
+    return text + f". {kept} kept in the error's .run"
 
 
 def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:

@@ -12,8 +12,9 @@ import numpy as np
 
 from closedchain._version import __version__
 from closedchain.errors import ModelError
-from closedchain.march.compiled import Compiled
-from closedchain.march.integrate import SOLVERS, Status, Trajectory
+from closedchain.march.events import Happening
+from closedchain.march.integrate import SOLVERS, Counts, Status
+from closedchain.march.segments import Segment, Task
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame, suggest
@@ -36,47 +37,82 @@ class Run:
     def __init__(
         self,
         mechanism: Mechanism,
-        start: State,
-        program: Compiled,
-        trajectory: Trajectory,
+        segments: list[Segment],
+        record: list[Happening],
         p: np.ndarray,
-        solver: str,
-        rtol: float,
-        atol: float,
+        task: Task,
         seconds: dict[str, float],
     ) -> None:
         self.mechanism = mechanism
-        self.start = start
-        self.program = program
-        self.trajectory = trajectory
+        self.segments = segments
+        self.record = record
         self.p = p
-        self.solver = solver
-        self.rtol = rtol
-        self.atol = atol
+        self.task = task
         self.seconds = seconds
+        self.start = segments[0].start
+        self.program = segments[0].program
+        self.solver, self.rtol, self.atol = task.solver, task.rtol, task.atol
         # the names that were in force when the run was made: the drawing may change later
         self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=True))
 
     # ---- what happened ---------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def t(self) -> np.ndarray:
         """Sample times, s."""
-        return self.trajectory.t
+        return np.concatenate([s.trajectory.t for s in self.segments])
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        """States at the samples: ``q``, ``v``, and the work ``W``."""
+        return np.concatenate([s.trajectory.x for s in self.segments])
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        return self.segments[-1].trajectory.status
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        return self.segments[-1].trajectory.message
 
     @property
     def complete(self) -> bool:
-        """Whether the run reached its end."""
-        return self.trajectory.status is Status.finished
+        """Whether the run reached its end, or the event that was to stop it."""
+        return self.status in (Status.finished, Status.event)
 
     @property
-    def sol(self) -> Any:
+    def ended_well(self) -> bool:
+        """Complete, or interrupted by the user."""
+        return self.complete or self.status is Status.interrupted
+
+    @cached_property
+    def counts(self) -> Counts:
+        """What the run cost, all pieces together."""
+        each = [s.trajectory.counts for s in self.segments]
+        return Counts(
+            *(sum(getattr(c, name) for c in each) for name in ("steps", "rejections", "evaluations", "corrections")),
+            smallest_step=float(np.nanmin([c.smallest_step for c in each])) if any(c.steps for c in each) else np.nan,
+            largest_step=float(np.nanmax([c.largest_step for c in each])) if any(c.steps for c in each) else np.nan,
+        )
+
+    def sol(self, t: Any) -> np.ndarray:
         """The state between samples, if the run was made with ``dense_output=True``."""
-        return self.trajectory.sol
+        if self.segments[0].trajectory.sol is None:
+            raise ModelError("the run keeps its samples only: simulate with dense_output=True to ask between them")
+        t = np.asarray(t, float)
+        out = np.full((*t.shape, self.x.shape[1]), np.nan)
+        for s in self.segments:
+            sol = s.trajectory.sol
+            if sol is not None:
+                inside = (t >= min(sol.t[0], sol.t[-1])) & (t <= max(sol.t[0], sol.t[-1]))
+                out[inside] = sol(t[inside])
+        return out
 
     @cached_property
     def _outputs(self) -> dict[str, np.ndarray]:
-        return outputs(self.program, self.trajectory.t, self.trajectory.x, self.p)
+        return outputs(self.segments, self.p)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -93,12 +129,12 @@ class Run:
     def state(self, index: int = -1) -> State:
         """The state at one of the samples, to start from or to look at."""
         topology = self.program.equations.topology
-        x = self.trajectory.x[index]
+        x = self.x[index]
+        q, v = x[: topology.nq].copy(), x[topology.nq : topology.nq + topology.nv].copy()
+        times = np.cumsum([len(s.trajectory.t) for s in self.segments])
+        piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
         return State(
-            self.mechanism,
-            x[: topology.nq].copy(),
-            x[topology.nq : topology.nq + topology.nv].copy(),
-            dict(self.start.parameters),
+            self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints
         )
 
     def frame(self, frame: Frame | str) -> xarray.Dataset:
@@ -106,20 +142,7 @@ class Run:
 
         ``frame`` is a `Frame`, a body's name, or ``"body.frame"``.
         """
-        return frame_motion(self, self._find(frame))
-
-    def _find(self, frame: Frame | str) -> Frame:
-        if isinstance(frame, Frame):
-            return frame
-        bodies = self.mechanism.bodies
-        if frame in bodies:
-            return bodies[frame]["origin"]
-        body, _, name = frame.rpartition(".")
-        if body not in bodies:
-            raise ModelError(
-                f"mechanism {self.mechanism.name!r} has no body or frame {frame!r}{suggest(frame, bodies)}"
-            )
-        return bodies[body][name]
+        return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
 
     # ---- is it good ------------------------------------------------------------------------------------------------
 
@@ -145,16 +168,15 @@ class Run:
     @property
     def metadata(self) -> dict[str, Any]:
         """Method, solver, tolerances, counts, times and versions."""
-        counts = self.trajectory.counts
         return {
             "mechanism": self.mechanism.name,
             "method": repr(self.program.method),
             "solver": self.solver,
             "rtol": self.rtol,
             "atol": self.atol,
-            "status": self.trajectory.status.name,
-            "message": self.trajectory.message,
-            **asdict(counts),
+            "status": self.status.name,
+            "message": self.message,
+            **asdict(self.counts),
             "operations": self.program.rhs.counts.total,
             **{f"seconds_{k}": v for k, v in self.seconds.items()},
             "machine_code_from_cache": bool(self.program.rhs.timings.cached),
@@ -185,7 +207,7 @@ class Run:
         return flat.reset_coords(drop=True).to_dataframe()
 
     def __repr__(self) -> str:
-        counts = self.trajectory.counts
+        counts = self.counts
         end = f"to t = {self.t[-1]:.6g} s" if len(self.t) else "without a sample"
         return (
             f"Run({self.mechanism.name!r} {end}, {type(self.program.method).__name__} with {self.solver}, "
