@@ -58,7 +58,11 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
         trajectory, watch = _piece(state, work, program, task, armed, first=not segments)
         segments.append(Segment(state, program, trajectory))
         if watch is not None:
-            record += [Happening(t, event.name, f"{event.name} at t = {t:.9g} s") for t, event in watch.found]
+            record += [
+                Happening(t, event.name, f"{event.name} at t = {t:.9g} s")
+                for t, event in watch.found
+                if not isinstance(event.then, Switch)
+            ]
         if trajectory.status is Status.singular and task.singularity != "stop":
             state, work = _resume(state, trajectory, program)
             guarded = True
@@ -72,13 +76,22 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
             return segments, record
 
 
+def _changes(state: State, event: Event) -> bool:
+    """Whether an event would change anything: a foot that stands does not touch down."""
+    if not isinstance(event.then, Switch):
+        return True
+    opened = set(state.open_joints)
+    return bool(opened & set(event.then.close) or set(event.then.open) - opened)
+
+
 def _piece(
     state: State, work: float, program: Compiled, task: Task, armed: float, first: bool
 ) -> tuple[Trajectory, Watch | None]:
     p = parameter_vector(state.mechanism, state.parameters)
     forward = 1 if task.until >= state.t else -1
     left = task.times[(forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)]
-    watch = Watch(program, task.events, p, armed) if task.events else None
+    events = tuple(event for event in task.events if _changes(state, event))
+    watch = Watch(program, events, p, armed) if events else None
     trajectory = integrate(
         task.solver,
         program.rhs.address,
@@ -153,7 +166,7 @@ def switch(state: State, event: Event, method: Formulation) -> tuple[State, Happ
     }
     words = [f"{name!r} closes" for name in action.close] + [f"{name!r} opens" for name in action.open]
     text = f"{event.name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {before - now:.6g} J"
-    return replace(after, v=v), Happening(state.t, f"{event.name}: switch", text, numbers)
+    return replace(after, v=v), Happening(state.t, event.name, text, numbers)
 
 
 def _near_singular(program: Compiled, state: State) -> str:

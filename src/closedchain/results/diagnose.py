@@ -9,6 +9,8 @@ import numpy as np
 from closedchain.derive.equations import Equations
 from closedchain.march.integrate import Status
 
+NEAR = 1e-2  # singular values this far apart belong to a pose worth mentioning
+
 if TYPE_CHECKING:
     from closedchain.results.run import Run
 
@@ -69,15 +71,21 @@ def _outer_body(e: Equations, i: int) -> str:
 
 
 def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
-    """A sentence about closures that come close to losing rank, if they do."""
+    """A sentence about closures that come close to losing rank: the pose, and the direction that is lost."""
     A = np.array(e.function("jacobian", {"A": e.closure.A})(t, q, v, p))[list(rows)]
     if not A.size or not np.isfinite(A).all():
         return None
-    u, s, _ = np.linalg.svd(A)
-    if s[-1] > 1e-6 * s[0]:
+    u, s, vt = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300))
+    smallest = len(s) - 1
+    if s[-1] > NEAR * s[0]:
         return None
-    i = rows[int(np.argmax(np.abs(u[:, len(s) - 1])))]
+    force, motion = np.abs(u[:, smallest]), vt[smallest]
+    rows_named = ", ".join(f"{e.closure.joints[rows[i]]} {e.closure.labels[rows[i]]}" for i in np.argsort(-force)[:2])
+    moving = [i for i in np.argsort(-np.abs(motion))[:3] if abs(motion[i]) > 0.1 * np.abs(motion).max()]
+    direction = ", ".join(f"{e.topology.v_labels[i]} {motion[i]:+.2f}" for i in moving)
+    pose = ", ".join(f"{label}={x:.4g}" for label, x in list(zip(e.topology.q_labels, q, strict=True))[:8])
     return (
-        f"The loops come close to a singular pose (smallest singular value {s[-1]:.2g} of {s[0]:.2g}, "
-        f"worst at joint {e.closure.joints[i]!r}): stop before it, or drive the mechanism another way"
+        f"The loops are close to a singular pose at {pose}: the closure rows {rows_named} no longer resist each other's "
+        f"motion (smallest singular value {s[-1]:.2g}, largest {s[0]:.2g}), and the motion along ({direction}) is lost. "
+        "Stop before it, or drive the mechanism by another joint"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from importlib import metadata
@@ -143,6 +144,12 @@ class Run:
         ``frame`` is a `Frame`, a body's name, or ``"body.frame"``.
         """
         return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
+
+    def reaction(self, joint: str, axes: str = "world", stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
+        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
+        from closedchain.results.reactions import reaction
+
+        return reaction(self, joint, axes, stiffness)
 
     # ---- is it good ------------------------------------------------------------------------------------------------
 
