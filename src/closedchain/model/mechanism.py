@@ -133,6 +133,7 @@ class Mechanism:
         self.drives: dict[str, Drive] = {}
         self.forces: dict[str, FrameForce] = {}
         self.springs: dict[str, PointSpring] = {}
+        self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint
         self.start_velocity: dict[str, Any] = {}
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
