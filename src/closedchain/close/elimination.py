@@ -100,10 +100,7 @@ class ClosureFactor:
                     near[z].add(y)
                     near[y].add(z)
 
-        def alone(c: dict[object, ca.SX]) -> ca.SX:
-            return _sum(G[z, y] * x * w for z, x in c.items() for y, w in c.items() if (z, y) in G)
-
-        whole = _scales([alone(c) for c in coefficients], closure, rows)
+        whole = self._scales(closure, rows)
         self.order = least_degree(coefficients, near)
         self.c = coefficients
         self.g: list[dict[object, ca.SX]] = [{} for _ in coefficients]  # divided by delta
@@ -130,6 +127,25 @@ class ClosureFactor:
                 for y in left[: i + 1]:
                     value = self.g[r][z] * g[y]
                     G[z, y] = G[y, z] = G[z, y] - value if (z, y) in G else -value
+
+    def _scales(self, closure: Closure, rows: Sequence[int]) -> list[ca.SX]:
+        """What each pivot is compared with: ``sum A_s M^-1 A_s'`` over all rows s of its joint with the same unit.
+
+        A single row could vanish as a whole, so it is compared with all rows of its unit.
+        """
+        kinds = list(zip(closure.joints, closure.units, strict=True))
+        alone: dict[int, ca.SX] = {}
+        out = []
+        for r in rows:
+            like = [s for s in range(len(closure)) if kinds[s] == kinds[r]]
+            if len(like) == 1:
+                like = [s for s in range(len(closure)) if closure.units[s] == closure.units[r]]
+            for s in like:
+                if s not in alone:
+                    y = self.factor.half(_column(closure.A[s, :]))
+                    alone[s] = _sum(value * self.factor.d_inv[k] * value for k, value in y.items())
+            out.append(_sum(alone[s] for s in like))
+        return out
 
     def solve(self, values: Sequence[ca.SX], u: Column | None = None) -> tuple[list[ca.SX], Column]:
         """Forces ``lam`` with ``S lam = A M^-1 b + values``, where ``u = L'^-1 b``; and ``L'^-1 A' lam``."""
@@ -159,21 +175,6 @@ class ClosureFactor:
             for k, y_k in self.Y[z].items():
                 reaction[k] = reaction[k] + y_k * f if k in reaction else y_k * f
         return lam, reaction
-
-
-def _scales(alone: Sequence[ca.SX], closure: Closure, rows: Sequence[int]) -> list[ca.SX]:
-    """What a pivot is compared with: the rows of its joint with the same unit, before anything is eliminated.
-
-    A single row could vanish as a whole, so it is compared with all rows of its unit.
-    """
-    joint = {r: (closure.joints[r], closure.units[r]) for r in rows}
-    out = []
-    for r in rows:
-        like = [k for k, s in enumerate(rows) if joint[s] == joint[r]]
-        if len(like) == 1:
-            like = [k for k, s in enumerate(rows) if closure.units[s] == closure.units[r]]
-        out.append(_sum(alone[k] for k in like))
-    return out
 
 
 def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Column], list[dict[object, ca.SX]]]:

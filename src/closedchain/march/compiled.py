@@ -57,10 +57,11 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
     derive_time = time.perf_counter() - clock if fresh else 0.0
     rows = independent_rows(e, start)
     guarded = rows.singular or guarded
-    key = ("compiled", method, rows.kept, rows.active, guarded)
+    solved = rows.active if guarded else rows.kept  # guarded equations find out themselves which rows repeat others
+    key = ("compiled", method, solved, rows.active, guarded)
     if key not in m._derived:
         clock = time.perf_counter()
-        closed = method.close(e, rows.kept, guarded)
+        closed = method.close(e, solved, guarded)
         seconds = {"derive": derive_time, "close": time.perf_counter() - clock}
         inputs = {"t": e.limbs.t, "x": closed.x, "p": e.limbs.p}
         name = m.name
@@ -70,7 +71,7 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
             outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
             correct = compile_function(f"{name} correction", inputs, outputs, slow=("p",))
         seconds["compile"] = sum(f.timings.total for f in (rhs, correct) if f is not None)
-        m._derived[key] = Compiled(e, method, closed, rhs, correct, rows.kept, rows.active, guarded, seconds)
+        m._derived[key] = Compiled(e, method, closed, rhs, correct, solved, rows.active, guarded, seconds)
     return m._derived[key]
 
 

@@ -46,10 +46,13 @@ def independent_rows(e: Equations, state: State) -> Rows:
 
 
 def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
-    """``A`` of the active rows, each scaled to unit length so that metres and radians compare."""
+    """``A`` of the active rows, scaled by the largest row of the same unit, so that metres and radians compare."""
     A = closing.jacobian(q)
-    size = np.linalg.norm(A, axis=1, keepdims=True)
-    return A / np.maximum(size, 1e-12)
+    size = np.linalg.norm(A, axis=1)
+    units = np.array([closing.e.closure.units[i] for i in closing.active])
+    scale = np.array([size[units == unit].max() for unit in units])
+    scale = np.where(scale > 1e-9 * size.max(initial=0.0), scale, size.max(initial=1.0))  # rounding is not a unit
+    return A / np.maximum(scale, 1e-300)[:, None]
 
 
 def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:

@@ -17,6 +17,8 @@ from closedchain.march.state import State, parameter_vector
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
 WATCHED = 1e-4
+# Where rows were left out as redundant, the others are chosen anew when their pivot has fallen to this share.
+FADED = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,13 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
     state, work, guarded, armed = start, 0.0, False, -np.inf
     while True:
         program = compiled(state, task.method, guarded)
-        trajectory, watch = _piece(state, work, program, task, armed, first=not segments)
+        guarded = program.guarded
+        pivot = _pivot(program, state, work)
+        if pivot < WATCHED and not guarded:
+            guarded = True
+            record.append(Happening(state.t, "singular pose", _near_singular(state)))
+            continue
+        trajectory, watch = _piece(state, work, program, task, armed, pivot, first=not segments)
         segments.append(Segment(state, program, trajectory))
         if watch is not None:
             record += [
@@ -65,8 +73,6 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
             ]
         if trajectory.status is Status.singular and task.singularity != "stop":
             state, work = _resume(state, trajectory, program)
-            guarded = True
-            record.append(Happening(state.t, "singular pose", _near_singular(program, state)))
         elif trajectory.status is Status.event and watch is not None and isinstance(watch.found[-1][1].then, Switch):
             state, work = _resume(state, trajectory, program)
             armed, guarded = state.t, False
@@ -85,7 +91,7 @@ def _changes(state: State, event: Event) -> bool:
 
 
 def _piece(
-    state: State, work: float, program: Compiled, task: Task, armed: float, first: bool
+    state: State, work: float, program: Compiled, task: Task, armed: float, pivot: float, first: bool
 ) -> tuple[Trajectory, Watch | None]:
     p = parameter_vector(state.mechanism, state.parameters)
     forward = 1 if task.until >= state.t else -1
@@ -108,7 +114,7 @@ def _piece(
         max_steps=task.max_steps,
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(p) if program.correct else None,
-        min_pivot=0.0 if program.guarded else WATCHED,
+        min_pivot=_least_pivot(program, pivot),
         watch=watch,
         steps_per_call=50 if watch else 500,
         progress=task.progress,
@@ -169,7 +175,22 @@ def switch(state: State, event: Event, method: Formulation) -> tuple[State, Happ
     return replace(after, v=v), Happening(state.t, event.name, text, numbers)
 
 
-def _near_singular(program: Compiled, state: State) -> str:
+def _pivot(program: Compiled, state: State, work: float) -> float:
+    """Smallest relative pivot of the closures at a state."""
+    if program.correct is None:
+        return 1.0
+    p = parameter_vector(state.mechanism, state.parameters)
+    return float(program.correct(state.t, pack(state.q, state.v, work), p)[1][2])
+
+
+def _least_pivot(program: Compiled, pivot: float) -> float:
+    """The pivot at which a piece ends."""
+    if program.guarded:
+        return -np.inf
+    return max(WATCHED, FADED * pivot) if len(program.rows) < len(program.active) else WATCHED
+
+
+def _near_singular(state: State) -> str:
     return f"near a singular pose at t = {state.t:.6g} s: closure rows are watched one by one from here on"
 
 

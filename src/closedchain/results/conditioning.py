@@ -7,10 +7,10 @@ velocities and ``J_out`` the twist of the output frame (Gosselin and Angeles 199
 closure
     Ratio of the extreme singular values of ``A``. Zero: a constraint singularity, the mechanism gains a freedom.
 actuation (type 2)
-    Smallest over largest singular value of ``J_act N``. Zero: something moves although all actuators are locked.
+    Smallest singular value of ``J_act N``. Zero: something moves although all actuators are locked.
 output (type 1)
-    Of the singular values of ``J_out N``, the one that a generic pose has as its smallest over the largest. Zero: the
-    output cannot move in some direction, however the actuators move.
+    Of the singular values of ``J_out N``, the one that a generic pose has as its smallest, over the largest of the run.
+    Zero: the output cannot move in some direction, however the actuators move.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
         return out
     if "act" in got:
         s = np.linalg.svd(got["act"] @ motions, compute_uv=False)
-        # fewer actuators than freedoms: not a singularity but a choice; the ratio is then over the actuators
-        out["actuation_conditioning"] = s[:, -1] / np.maximum(s[:, 0], 1e-300)
+        # fewer actuators than freedoms is not a singularity but a choice: the value is then over the actuators
+        out["actuation_conditioning"] = s[:, -1]
     if "out" in got:
         s = np.linalg.svd(got["out"] @ motions, compute_uv=False)
         generic = int((s > 1e-8 * s[:, :1]).sum(axis=1).max())
-        out["output_conditioning"] = s[:, generic - 1] / np.maximum(s[:, 0], 1e-300)
+        out["output_conditioning"] = s[:, generic - 1] / max(float(s.max()), 1e-300)
     return out

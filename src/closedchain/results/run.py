@@ -210,8 +210,7 @@ class Run:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The variables that depend on time alone, one column each, indexed by time."""
-        flat = self.dataset.drop_vars([k for k, v in self.dataset.data_vars.items() if v.dims != ("time",)])
-        return flat.reset_coords(drop=True).to_dataframe()
+        return self.dataset.drop_dims([d for d in self.dataset.dims if d != "time"]).to_dataframe()
 
     def __repr__(self) -> str:
         counts = self.counts
