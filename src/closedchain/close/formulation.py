@@ -6,7 +6,8 @@ How to write your own formulation
    paper's own numbers.
 2. Write a frozen dataclass with the options of the method and a method ``close(equations, rows, guarded) -> Closed``.
    `equations` (see `derive.equations`) has ``M, h, tau, c, A, gamma`` as traced matrices; ``rows`` are the closure
-   rows that are independent, all others follow from them; ``guarded`` asks for pivots that are watched (see `close.elimination`).
+   rows that are independent, all others follow from them; ``guarded`` asks for pivots that are watched (see
+   `close.elimination`).
 3. Choose the state ``x``. Its last entry is the work ``W`` done on the mechanism by all that has no potential, so that
    the energy balance of a run can be checked: ``W' = power``.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;

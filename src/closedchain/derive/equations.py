@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -42,6 +43,8 @@ class Equations:
         ``c, A, gamma`` of all cuts.
     kinetic, potential, power
         Energies (J), and the power (W) of all that has no potential.
+    seconds
+        What the tracing took.
     """
 
     limbs: Limbs
@@ -56,6 +59,7 @@ class Equations:
     kinetic: ca.SX
     potential: ca.SX
     power: ca.SX
+    seconds: float = 0.0
 
     @property
     def topology(self) -> Topology:
@@ -96,7 +100,9 @@ def derive(mechanism: Mechanism) -> Equations:
     """
     topology = cut(mechanism)
     if "equations" not in mechanism._derived:
-        mechanism._derived["equations"] = _derive(topology)
+        clock = time.perf_counter()
+        equations = _derive(topology)
+        mechanism._derived["equations"] = replace(equations, seconds=time.perf_counter() - clock)
     return mechanism._derived["equations"]
 
 

@@ -110,7 +110,8 @@ def assembly_modes(
     """Find the distinct closed configurations for given inputs.
 
     Held coordinates give assembly modes (forward kinematics), held frames give working modes (inverse kinematics). The
-    search starts from ``starts`` random configurations: what it finds exists, but that it found all is likely, not proven.
+    search starts from ``starts`` random configurations: what it finds exists, but that it found all is likely, not
+    proven.
 
     Parameters
     ----------

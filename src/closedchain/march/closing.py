@@ -280,10 +280,14 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
         if key in joints:
             labels = joints[key].labels()
         elif key not in known:
-            raise ModelError(f"{what}: no joint or coordinate is named {key!r}{suggest(key, [*joints, *known])}")
+            raise ModelError(
+                f"{what}: no joint or coordinate is named {key!r}{suggest(key, dict.fromkeys([*joints, *known]))}"
+            )
         numbers = np.atleast_1d(np.asarray(value, float))
         if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
-            raise ModelError(f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}")
+            raise ModelError(
+                f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
+            )
         out |= dict(zip(labels, numbers.tolist(), strict=True))
     return out
 

@@ -27,8 +27,8 @@ BETWEEN = 4  # looks at each step
 class Switch:
     """Close and open cut joints: a foot touches down or lifts, a hand grasps or lets go.
 
-    Closing is an inelastic impact: an impulse in the joint makes the velocities consistent. The event that closes a joint
-    must be one at which its frames meet.
+    Closing is an inelastic impact: an impulse in the joint makes the velocities consistent. The event that closes a
+    joint must be one at which its frames meet.
     """
 
     close: tuple[str, ...] = ()
@@ -101,7 +101,9 @@ class Watch:
             for i in np.flatnonzero(np.sign(g[:-1]) * np.sign(g[1:]) < 0):
                 if event.direction * (g[i + 1] - g[i]) < 0:
                     continue
-                root = brentq(lambda s, k=k: float(self._g(np.array([s]), sol(np.array([s])))[k, 0]), t[i], t[i + 1], xtol=1e-15)
+                root = brentq(
+                    lambda s, k=k: float(self._g(np.array([s]), sol(np.array([s])))[k, 0]), t[i], t[i + 1], xtol=1e-15
+                )
                 if root > self.armed:
                     crossings.append((float(root), k))
         for time, k in sorted(crossings):
@@ -111,7 +113,9 @@ class Watch:
         return None
 
 
-def _function(program: Compiled, events: tuple[Event, ...], p: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _function(
+    program: Compiled, events: tuple[Event, ...], p: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     e, closed = program.equations, program.closed
     closure = e.closure
 
@@ -120,7 +124,9 @@ def _function(program: Compiled, events: tuple[Event, ...], p: np.ndarray) -> Ca
         names = list(zip(closure.joints, closure.labels, strict=True))
         if (joint, row) not in names:
             known = [f"{a} {b}" for a, b in names]
-            raise ModelError(f"an event refers to the unknown closing force {f'{joint} {row}'!r}{suggest(joint, known)}")
+            raise ModelError(
+                f"an event refers to the unknown closing force {f'{joint} {row}'!r}{suggest(joint, known)}"
+            )
         index = names.index((joint, row))
         return closed.lam[program.rows.index(index)] if index in program.rows else ca.SX(0)
 

@@ -124,4 +124,3 @@ def _null(A: np.ndarray) -> np.ndarray:
     _, s, vt = np.linalg.svd(A)
     r = int((s > 1e-8 * max(s[0], 1e-300)).sum())
     return vt[r:].T
-

@@ -95,7 +95,9 @@ def _piece(
 ) -> tuple[Trajectory, Watch | None]:
     p = parameter_vector(state.mechanism, state.parameters)
     forward = 1 if task.until >= state.t else -1
-    left = task.times[(forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)]
+    left = task.times[
+        (forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)
+    ]
     events = tuple(event for event in task.events if _changes(state, event))
     watch = Watch(program, events, p, armed) if events else None
     trajectory = integrate(
@@ -192,5 +194,3 @@ def _least_pivot(program: Compiled, pivot: float) -> float:
 
 def _near_singular(state: State) -> str:
     return f"near a singular pose at t = {state.t:.6g} s: closure rows are watched one by one from here on"
-
-

@@ -36,6 +36,12 @@ from closedchain.model.shapes import MassProperties, Shape, Vector
 
 Place = Body | Frame
 
+# variables and axes of every dataset
+RESERVED = frozenset(
+    "time closure wrench axis lam closure_error closure_velocity_error kinetic_energy potential_energy power work "
+    "energy_error closure_conditioning actuation_conditioning output_conditioning".split()
+)
+
 
 def _verb(module: str, name: str) -> Any:
     """A method that is a function of a later layer, which takes the mechanism as its first argument."""
@@ -267,6 +273,10 @@ class Mechanism:
     def _take(self, name: str) -> None:
         if not isinstance(name, str) or not name:
             raise ModelError(f"a name must be a non-empty text, not {name!r}")
+        if name in RESERVED:
+            raise ModelError(f"the name {name!r} is kept for a result of every run: choose another one")
+        if "/" in name or name != name.strip() or not name.isprintable():
+            raise ModelError(f"the name {name!r} cannot be used in files: no '/', and no blank at its ends")
         if name in self._taken:
             raise ModelError(f"mechanism {self.name!r} already has something named {name!r}: names must be unique")
         self._taken.add(name)
@@ -483,7 +493,9 @@ class Mechanism:
 
     def _stop(self, joint: Joint, i: int, stop: Stops) -> None:
         if joint.type.has_quaternion:
-            raise ModelError(f"joint {joint.name!r}: stops need an angle or a length; a {joint.type.name} joint has none")
+            raise ModelError(
+                f"joint {joint.name!r}: stops need an angle or a length; a {joint.type.name} joint has none"
+            )
         name = joint.labels()[i] + ".stop"
         self._take(name)
         k, c = self._number(stop.stiffness, f"{name}.stiffness"), self._number(stop.damping, f"{name}.damping")
@@ -503,7 +515,9 @@ class Mechanism:
         j = self._joint(joint, "rotor")
         index = j.index(coordinate, f"rotor on {j.name!r}")
         name = self._free_name(name, f"{j.name}.rotor")
-        rotor = Rotor(name, j.name, index, self._number(inertia, f"{name}.inertia"), self._number(ratio, f"{name}.ratio"))
+        rotor = Rotor(
+            name, j.name, index, self._number(inertia, f"{name}.inertia"), self._number(ratio, f"{name}.ratio")
+        )
         self.rotors[name] = rotor
         return rotor
 

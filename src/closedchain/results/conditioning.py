@@ -1,8 +1,8 @@
 """How far a motion stays from singular poses, as numbers between 0 (singular) and 1.
 
-With ``A`` the closure rows (scaled to unit length), ``N`` a basis of the motions they allow, ``J_act`` the actuated joint
-velocities and ``J_out`` the twist of the output frame (Gosselin and Angeles 1990, IEEE Trans. Robotics and Automation 6(3),
-281-290; Zlatanov, Bonev and Gosselin 2002 for constraint singularities):
+With ``A`` the closure rows (scaled to unit length), ``N`` a basis of the motions they allow, ``J_act`` the actuated
+joint velocities and ``J_out`` the twist of the output frame (Gosselin and Angeles 1990, IEEE Trans. Robotics and
+Automation 6(3), 281-290; Zlatanov, Bonev and Gosselin 2002 for constraint singularities):
 
 closure
     Ratio of the extreme singular values of ``A``. Zero: a constraint singularity, the mechanism gains a freedom.

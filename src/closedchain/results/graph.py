@@ -1,9 +1,9 @@
 """The graph of a mechanism as a picture: bodies are bars, joints are lines between them.
 
-A small layered layout in the manner of Sugiyama, Tagawa and Toda (1981), IEEE Trans. Syst. Man Cybern. 11, 109-125. The ground
-is at the bottom and the depth in the tree is the layer; long lines get a place in each layer they pass; neighbours are
-ordered so that few lines cross, and then moved above each other. A bar is as wide as what it connects, where there is
-room, so that most lines are upright and the picture of a parallel robot looks like the robot.
+A small layered layout in the manner of Sugiyama, Tagawa and Toda (1981), IEEE Trans. Syst. Man Cybern. 11, 109-125.
+The ground is at the bottom and the depth in the tree is the layer; long lines get a place in each layer they pass;
+neighbours are ordered so that few lines cross, and then moved above each other. A bar is as wide as what it connects,
+where there is room, so that most lines are upright and the picture of a parallel robot looks like the robot.
 
 All lengths are inches on paper.
 """
@@ -148,7 +148,9 @@ def layout(topology: Topology) -> tuple[list[Bar], list[Line], list[list[int]]]:
     for line in lines:
         for i in line.path:
             if i != GROUND:
-                bars[i].right_margin = max(bars[i].right_margin, DOT + 0.08 + len(line.joint.name) * CHARACTER - GAP / 2)
+                bars[i].right_margin = max(
+                    bars[i].right_margin, DOT + 0.08 + len(line.joint.name) * CHARACTER - GAP / 2
+                )
 
     layers: list[list[int]] = [[] for _ in range(1 + max(b.layer for b in bars))]
     for i in sorted(range(len(bars)), key=lambda i: _first_body(bars, i)):
@@ -239,9 +241,7 @@ def _crossings(bars: list[Bar], layers: list[list[int]], position: dict[int, flo
     """Crossings between layers, and bars that lie between two that are connected side by side."""
     total = 0
     for layer in layers:
-        upward = [
-            (position[i], position[j]) for i in layer for j in bars[i].near if bars[j].layer == bars[i].layer + 1
-        ]
+        upward = [(position[i], position[j]) for i in layer for j in bars[i].near if bars[j].layer == bars[i].layer + 1]
         total += sum((a - c) * (b - d) < 0 for n, (a, b) in enumerate(upward) for c, d in upward[:n])
         total += sum(int(abs(position[i] - position[j])) - 1 for i in layer for j in bars[i].beside if i < j)
     return total
@@ -353,7 +353,13 @@ def _draw_line(
     vertices, codes, curve = _curve(line, bars)
     ax.add_patch(
         PathPatch(
-            Path(vertices, codes), facecolor="none", edgecolor=colour, lw=1.4, ls=style, zorder=2, gid=f"joint {line.joint.name}"
+            Path(vertices, codes),
+            facecolor="none",
+            edgecolor=colour,
+            lw=1.4,
+            ls=style,
+            zorder=2,
+            gid=f"joint {line.joint.name}",
         )
     )
 

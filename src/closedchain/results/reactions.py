@@ -2,9 +2,10 @@
 
 At each sample the joints of a body must together exert the wrench that its motion takes (Newton and Euler), and each
 joint's wrench along its own freedoms is what its motors, springs and dampers give. These linear equations for the six
-components of all joints have one solution where the mechanism is not over-constrained. Where it is, the components that the
-equations leave open are told apart from the unique ones, and the distribution of least norm is taken: moments count by
-a length, and ``stiffness`` may weigh joints, since of two parallel paths the stiffer one carries more.
+components of all joints have one solution where the mechanism is not over-constrained. Where it is, the components
+that the equations leave open are told apart from the unique ones, and the distribution of least norm is taken:
+moments count by a length, and ``stiffness`` may weigh joints, since of two parallel paths the stiffer one carries
+more.
 """
 
 from __future__ import annotations
@@ -98,9 +99,7 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
             raise ModelError(f"stiffness: no joint is named {name!r}{suggest(name, [j.name for j in joints])}")
         if not value > 0:
             raise ModelError(f"stiffness of {name!r} must be positive, not {value}")
-    pieces = [
-        _solve(s.program, joints, s.trajectory.t, s.trajectory.x, run.p, stiffness or {}) for s in run.segments
-    ]
+    pieces = [_solve(s.program, joints, s.trajectory.t, s.trajectory.x, run.p, stiffness or {}) for s in run.segments]
     pieces = [p for p in pieces if len(p[0])]
     return Reactions(
         tuple(j.name for j in joints),
@@ -110,7 +109,9 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
     )
 
 
-def _solve(program: Compiled, joints: list, t: np.ndarray, x: np.ndarray, p: np.ndarray, stiffness: Mapping[str, float]):  # type: ignore[no-untyped-def]
+def _solve(
+    program: Compiled, joints: list, t: np.ndarray, x: np.ndarray, p: np.ndarray, stiffness: Mapping[str, float]
+):  # type: ignore[no-untyped-def]
     e = program.equations
     got = evaluate(program, "reactions", _columns(program, joints), t, x, p)
     n, nj = len(t), len(joints)
@@ -163,9 +164,7 @@ def _columns(program: Compiled, joints: list) -> dict[str, ca.SX]:  # type: igno
     columns: dict[str, ca.SX] = {}
     origins = []
     for joint in joints:
-        P, S = (
-            motion.frame(frame, _placed(e, joint, frame)) for frame in (joint.a, joint.b)
-        )
+        P, S = (motion.frame(frame, _placed(e, joint, frame)) for frame in (joint.a, joint.b))
         columns[f"r {joint.name}"] = ca.densify(S.X.r)
         columns[f"R {joint.name}"] = ca.densify(P.X.R)
         origins.append(ca.densify(S.X.r))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -134,9 +135,7 @@ class Run:
         q, v = x[: topology.nq].copy(), x[topology.nq : topology.nq + topology.nv].copy()
         times = np.cumsum([len(s.trajectory.t) for s in self.segments])
         piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
-        return State(
-            self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints
-        )
+        return State(self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints)
 
     def frame(self, frame: Frame | str) -> xarray.Dataset:
         """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.
@@ -206,7 +205,9 @@ class Run:
 
     def to_netcdf(self, path: Any) -> None:
         """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
-        self.dataset.to_netcdf(path)
+        if importlib.util.find_spec("netCDF4") is None:
+            raise ModelError("writing NetCDF needs the package netCDF4: pip install 'closedchain[netcdf]'")
+        self.dataset.to_netcdf(path, engine="netcdf4")
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The variables that depend on time alone, one column each, indexed by time."""

@@ -104,13 +104,14 @@ def simulate(
     mechanism.validate(start.parameters)
     p = parameter_vector(mechanism, start.parameters)
 
+    SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
     program = compiled(start, method)
     check_start(program, start, p)
     prepared = time.perf_counter()
     task = Task(
         until=until,
-        times=np.linspace(start.t, until, SAMPLES) if t_eval is None else np.atleast_1d(np.asarray(t_eval, float)),
+        times=sample_times(start.t, until, t_eval),
         method=method,
         solver=solver,
         rtol=rtol,
@@ -132,6 +133,13 @@ def simulate(
     for complaint in run.complaints():
         warnings.warn(complaint, RunWarning, stacklevel=2)
     return run
+
+
+def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
+    """The times at which the motion is kept."""
+    if t_eval is not None:
+        return np.atleast_1d(np.asarray(t_eval, float))
+    return np.linspace(begin, until, SAMPLES) if until != begin else np.array([begin])
 
 
 def check_options(

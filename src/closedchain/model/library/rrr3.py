@@ -1,4 +1,4 @@
-"""The planar parallel robot 3-RRR of Raoofian, Kamali and Taghvaeipour (2017)."""
+"""The planar parallel robot 3-RRR of Raoofian, Taghvaeipour and Kamali Eigoli (2017)."""
 
 from __future__ import annotations
 
