@@ -106,7 +106,7 @@ class Multipliers:
         if not project and not has_quaternions(e):
             return None, None
         q, v, W = e.limbs.q, e.limbs.v, x[-1]
-        residual = ca.vertcat(0, 0, 1)
+        residual = ca.SX([0.0, 0.0, 1.0])
         if project:
             dq, dv = (-tree.finish(cuts.solve(_split(r))[1]) for r in (c, c_dot))
             q = q + ca.substitute(e.qdot, v, dq)

@@ -293,7 +293,7 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
 
 
 def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -> list[Pose]:
-    """Frames to hold: ``{"platform": {"position": (x, y, z), "rpy": (r, p, y)}}``; a Frame, a body or ``"body.frame"``."""
+    """Frames to hold, by frame, body or ``"body.frame"``: ``{"platform": {"position": (x, y, z), "rpy": (r, p, y)}}``."""
     out = []
     for key, wish in (frames or {}).items():
         frame = key if isinstance(key, Frame) else e.topology.mechanism.find_frame(key)

@@ -157,8 +157,8 @@ def switch(state: State, event: Event, method: Formulation) -> tuple[State, Happ
     if gap > 1e-6:
         joint = e.closure.joints[new[int(np.argmax(np.abs(c.ravel()[new])))]]
         raise ModelError(
-            f"event {event.name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are {gap:.3g} m (or rad) "
-            "apart there: let the event happen where they meet"
+            f"event {event.name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
+            f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"
         )
     A, drift = A[rows], c_t.ravel()[rows]
     M_inv_At = np.linalg.solve(M, A.T)

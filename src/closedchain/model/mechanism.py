@@ -511,7 +511,7 @@ class Mechanism:
         coordinate: str | int | None = None,
         name: str | None = None,
     ) -> Rotor:
-        """A motor's rotor behind a gear: it adds ``inertia ratio^2`` (kg m^2, or kg for a slide) to a joint velocity."""
+        """A motor's rotor behind a gear: it adds ``inertia ratio^2`` (kg m^2; kg for a slide) to a joint velocity."""
         j = self._joint(joint, "rotor")
         index = j.index(coordinate, f"rotor on {j.name!r}")
         name = self._free_name(name, f"{j.name}.rotor")
@@ -531,7 +531,9 @@ class Mechanism:
         ends = [self._coordinate(label, f"coupling {name!r}") for label in (driven, driver)]
         if ends[0] == ends[1]:
             raise ModelError(f"coupling {name!r} couples {driven!r} with itself")
-        gear = Coupling(name, *ends, self._number(ratio, f"{name}.ratio"), self._number(offset, f"{name}.offset"))
+        gear = Coupling(
+            name, ends[0], ends[1], self._number(ratio, f"{name}.ratio"), self._number(offset, f"{name}.offset")
+        )
         self.couplings[name] = gear
         return gear
 

@@ -39,7 +39,8 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     e, m = program.equations, program.equations.topology.mechanism
     t, x = segment.trajectory.t, segment.trajectory.x
     columns = {"A": ca.densify(e.closure.A[list(program.rows), :])} if program.rows else {}
-    driven = list(dict.fromkeys((a.joint, a.index) for a in [*m.motors.values(), *m.drives.values()]))
+    driven = dict.fromkeys((motor.joint, motor.index) for motor in m.motors.values())
+    driven |= dict.fromkeys((drive.joint, drive.index) for drive in m.drives.values())
     if driven:
         columns["act"] = ca.vertcat(*(e.measures.jacobian(m.joints[joint])[index, :] for joint, index in driven))
     if m.output is not None:

@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from closedchain.derive.equations import Equations
+from closedchain.derive.joint_motion import joint_motion
+from closedchain.derive.kinematics import FrameMotion
 from closedchain.derive.rnea import body_forces
+from closedchain.derive.spatial import Transform
 from closedchain.errors import ModelError
-from closedchain.model.parts import suggest
+from closedchain.model.parts import Frame, Joint, suggest
 from closedchain.results.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -110,8 +114,13 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
 
 
 def _solve(
-    program: Compiled, joints: list, t: np.ndarray, x: np.ndarray, p: np.ndarray, stiffness: Mapping[str, float]
-):  # type: ignore[no-untyped-def]
+    program: Compiled,
+    joints: list[Joint],
+    t: np.ndarray,
+    x: np.ndarray,
+    p: np.ndarray,
+    stiffness: Mapping[str, float],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     e = program.equations
     got = evaluate(program, "reactions", _columns(program, joints), t, x, p)
     n, nj = len(t), len(joints)
@@ -157,7 +166,7 @@ def _solve(
     return wrench, unique, axes
 
 
-def _columns(program: Compiled, joints: list) -> dict[str, ca.SX]:  # type: ignore[type-arg]
+def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
     """Where joints are, along what they are free, what acts on them, and what each body needs; in world axes."""
     e, limbs = program.equations, program.equations.limbs
     motion = e.motion
@@ -183,22 +192,20 @@ def _columns(program: Compiled, joints: list) -> dict[str, ca.SX]:  # type: igno
     return columns
 
 
-def _placed(e, joint, frame):  # type: ignore[no-untyped-def]
+def _placed(e: Equations, joint: Joint, frame: Frame) -> Transform:
     place = e.limbs.joint_frame(joint, frame)
     index = e.topology.link_of[frame.body.name]
     return place if index < 0 else e.limbs.links[index].X_LB @ place
 
 
-def _freedoms(e, joint, S) -> ca.SX:  # type: ignore[no-untyped-def]
+def _freedoms(e: Equations, joint: Joint, S: FrameMotion) -> ca.SX:
     """Motion space of a joint (6 x nv) in world axes about the origin of S, at its present coordinates."""
-    from closedchain.derive.joint_motion import joint_motion
-
     q = e.measures.coordinates(joint)
     Phi = joint_motion(joint.type, q, ca.SX(joint.type.nv, 1), e.limbs.number(joint.pitch), False).Phi
     return ca.densify(ca.vertcat(S.X.R @ Phi.ang, S.X.R @ Phi.lin))
 
 
-def _constraint_efforts(program: Compiled, joint) -> ca.SX:  # type: ignore[no-untyped-def]
+def _constraint_efforts(program: Compiled, joint: Joint) -> ca.SX:
     """What couplings and prescribed motions exert along the freedoms of a joint, and rotors take."""
     e, m = program.equations, program.equations.topology.mechanism
     out = ca.SX.zeros(joint.type.nv, 1)

@@ -93,10 +93,13 @@ class Run:
     def counts(self) -> Counts:
         """What the run cost, all pieces together."""
         each = [s.trajectory.counts for s in self.segments]
+        total = {
+            name: sum(getattr(c, name) for c in each) for name in ("steps", "rejections", "evaluations", "corrections")
+        }
+        moved = [c for c in each if c.steps]
+        smallest = min((c.smallest_step for c in moved), default=np.nan)
         return Counts(
-            *(sum(getattr(c, name) for c in each) for name in ("steps", "rejections", "evaluations", "corrections")),
-            smallest_step=float(np.nanmin([c.smallest_step for c in each])) if any(c.steps for c in each) else np.nan,
-            largest_step=float(np.nanmax([c.largest_step for c in each])) if any(c.steps for c in each) else np.nan,
+            **total, smallest_step=smallest, largest_step=max((c.largest_step for c in moved), default=np.nan)
         )
 
     def sol(self, t: Any) -> np.ndarray:
