@@ -58,6 +58,12 @@ class JointMeasures:
             return ca.SX.eye(self.limbs.topology.nv)[link.v, :]
         return self._measured(joint).J
 
+    def bias(self, joint: Joint) -> ca.SX:
+        """Accelerations of a joint are its Jacobian times ``a`` plus this."""
+        if joint.name in self.limbs.topology.tree_joints:
+            return ca.SX.zeros(joint.type.nv, 1)
+        return self._measured(joint).bias
+
     def velocities(self, joint: Joint) -> ca.SX:
         """Velocities of a joint."""
         return ca.densify(self.jacobian(joint) @ self.limbs.v)

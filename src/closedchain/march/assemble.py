@@ -26,6 +26,7 @@ def assemble(
     frames: Mapping[Any, Mapping[str, Any]] | None = None,
     guess: Mapping[str, Any] | State | None = None,
     velocity: Mapping[str, float] | None = None,
+    acceleration: Mapping[str, float] | None = None,
     time: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     open_joints: tuple[str, ...] = (),
@@ -43,11 +44,14 @@ def assemble(
         frames, ``mechanism.start``.
     frames
         Frames to hold: ``{"platform": {"position": (0, 0, 1), "rpy": (0, 0.1, 0)}}``. A position component of None is
-        free; ``rotation`` takes a matrix instead of ``rpy``.
+        free; ``rotation`` takes a matrix instead of ``rpy``. ``velocity``, ``angular_velocity``, ``acceleration`` and
+        ``angular_acceleration`` hold the rates of a frame, in world axes.
     guess
         Where the search starts, the same way as ``hold``, or a state; joints not mentioned start at their own guess.
     velocity
         Velocities to hold. Those that the loops leave undetermined are as small as possible.
+    acceleration
+        Accelerations to hold, likewise; they are found in ``state.a``.
     time
         Time of the state, s; it matters where motions are prescribed.
     parameters
@@ -78,7 +82,9 @@ def assemble(
         q = closing.solve(start)
         if q is not None:
             v = closing.velocities(q, wanted)
-            return State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints))
+            asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
+            a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None
+            return State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
         trial = closing.search(start)
         if closing.error(trial) < closing.error(best):
             best = trial
@@ -160,11 +166,6 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
         velocity = velocity or mechanism.start_velocity
     if isinstance(guess, State):
         guess = dict(zip(e.topology.q_labels, guess.q.tolist(), strict=True))
-    wanted = dict(velocity or {})
-    known = [x for j in e.topology.joints for x in j.velocity_labels()]
-    for label in wanted:
-        if label not in known:
-            raise ModelError(f"velocity: no joint velocity is named {label!r}{suggest(label, known)}")
     closing = Closing(
         e,
         parameter_vector(mechanism, dict(parameters or {})),
@@ -174,7 +175,14 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
         poses=wanted_poses(e, frames),
         rows=active_rows(e, open_joints),
     )
-    return closing, {k: float(x) for k, x in wanted.items()}
+    return closing, _rates(closing, velocity, "velocity")
+
+
+def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:
+    for label in wanted or {}:
+        if label not in closing.velocity_labels:
+            raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
+    return {k: float(x) for k, x in (wanted or {}).items()}
 
 
 def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:

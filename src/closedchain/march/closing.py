@@ -26,11 +26,17 @@ TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goe
 
 @dataclass(frozen=True)
 class Pose:
-    """What is wanted of a frame: position (m; None leaves a component free) and rotation (3x3; None leaves it free)."""
+    """What is wanted of a frame: position (m; None leaves a component free), rotation (3x3; None leaves it free), and
+    rates by name (``velocity``, ``angular_velocity``, ``acceleration``, ``angular_acceleration``; world axes).
+    """
 
     frame: Frame
     position: tuple[float | None, ...] | None
     rotation: np.ndarray | None
+    rates: Mapping[str, Sequence[float | None]]
+
+
+RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
 
 
 class Closing:
@@ -172,29 +178,61 @@ class Closing:
         free = d - np.linalg.lstsq(J, J @ d, rcond=1e-9)[0] if J.size else d
         return self.polish(self.search(self.step(q, free)))
 
-    # ---- velocities ------------------------------------------------------------------------------------------------
+    # ---- velocities and accelerations ------------------------------------------------------------------------------
 
     def velocities(self, q: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
-        _, A, c_t = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p))
-        A, c_t = A[self.active], c_t.ravel()[self.active]
-        if not wanted and not c_t.any():
-            return self._zero.copy()
-        J = np.array(self._f["measure"](self.t, q, self._zero, self.p)[2])
+        A, c_t = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:3])
+        rows, right = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
+        rows.insert(0, A[self.active])
+        right.insert(0, -c_t.ravel()[self.active])
+        return self._least(rows, right, "velocities", wanted)
+
+    def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
+        """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
+        _, A, _, gamma = (np.array(x) for x in self._f["residual"](self.t, q, v, self.p))
+        rows, right = self._wanted_rates(q, v, wanted, ("acceleration", "angular_acceleration"), bias=True)
+        rows.insert(0, A[self.active])
+        right.insert(0, -gamma.ravel()[self.active])
+        return self._least(rows, right, "accelerations", wanted)
+
+    def _wanted_rates(
+        self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float], names: tuple[str, str], bias: bool
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Rows and right-hand sides for the wanted rates of joints and frames."""
+        _, _, J, drift = (np.array(x) for x in self._f["measure"](self.t, q, v, self.p))
         picked = [self.velocity_labels.index(label) for label in wanted]
-        system = np.vstack([A, J[picked]])
-        right = np.concatenate([-c_t, list(wanted.values())])
-        v = np.linalg.lstsq(system, right, rcond=1e-11)[0]
-        miss = np.abs(system @ v - right)
-        if miss.max() > 1e-9 * max(1.0, np.abs(right).max()):
-            worst = "the loops"
-            if picked and miss[len(A) :].max() > 0:
-                worst = list(wanted)[int(np.argmax(miss[len(A) :]))]
+        rows, right = [J[picked]], [np.array(list(wanted.values())) - bias * drift.ravel()[picked]]
+        for pose in self.poses:
+            at = self.e.motion.frame(pose.frame)
+            for name, J_x, b in ((names[0], at.J.lin, at.bias.lin), (names[1], at.J.ang, at.bias.ang)):
+                wish = pose.rates.get(name)
+                if wish is None:
+                    continue
+                keep = [i for i, x in enumerate(wish) if x is not None]
+                f = self.e.function("rate", {"J": J_x, "b": b})
+                J_now, b_now = (np.array(x) for x in f(self.t, q, v, self.p))
+                # the recursion counts gravity as an acceleration of the ground
+                g = np.array([self.e.topology.mechanism.values()(x) for x in self.e.topology.mechanism.gravity])
+                b_now = b_now.ravel() + (g if name == "acceleration" else 0.0)
+                rows.append(J_now[keep])
+                right.append(np.array([float(wish[i]) for i in keep]) - bias * b_now[keep])
+        return rows, right
+
+    def _least(
+        self, rows: list[np.ndarray], right: list[np.ndarray], what: str, wanted: Mapping[str, float]
+    ) -> np.ndarray:
+        system, b = np.vstack(rows), np.concatenate(right)
+        if not system.size or not b.any():
+            return self._zero.copy()
+        x = np.linalg.lstsq(system, b, rcond=1e-11)[0]
+        miss = np.abs(system @ x - b)
+        if miss.max() > 1e-9 * max(1.0, np.abs(b).max()):
             raise AssemblyError(
-                f"the velocities {dict(wanted)} of {self.topology.mechanism.name!r} contradict the loops or each other "
-                f"(off by {miss.max():.3g} at {worst}): the mechanism has fewer freedoms here; hold fewer velocities"
+                f"the {what} {dict(wanted)} of {self.topology.mechanism.name!r} contradict the loops or each other (off by "
+                f"{miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
             )
-        return v
+        return x
 
     # ---- what is held ----------------------------------------------------------------------------------------------
 
@@ -293,22 +331,25 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
 
 
 def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -> list[Pose]:
-    """Frames to hold, by frame, body or ``"body.frame"``: ``{"platform": {"position": (x, y, z), "rpy": (r, p, y)}}``."""
+    """Frames to hold, by `Frame`, body or ``"body.frame"``; see `assemble` for what may be held."""
     out = []
     for key, wish in (frames or {}).items():
         frame = key if isinstance(key, Frame) else e.topology.mechanism.find_frame(key)
-        unknown = set(wish) - {"position", "rpy", "rotation"}
+        unknown = set(wish) - {"position", "rpy", "rotation", *RATES}
         if unknown:
-            raise ModelError(f"frames: {key!r} takes position, rpy and rotation, not {sorted(unknown)}")
-        position = wish.get("position")
-        if position is not None and len(position) != 3:
-            raise ModelError(f"frames: the position of {key!r} has three components (None leaves one free)")
+            raise ModelError(
+                f"frames: {key!r} takes position, rpy, rotation, {', '.join(RATES)}, not {sorted(unknown)}"
+            )
+        for name in ("position", *RATES):
+            if name in wish and len(wish[name]) != 3:
+                raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
         rotation = None
         if "rpy" in wish:
             rotation = np.array(from_rpy(wish["rpy"], f"frame {key!r}"), float)
         if "rotation" in wish:
             rotation = np.array(from_matrix(wish["rotation"], f"frame {key!r}"), float)
-        out.append(Pose(frame, None if position is None else tuple(position), rotation))
+        position = tuple(wish["position"]) if "position" in wish else None
+        out.append(Pose(frame, position, rotation, {name: tuple(wish[name]) for name in RATES if name in wish}))
     return out
 
 
@@ -334,18 +375,20 @@ def functions(e: Equations) -> dict[str, ca.Function]:
     derived = e.topology.mechanism._derived
     if "closing" not in derived:
         limbs = e.limbs
-        q_all, J_q, J_v = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)]
+        q_all, J_q, J_v, drift = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)], [ca.SX(0, 1)]
         N = ca.jacobian(e.qdot, limbs.v)
         for j in e.topology.joints:
             link = e.topology.tree_joints.get(j.name)
             q_all.append(e.measures.coordinates(j))
             J_v.append(e.measures.jacobian(j))
+            drift.append(e.measures.bias(j))
             if link is not None:
                 J_q.append(N[link.q, :])
             else:  # a quaternion of a cut joint is a function of q like any other
                 J_q.append(ca.jacobian(q_all[-1], limbs.q) @ N if j.type.has_quaternion else J_v[-1])
         columns = {"q_all": ca.vertcat(*q_all), "J_q": ca.vertcat(*J_q), "J_v": ca.vertcat(*J_v)}
-        closure = {"c": e.closure.c, "A": e.closure.A, "c_t": e.closure.c_t}
+        columns["drift"] = ca.vertcat(*drift)
+        closure = {"c": e.closure.c, "A": e.closure.A, "c_t": e.closure.c_t, "gamma": e.closure.gamma}
         frames = [side for j in e.topology.joints for side in (j.a, j.b)] + [
             link.body["com"] for link in e.topology.links
         ]

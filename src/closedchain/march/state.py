@@ -28,6 +28,8 @@ class State:
         Time of the state, s.
     open_joints
         Cut joints that are open in this state.
+    a
+        Accelerations, where `assemble` was asked for them.
     """
 
     mechanism: Mechanism
@@ -36,6 +38,7 @@ class State:
     parameters: dict[str, float] = field(default_factory=dict)
     t: float = 0.0
     open_joints: tuple[str, ...] = ()
+    a: np.ndarray | None = None
 
     @property
     def topology(self) -> Topology:
