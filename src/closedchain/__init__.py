@@ -12,16 +12,18 @@ from closedchain._version import __version__
 
 _HOMES = {
     "closedchain.errors": "ClosedChainError ModelError AssemblyError RedundancyError RunError RunWarning",
-    "closedchain.model.expression": "Expression t",
+    "closedchain.model.expression": "Expression multiplier t",
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp"
     ),
     "closedchain.model.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
-    "closedchain.model.parts": "Friction Body Frame Joint",
+    "closedchain.model.parts": "Friction Stops Body Frame Joint",
     "closedchain.model.mechanism": "Mechanism",
     "closedchain.close.multipliers": "Multipliers Baumgarte",
     "closedchain.march.state": "State",
-    "closedchain.march.assemble": "assemble",
+    "closedchain.march.events": "Event Switch",
+    "closedchain.march.mobility": "Mobility mobility",
+    "closedchain.march.assemble": "assemble assembly_modes Mode",
     "closedchain.results.simulate": "simulate",
     "closedchain.results.run": "Run",
 }
@@ -39,10 +41,12 @@ if TYPE_CHECKING:
         RunError,
         RunWarning,
     )
-    from closedchain.march.assemble import assemble
+    from closedchain.march.assemble import Mode, assemble, assembly_modes
+    from closedchain.march.events import Event, Switch
+    from closedchain.march.mobility import Mobility, mobility
     from closedchain.march.state import State
     from closedchain.model import library
-    from closedchain.model.expression import Expression, t
+    from closedchain.model.expression import Expression, multiplier, t
     from closedchain.model.functions import (
         acos,
         asin,
@@ -67,7 +71,7 @@ if TYPE_CHECKING:
         where,
     )
     from closedchain.model.mechanism import Mechanism
-    from closedchain.model.parts import Body, Frame, Friction, Joint
+    from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
     from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
     from closedchain.results.run import Run
     from closedchain.results.simulate import simulate

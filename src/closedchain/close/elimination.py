@@ -15,6 +15,10 @@ with the coefficients c_r on the terminals changes it to::
 which is the physical picture too: the body is a little stiffer with each row that holds it. The pivots delta are those
 of a Cholesky factorisation of S, so this is as stable, also when a limb alone is in a singular pose; the cost grows
 linearly with the number of limbs that meet at a body.
+
+A *guarded* factorisation compares each pivot with ``c_r . G c_r`` of its joint before anything was eliminated. A row
+whose pivot has vanished says nothing that the rows before it have not said; it gets no force, which is one of the many
+solutions that a singular pose allows, and the accelerations are those of the constraints that are left.
 """
 
 from __future__ import annotations
@@ -27,6 +31,10 @@ import casadi as ca
 from closedchain.derive.closure import Closure
 
 Column = dict[int, ca.SX]
+
+# A pivot this much smaller than the row alone counts as zero. Pivots fall with the square of the distance to a singular
+# pose, errors of the equations grow with its inverse: this leaves the row out within some 1e-4 rad of the pose.
+REDUNDANT = 1e-8
 
 
 class TreeFactor:
@@ -77,7 +85,7 @@ class TreeFactor:
 class ClosureFactor:
     """The closure rows eliminated one after another; see the module's docstring for the letters."""
 
-    def __init__(self, factor: TreeFactor, closure: Closure, rows: Sequence[int]) -> None:
+    def __init__(self, factor: TreeFactor, closure: Closure, rows: Sequence[int], guarded: bool = False) -> None:
         self.factor = factor
         jacobian, coefficients = terminals(closure, rows)
         self.Y = {z: factor.half(column) for z, column in jacobian.items()}
@@ -92,10 +100,13 @@ class ClosureFactor:
                     near[z].add(y)
                     near[y].add(z)
 
+        whole = self._scales(closure, rows)
         self.order = least_degree(coefficients, near)
         self.c = coefficients
         self.g: list[dict[object, ca.SX]] = [{} for _ in coefficients]  # divided by delta
         self.d_inv: list[ca.SX] = [ca.SX(0)] * len(coefficients)
+        self.pivots: list[ca.SX] = [ca.SX(1)] * len(coefficients)  # relative to the row alone
+        self.counts: list[ca.SX] = [ca.SX(1)] * len(coefficients)  # whether a guarded row takes part
         last = {z: k for k, r in enumerate(self.order) for z in coefficients[r]}  # when a terminal is used last
         for k, r in enumerate(self.order):
             c = coefficients[r]
@@ -105,13 +116,36 @@ class ClosureFactor:
                 if terms and last[z] >= k:
                     g[z] = _sum(terms)
             delta = _sum(g[z] * x for z, x in c.items() if z in g)
+            self.pivots[r] = delta / whole[r]
             self.d_inv[r] = 1 / delta
+            if guarded:  # a row that says nothing new here takes no part: its force is zero, the others carry on
+                self.counts[r] = delta > REDUNDANT * whole[r]
+                self.d_inv[r] = ca.if_else(self.counts[r], self.d_inv[r], 0)
             left = [z for z in g if last[z] > k]
             self.g[r] = {z: g[z] * self.d_inv[r] for z in left}
             for i, z in enumerate(left):
                 for y in left[: i + 1]:
                     value = self.g[r][z] * g[y]
                     G[z, y] = G[y, z] = G[z, y] - value if (z, y) in G else -value
+
+    def _scales(self, closure: Closure, rows: Sequence[int]) -> list[ca.SX]:
+        """What each pivot is compared with: ``sum A_s M^-1 A_s'`` over all rows s of its joint with the same unit.
+
+        A single row could vanish as a whole, so it is compared with all rows of its unit.
+        """
+        kinds = list(zip(closure.joints, closure.units, strict=True))
+        alone: dict[int, ca.SX] = {}
+        out = []
+        for r in rows:
+            like = [s for s in range(len(closure)) if kinds[s] == kinds[r]]
+            if len(like) == 1:
+                like = [s for s in range(len(closure)) if closure.units[s] == closure.units[r]]
+            for s in like:
+                if s not in alone:
+                    y = self.factor.half(_column(closure.A[s, :]))
+                    alone[s] = _sum(value * self.factor.d_inv[k] * value for k, value in y.items())
+            out.append(_sum(alone[s] for s in like))
+        return out
 
     def solve(self, values: Sequence[ca.SX], u: Column | None = None) -> tuple[list[ca.SX], Column]:
         """Forces ``lam`` with ``S lam = A M^-1 b + values``, where ``u = L'^-1 b``; and ``L'^-1 A' lam``."""

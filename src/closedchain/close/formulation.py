@@ -4,9 +4,10 @@ How to write your own formulation
 ---------------------------------
 1. Make a file in this folder, named after the method. Its docstring gives the reference and the equations with the
    paper's own numbers.
-2. Write a frozen dataclass with the options of the method and a method ``close(equations, rows) -> Closed``.
+2. Write a frozen dataclass with the options of the method and a method ``close(equations, rows, guarded) -> Closed``.
    `equations` (see `derive.equations`) has ``M, h, tau, c, A, gamma`` as traced matrices; ``rows`` are the closure
-   rows that are independent, all others follow from them.
+   rows that are independent, all others follow from them; ``guarded`` asks for pivots that are watched (see
+   `close.elimination`).
 3. Choose the state ``x``. Its last entry is the work ``W`` done on the mechanism by all that has no potential, so that
    the energy balance of a run can be checked: ``W' = power``.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
@@ -43,7 +44,8 @@ class Closed:
     a, lam
         Accelerations, and the multipliers of the kept rows.
     x_plus, residual
-        One Newton step back to the manifold and the residuals (position, velocity) before it; None if never needed.
+        One Newton step back to the manifold, and before it: the residuals of position and velocity, and the smallest
+        relative pivot of the closures (small near a singular pose); None if never needed.
     """
 
     x: ca.SX
@@ -59,7 +61,7 @@ class Closed:
 class Formulation(Protocol):
     """The interface of every method in this folder."""
 
-    def close(self, equations: Equations, rows: tuple[int, ...]) -> Closed:
+    def close(self, equations: Equations, rows: tuple[int, ...], guarded: bool = False) -> Closed:
         """Trace the closed system."""
         ...
 

@@ -70,13 +70,14 @@ class Multipliers:
             return "Eich (1993), SIAM J. Numer. Anal. 30, 1467-1482"
         return "Featherstone (2008), Rigid Body Dynamics Algorithms, chapter 8"
 
-    def close(self, equations: Equations, rows: tuple[int, ...]) -> Closed:
+    def close(self, equations: Equations, rows: tuple[int, ...], guarded: bool = False) -> Closed:
         """Trace the closed system; see the module's docstring for the equations."""
         e = equations
         picked = list(rows)
-        c, c_dot = e.closure.c[picked], ca.densify(e.closure.A[picked, :] @ e.limbs.v)
+        c, c_t = e.closure.c[picked], e.closure.c_t[picked]
+        c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         tree = TreeFactor(e.M)
-        cuts = ClosureFactor(tree, e.closure, rows)
+        cuts = ClosureFactor(tree, e.closure, rows, guarded)
 
         # closing forces balance what the free limbs would do; the limbs then move under both
         u = tree.half(dict(enumerate(ca.vertsplit(e.tau - e.h))))
@@ -84,7 +85,9 @@ class Multipliers:
         a = tree.finish({k: x - reaction[k] if k in reaction else x for k, x in u.items()})
 
         x = state_symbols(e)
-        dx = ca.vertcat(e.qdot, a, e.power)
+        # prescribed motions do work: lam' c_t
+        power = e.power + (ca.vertcat(*lam).T @ c_t if lam else 0)
+        dx = ca.vertcat(e.qdot, a, power)
         x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
         return Closed(x, dx, e.limbs.q, e.limbs.v, a, ca.vertcat(ca.SX(0, 1), *lam), x_plus, residual)
 
@@ -103,12 +106,13 @@ class Multipliers:
         if not project and not has_quaternions(e):
             return None, None
         q, v, W = e.limbs.q, e.limbs.v, x[-1]
-        residual = ca.SX.zeros(2, 1)
+        residual = ca.SX([0.0, 0.0, 1.0])
         if project:
             dq, dv = (-tree.finish(cuts.solve(_split(r))[1]) for r in (c, c_dot))
             q = q + ca.substitute(e.qdot, v, dq)
             v = v + dv
-            residual = ca.vertcat(_largest(c), _largest(c_dot))
+            weights = ca.vertcat(*cuts.counts)
+            residual = ca.vertcat(_largest(weights * c), _largest(weights * c_dot), reduce(ca.fmin, cuts.pivots))
         return ca.vertcat(normalise(e, q), v, W), residual
 
 

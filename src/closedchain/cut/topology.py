@@ -169,7 +169,9 @@ def _number(m: Mechanism, tree: list[Joint], cuts: list[Joint]) -> Topology:
 
 def _used_joints(m: Mechanism) -> set[str]:
     """Joints whose coordinates something asks for: cutting another one is cheaper and keeps count of turns."""
-    used = {x.joint for group in (m.motors, m.joint_springs, m.joint_dampers) for x in group.values()}  # type: ignore
+    groups = (m.motors, m.joint_springs, m.joint_dampers, m.joint_stops, m.rotors, m.drives)
+    used = {x.joint for group in groups for x in group.values()}  # type: ignore[attr-defined]
+    used |= {end[0] for gear in m.couplings.values() for end in (gear.driven, gear.driver)}
     efforts = [motor.effort for motor in m.motors.values()]
     efforts += [x for f in m.forces.values() for x in (*f.force, *f.moment)]
     for effort in efforts:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from closedchain.derive.kinematics import FrameMotion, Kinematics
+from closedchain.derive.kinematics import Kinematics
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
@@ -31,6 +31,8 @@ class Applied:
         Of everything that no potential describes, W.
     efforts
         Traced effort of each motor and force component, to find the culprit when one is not a number.
+    on_joints
+        All that acts along the freedoms of a joint, by joint.
     """
 
     tau: ca.SX
@@ -38,6 +40,24 @@ class Applied:
     potential: ca.SX = field(default_factory=lambda: ca.SX(0))
     power: ca.SX = field(default_factory=lambda: ca.SX(0))
     efforts: dict[str, ca.SX] = field(default_factory=dict)
+    on_joints: dict[str, ca.SX] = field(default_factory=dict)
+
+
+def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: Expression) -> ca.SX:
+    """The traced value of a parameter, time, joint coordinate or velocity, or of a frame's place or speed."""
+    if node.op == "parameter":
+        return limbs._parameter(node)
+    if node.op == "time":
+        return limbs.t
+    m = limbs.topology.mechanism
+    if node.op in ("place", "speed"):
+        body, name, axis = node.args
+        at = motion.frame(m.find_frame(f"{body}.{name}"))
+        return ca.densify(at.X.r if node.op == "place" else at.velocity.lin)[axis]
+    joint = m.joints[node.args[0]]
+    names = joint.type.coordinates if node.op == "coordinate" else joint.type.velocities
+    values = measures.coordinates(joint) if node.op == "coordinate" else measures.velocities(joint)
+    return values[0 if node.args[1] is None else names.index(node.args[1])]
 
 
 def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> Applied:
@@ -46,19 +66,14 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
     out = Applied(ca.SX(limbs.topology.nv, 1))
 
     def leaf(node: Expression) -> ca.SX:
-        if node.op == "parameter":
-            return limbs._parameter(node)
-        if node.op == "time":
-            return limbs.t
-        joint = m.joints[node.args[0]]
-        names = joint.type.coordinates if node.op == "coordinate" else joint.type.velocities
-        values = measures.coordinates(joint) if node.op == "coordinate" else measures.velocities(joint)
-        return values[0 if node.args[1] is None else names.index(node.args[1])]
+        return trace_leaf(limbs, motion, measures, node)
 
     def on_joint(name: str, index: int, effort: ca.SX) -> ca.SX:
         """Add an effort to a joint velocity; returns that velocity."""
         J = measures.jacobian(m.joints[name])[index, :]
         out.tau = ca.sparsify(out.tau + J.T * effort)
+        sum_ = out.on_joints.setdefault(name, ca.SX.zeros(m.joints[name].type.nv, 1))
+        sum_[index] += effort
         return ca.densify(J @ limbs.v)
 
     for motor in m.motors.values():
@@ -77,7 +92,16 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
             effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
         out.power += effort * on_joint(damper.joint, damper.index, effort)
 
-    def on_frame(frame: Frame, at: FrameMotion, force: ca.SX, moment: ca.SX, world: bool) -> None:
+    for stop in m.joint_stops.values():
+        q = measures.coordinates(m.joints[stop.joint])[stop.index]
+        v = measures.velocities(m.joints[stop.joint])[stop.index]
+        # how far beyond the upper or lower stop, with its sign
+        beyond = ca.fmax(q - limbs.number(stop.high), 0) + ca.fmin(q - limbs.number(stop.low), 0)
+        k, resist = limbs.number(stop.stiffness), limbs.number(stop.damping) * ca.if_else(beyond == 0, 0, v)
+        out.power -= resist * on_joint(stop.joint, stop.index, -k * beyond - resist)
+        out.potential += k * beyond**2 / 2
+
+    def on_frame(frame: Frame, force: ca.SX, moment: ca.SX, world: bool) -> None:
         index = limbs.topology.link_of[frame.body.name]
         if index < 0:
             return
@@ -91,7 +115,7 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         n = ca.sparsify(ca.vertcat(*(lower(x, leaf) for x in acting.moment)))
         out.efforts[acting.name] = ca.vertcat(ca.densify(f), ca.densify(n))
         at = motion.frame(acting.frame)
-        on_frame(acting.frame, at, f, n, acting.world)
+        on_frame(acting.frame, f, n, acting.world)
         if not acting.world:
             f, n = at.X.R @ f, at.X.R @ n
         out.power += dot(f, at.velocity.lin) + dot(n, at.velocity.ang)
@@ -109,6 +133,6 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
             pull = ca.sparsify((k * (length - rest) + resist) / length * d)
             out.potential += k * (length - rest) ** 2 / 2
             out.power -= resist * dot(d, d_dot) / length
-        on_frame(tie.a, a, pull, ca.SX(3, 1), True)
-        on_frame(tie.b, b, -pull, ca.SX(3, 1), True)
+        on_frame(tie.a, pull, ca.SX(3, 1), True)
+        on_frame(tie.b, -pull, ca.SX(3, 1), True)
     return out

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 
 from closedchain.derive.kinematics import Kinematics
 from closedchain.derive.limbs import Limbs
+from closedchain.derive.lower import lower
+from closedchain.derive.measure import JointMeasures
 from closedchain.derive.relative import Pair, Quantity
 
 # each row of a closure by name: what it measures (for messages), and the quantity that must vanish
@@ -66,7 +69,9 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Quantity]] = {
 
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """All closure equations of a mechanism: ``c = 0``, ``c' = A v``, ``c'' = A a + gamma``.
+    """All closure equations of a mechanism: ``c = 0``, ``c' = A v + c_t``, ``c'' = A a + gamma``.
+
+    ``c_t`` is the partial derivative by time: zero but for prescribed motions.
 
     ``joints`` and ``labels`` name each row; ``fixed`` holds the rows that no motion changes: (joint, label, value).
     ``sides`` gives each row as coefficients (1 x 6) on the twists of the links it acts on, where that is known; the
@@ -76,6 +81,7 @@ class Closure:
     c: ca.SX
     A: ca.SX
     gamma: ca.SX
+    c_t: ca.SX
     joints: tuple[str, ...]
     labels: tuple[str, ...]
     units: tuple[str, ...]
@@ -87,11 +93,12 @@ class Closure:
         return len(self.joints)
 
 
-def close_cuts(limbs: Limbs, ground: Kinematics, pairs: dict[str, Pair]) -> Closure:
-    """Trace the closure rows of all cut joints."""
+def close_cuts(limbs: Limbs, ground: Kinematics, pairs: dict[str, Pair], measures: JointMeasures) -> Closure:
+    """Trace the closure rows of all cut joints, couplings and prescribed motions."""
     c: list[ca.SX] = []
     A = [ca.SX(0, limbs.topology.nv)]
     gamma: list[ca.SX] = []
+    c_t: list[ca.SX] = []
     names: list[tuple[str, str, str]] = []
     fixed: list[tuple[str, str, ca.SX]] = []
     sides: list[dict[int, ca.SX]] = []
@@ -106,13 +113,22 @@ def close_cuts(limbs: Limbs, ground: Kinematics, pairs: dict[str, Pair]) -> Clos
                 c.append(rows.value[i])
                 A.append(rows.J[i, :])
                 gamma.append(rows.bias[i])
+                c_t.append(ca.SX(0))
                 names.append((joint.name, label, unit))
                 sides.append({link: C[i, :] for link, C in rows.sides.items()})
+    for name, unit, row in [*_couplings(measures), *_drives(measures)]:
+        c.append(row.c)
+        A.append(row.A)
+        gamma.append(row.gamma)
+        c_t.append(row.c_t)
+        names.append((name, "value", unit))
+        sides.append({})
     joints, labels, units = zip(*names, strict=True) if names else ((), (), ())
     return Closure(
         c=ca.vertcat(ca.SX(0, 1), *c),
         A=ca.vertcat(*A),
         gamma=ca.vertcat(ca.SX(0, 1), *gamma),
+        c_t=ca.vertcat(ca.SX(0, 1), *c_t),
         joints=joints,
         labels=labels,
         units=units,
@@ -120,6 +136,39 @@ def close_cuts(limbs: Limbs, ground: Kinematics, pairs: dict[str, Pair]) -> Clos
         sides=tuple(sides),
         twist=ground.link_jacobian,
     )
+
+
+class _Row(NamedTuple):
+    c: ca.SX
+    A: ca.SX
+    gamma: ca.SX
+    c_t: ca.SX
+
+
+def _couplings(measures: JointMeasures) -> list[tuple[str, str, _Row]]:
+    """``ratio driver + offset - driven = 0``: the multiplier is the effort on the driven coordinate."""
+    limbs, out = measures.limbs, []
+    for gear in limbs.topology.mechanism.couplings.values():
+        driven, driver = (measures.scalar(joint, index, gear.name) for joint, index in (gear.driven, gear.driver))
+        ratio = limbs.number(gear.ratio)
+        c = ratio * driver.value + limbs.number(gear.offset) - driven.value
+        row = _Row(c, ca.sparsify(ratio * driver.J - driven.J), ratio * driver.bias - driven.bias, ca.SX(0))
+        joint, index = gear.driven
+        out.append((gear.name, limbs.topology.mechanism.joints[joint].type.coordinate_units[index], row))
+    return out
+
+
+def _drives(measures: JointMeasures) -> list[tuple[str, str, _Row]]:
+    """``f(t) - q = 0``: the multiplier is the effort of the drive."""
+    limbs, out = measures.limbs, []
+    for drive in limbs.topology.mechanism.drives.values():
+        joint = limbs.topology.mechanism.joints[drive.joint]
+        q = measures.scalar(drive.joint, drive.index, drive.name)
+        f = lower(drive.position, lambda leaf: limbs.t if leaf.op == "time" else limbs._parameter(leaf))
+        f_t = ca.jtimes(f, limbs.t, ca.SX(1))
+        f_tt = ca.jtimes(f_t, limbs.t, ca.SX(1))
+        out.append((drive.name, joint.type.coordinate_units[drive.index], _Row(f - q.value, -q.J, f_tt - q.bias, f_t)))
+    return out
 
 
 def pair_up(limbs: Limbs, ground: Kinematics) -> dict[str, Pair]:

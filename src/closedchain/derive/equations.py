@@ -5,19 +5,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import casadi as ca
 
 from closedchain.cut.topology import Topology, cut
-from closedchain.derive.applied import Applied, trace_applied
+from closedchain.derive.applied import Applied, trace_applied, trace_leaf
 from closedchain.derive.closure import Closure, close_cuts, pair_up
 from closedchain.derive.crba import crba
 from closedchain.derive.energy import gravity_potential, kinetic_energy
 from closedchain.derive.kinematics import Kinematics, kinematics
 from closedchain.derive.limbs import Limbs, trace_limbs
+from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.rnea import rnea
+from closedchain.derive.rotors import rotor_energy, with_rotors
+from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
 
 
@@ -37,6 +43,8 @@ class Equations:
         ``c, A, gamma`` of all cuts.
     kinetic, potential, power
         Energies (J), and the power (W) of all that has no potential.
+    seconds
+        What the tracing took.
     """
 
     limbs: Limbs
@@ -51,6 +59,7 @@ class Equations:
     kinetic: ca.SX
     potential: ca.SX
     power: ca.SX
+    seconds: float = 0.0
 
     @property
     def topology(self) -> Topology:
@@ -61,6 +70,16 @@ class Equations:
     def symbols(self) -> dict[str, ca.SX]:
         """``t, q, v, p`` by name."""
         return {"t": self.limbs.t, "q": self.limbs.q, "v": self.limbs.v, "p": self.limbs.p}
+
+    def expression(self, x: Any, lam: Callable[[Expression], ca.SX] | None = None) -> ca.SX:
+        """A number or expression of the drawing as a traced scalar; ``lam`` gives the value of a closing force."""
+
+        def leaf(node: Expression) -> ca.SX:
+            if node.op == "multiplier" and lam is not None:
+                return lam(node)
+            return trace_leaf(self.limbs, self.motion, self.measures, node)
+
+        return lower(x, leaf)
 
     def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
         """A CasADi function of ``(t, q, v, p)``."""
@@ -81,7 +100,9 @@ def derive(mechanism: Mechanism) -> Equations:
     """
     topology = cut(mechanism)
     if "equations" not in mechanism._derived:
-        mechanism._derived["equations"] = _derive(topology)
+        clock = time.perf_counter()
+        equations = _derive(topology)
+        mechanism._derived["equations"] = replace(equations, seconds=time.perf_counter() - clock)
     return mechanism._derived["equations"]
 
 
@@ -91,17 +112,18 @@ def _derive(topology: Topology) -> Equations:
     pairs = pair_up(limbs, motion)
     measures = JointMeasures(limbs, pairs)
     applied = trace_applied(limbs, motion, measures)
+    M, h = with_rotors(measures, crba(limbs), rnea(limbs, motion, applied.wrenches))
     return Equations(
         limbs=limbs,
         motion=motion,
         measures=measures,
         applied=applied,
         qdot=ca.vertcat(ca.SX(0, 1), *(traced.motion.qdot for traced in limbs.links)),
-        M=crba(limbs),
-        h=rnea(limbs, motion, applied.wrenches),
+        M=M,
+        h=h,
         tau=ca.densify(applied.tau),
-        closure=close_cuts(limbs, motion, pairs),
-        kinetic=kinetic_energy(limbs, motion),
+        closure=close_cuts(limbs, motion, pairs, measures),
+        kinetic=kinetic_energy(limbs, motion) + rotor_energy(measures),
         potential=gravity_potential(limbs, motion) + applied.potential,
         power=applied.power,
     )

@@ -8,6 +8,7 @@ import casadi as ca
 
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.relative import Pair, Rows
+from closedchain.errors import ModelError
 from closedchain.model.parts import Joint
 
 
@@ -57,9 +58,38 @@ class JointMeasures:
             return ca.SX.eye(self.limbs.topology.nv)[link.v, :]
         return self._measured(joint).J
 
+    def bias(self, joint: Joint) -> ca.SX:
+        """Accelerations of a joint are its Jacobian times ``a`` plus this."""
+        if joint.name in self.limbs.topology.tree_joints:
+            return ca.SX.zeros(joint.type.nv, 1)
+        return self._measured(joint).bias
+
     def velocities(self, joint: Joint) -> ca.SX:
         """Velocities of a joint."""
         return ca.densify(self.jacobian(joint) @ self.limbs.v)
+
+    def velocity_row(self, name: str, index: int) -> tuple[ca.SX, ca.SX]:
+        """Jacobian row and bias of one joint velocity."""
+        joint = self.limbs.topology.mechanism.joints[name]
+        if name in self.limbs.topology.tree_joints:
+            return self.jacobian(joint)[index, :], ca.SX(0)
+        rows = self._measured(joint)
+        return rows.J[index, :], rows.bias[index]
+
+    def scalar(self, name: str, index: int, user: str) -> Rows:
+        """One coordinate of a joint as a closure quantity: value, Jacobian row, bias."""
+        joint = self.limbs.topology.mechanism.joints[name]
+        link = self.limbs.topology.tree_joints.get(name)
+        if link is not None:
+            row = ca.SX.eye(self.limbs.topology.nv)[link.v.start + index, :]
+            return Rows(self.limbs.q[link.q.start + index], row, ca.SX(0), {})
+        if joint.type.coordinate_units[index] == "rad" and joint.type.name != "screw":
+            raise ModelError(
+                f"{user!r} needs the angle of joint {name!r}, but that joint is cut, where turns are not counted: "
+                "draw it with cut=False, or cut another joint of its loop"
+            )
+        rows = self._measured(joint)
+        return Rows(rows.value[index], rows.J[index, :], rows.bias[index], {})
 
     def _measured(self, joint: Joint) -> Rows:
         if joint.name not in self._rows:

@@ -26,9 +26,24 @@ def rnea(limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.S
         Joint accelerations; None means zero.
     """
     links = limbs.links
+    force = body_forces(limbs, motion, external, a)
+    out = ca.SX.zeros(limbs.topology.nv, 1)
+    for i in reversed(range(len(links))):
+        traced = links[i]
+        Phi, f = traced.motion.Phi, force[i]
+        out[traced.link.v] = ca.densify(Phi.ang.T @ f.ang + Phi.lin.T @ f.lin)
+        if traced.link.parent >= 0:
+            force[traced.link.parent] = force[traced.link.parent] + traced.X.force_out(f)
+    return out
+
+
+def body_forces(
+    limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.SX | None = None
+) -> list[Vector6]:
+    """The wrench that the joints of each link must exert on it together, in the link's frame about its origin."""
     force: list[Vector6] = []
     acceleration = dict(motion.bias)
-    for i, traced in enumerate(links):
+    for i, traced in enumerate(limbs.links):
         if a is not None:
             parent, step = traced.link.parent, traced.X
             extra = step.motion_into(_less(acceleration[parent], motion.bias[parent]))
@@ -38,15 +53,7 @@ def rnea(limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.S
         if i in external:
             f = f + -external[i]
         force.append(f)
-
-    out = ca.SX.zeros(limbs.topology.nv, 1)
-    for i in reversed(range(len(links))):
-        traced = links[i]
-        Phi, f = traced.motion.Phi, force[i]
-        out[traced.link.v] = ca.densify(Phi.ang.T @ f.ang + Phi.lin.T @ f.lin)
-        if traced.link.parent >= 0:
-            force[traced.link.parent] = force[traced.link.parent] + traced.X.force_out(f)
-    return out
+    return force
 
 
 def _less(x: Vector6, y: Vector6) -> Vector6:

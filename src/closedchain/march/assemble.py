@@ -1,36 +1,35 @@
-"""Put a mechanism together: positions that close every loop, velocities that keep it closed.
-
-Positions are found by a Levenberg-Marquardt search with a trust region on the closure residuals, in the space of
-velocities (so quaternions stay on their sphere), finished by plain Newton steps of least length to machine precision.
-Values that the user holds are kept exactly if their joint is in the tree, and as extra equations if it is cut.
-"""
+"""Put a mechanism together: `assemble` finds a state that closes every loop, `assembly_modes` finds all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
-from closedchain.close.formulation import normalise
-from closedchain.derive.equations import Equations, derive
+from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.march.closing import Closing, by_label, wanted_poses
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
-TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
 RESTARTS = 24
+SAME = 1e-5  # rad or m: modes closer than this are one
 
 
 def assemble(
     mechanism: Mechanism,
     hold: Mapping[str, Any] | None = None,
     *,
-    guess: Mapping[str, Any] | None = None,
+    frames: Mapping[Any, Mapping[str, Any]] | None = None,
+    guess: Mapping[str, Any] | State | None = None,
     velocity: Mapping[str, float] | None = None,
+    acceleration: Mapping[str, float] | None = None,
+    time: float = 0.0,
     parameters: Mapping[str, float] | None = None,
+    open_joints: tuple[str, ...] = (),
     **joints: Any,
 ) -> State:
     """Find a state in which all loops are closed.
@@ -41,14 +40,24 @@ def assemble(
         What to assemble.
     hold, **joints
         Coordinates to hold, by joint name (``O=1.2``, or in a mapping for names with spaces), or by the name of one
-        coordinate (``{"table.x": 0.3}``); a sequence gives all coordinates of a joint. Without any,
-        ``mechanism.start``.
+        coordinate (``{"table.x": 0.3}``); a sequence gives all coordinates of a joint. Without any, and without
+        frames, ``mechanism.start``.
+    frames
+        Frames to hold: ``{"platform": {"position": (0, 0, 1), "rpy": (0, 0.1, 0)}}``. A position component of None is
+        free; ``rotation`` takes a matrix instead of ``rpy``. ``velocity``, ``angular_velocity``, ``acceleration`` and
+        ``angular_acceleration`` hold the rates of a frame, in world axes.
     guess
-        Where the search starts, the same way; joints not mentioned start at their own guess, or zero.
+        Where the search starts, the same way as ``hold``, or a state; joints not mentioned start at their own guess.
     velocity
         Velocities to hold. Those that the loops leave undetermined are as small as possible.
+    acceleration
+        Accelerations to hold, likewise; they are found in ``state.a``.
+    time
+        Time of the state, s; it matters where motions are prescribed.
     parameters
         Parameter values for this call only.
+    open_joints
+        Cut joints to leave open.
 
     Raises
     ------
@@ -62,270 +71,176 @@ def assemble(
     >>> round(start["C"], 6)
     1.264858
     """
+    closing, wanted = _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints)
+    closing.check_fixed()
+    rng = np.random.default_rng(0)  # restarts must be the same each time
+    best = closing.q0
+    for attempt in range(1 + RESTARTS):
+        start = closing.q0
+        if attempt:
+            start = closing.step(start, rng.normal(0, 0.1 * attempt**0.5, len(closing.columns)))
+        q = closing.solve(start)
+        if q is not None:
+            v = closing.velocities(q, wanted)
+            asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
+            a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None
+            return State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
+        trial = closing.search(start)
+        if closing.error(trial) < closing.error(best):
+            best = trial
+    raise AssemblyError(closing.complaint(best))
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """One way to put a mechanism together: its state, and the signs that tell it from the other modes."""
+
+    label: str
+    state: State
+
+    def __repr__(self) -> str:
+        return f"Mode({self.label!r}, {self.state})"
+
+
+def assembly_modes(
+    mechanism: Mechanism,
+    hold: Mapping[str, Any] | None = None,
+    *,
+    frames: Mapping[Any, Mapping[str, Any]] | None = None,
+    time: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+    starts: int = 200,
+    seed: int = 0,
+    **joints: Any,
+) -> list[Mode]:
+    """Find the distinct closed configurations for given inputs.
+
+    Held coordinates give assembly modes (forward kinematics), held frames give working modes (inverse kinematics). The
+    search starts from ``starts`` random configurations: what it finds exists, but that it found all is likely, not
+    proven.
+
+    Parameters
+    ----------
+    hold, **joints, frames, time, parameters
+        As for `assemble`.
+    starts, seed
+        Number of random starts, and where they come from.
+
+    Returns
+    -------
+    list of Mode
+        Ordered by label. A label names the coordinates whose signs differ between the modes, for instance
+        ``"elbow1+ elbow2-"``; modes with equal signs are numbered.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> [mode.label for mode in cc.assembly_modes(cc.library.four_bar(), O=1.0)]
+    ['A+', 'A-']
+    """
+    closing, _ = _prepare(mechanism, hold, joints, frames, None, None, time, parameters, ())
+    closing.check_fixed()
+    rng = np.random.default_rng(seed)
+    found: list[np.ndarray] = []
+    places: list[np.ndarray] = []
+    for attempt in range(starts):
+        q = closing.q0 if attempt == 0 else _scatter(closing, rng)
+        q = closing.search(q, iterations=60)
+        if closing.error(q) > 1e-9:
+            continue
+        q = closing.polish(q)
+        # two configurations are one if all joints are at the same places, whatever the names of their angles
+        place = np.array(closing.places(q)).ravel()
+        if not any(np.abs(place - other).max() < SAME for other in places):
+            found.append(q)
+            places.append(place)
+    states = [State(mechanism, q, np.zeros(closing.topology.nv), dict(parameters or {}), time) for q in found]
+    return _labelled(states, closing)
+
+
+def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints):  # type: ignore[no-untyped-def]
+    e = derive(mechanism)
     held = dict(hold or {}) | joints
-    if not held and not velocity:
-        velocity = mechanism.start_velocity
-    if not held:
+    if not held and not frames:
         held = dict(mechanism.start)
-    problem = _Problem(derive(mechanism), held, guess or {}, parameter_vector(mechanism, dict(parameters or {})))
-    q = problem.positions()
-    v = problem.velocities(q, dict(velocity or {}))
-    return State(mechanism, q, v, dict(parameters or {}))
+        velocity = velocity or mechanism.start_velocity
+    if isinstance(guess, State):
+        guess = dict(zip(e.topology.q_labels, guess.q.tolist(), strict=True))
+    closing = Closing(
+        e,
+        parameter_vector(mechanism, dict(parameters or {})),
+        time=time,
+        held=by_label(e.topology, held, "hold"),
+        guess=by_label(e.topology, guess or {}, "guess"),
+        poses=wanted_poses(e, frames),
+        rows=active_rows(e, open_joints),
+    )
+    return closing, _rates(closing, velocity, "velocity")
 
 
-class _Problem:
-    def __init__(self, e: Equations, held: dict[str, Any], guess: Mapping[str, Any], p: np.ndarray) -> None:
-        self.e, self.p = e, p
-        self.topology = e.topology
-        self.held = _by_label(self.topology, held, "hold")
-        start = _by_label(self.topology, guess, "guess")
-        functions = _functions(e)
-        self._residual, self._retract, self._measure = (
-            functions["residual"],
-            functions["retract"],
-            functions["measure"],
-        )
-        self.q0 = self._start(start)
-        self.rows, self.values = self._held_rows()
-        self.columns = self._free_columns()
-
-    # ---- positions -------------------------------------------------------------------------------------------------
-
-    def positions(self) -> np.ndarray:
-        self._check_fixed()
-        best: np.ndarray | None = None
-        rng = np.random.default_rng(0)  # restarts must be the same each time
-        for attempt in range(1 + RESTARTS):
-            q = self.q0
-            if attempt:
-                q = self.step(q, rng.normal(0, 0.1 * attempt**0.5, len(self.columns)))
-            q = self._search(q)
-            if self.error(q) < TOLERANCE:
-                return self._polish(q)
-            if best is None or self.error(q) < self.error(best):
-                best = q
-        raise AssemblyError(self._complaint(best))
-
-    def residual(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Closure and held rows, with their Jacobian by the free velocities."""
-        c, A = (np.array(x) for x in self._residual(0, q, np.zeros(self.topology.nv), self.p))
-        r = c.ravel()
-        if self.rows.size:
-            value, J = self._measured(q)
-            off = value - self.values
-            off = np.where(self.turns, (off + np.pi) % (2 * np.pi) - np.pi, off)
-            r, A = np.concatenate([r, off]), np.vstack([A, J])
-        return r, A[:, self.columns]
-
-    def error(self, q: np.ndarray) -> float:
-        r = self.residual(q)[0]
-        return float(np.abs(r).max()) if r.size and np.isfinite(r).all() else (0.0 if not r.size else np.inf)
-
-    def step(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
-        full = np.zeros(self.topology.nv)
-        full[self.columns] = d
-        return np.array(self._retract(0, q, full, self.p)).ravel()
-
-    def _search(self, q: np.ndarray) -> np.ndarray:
-        """Levenberg-Marquardt; the trust region is widened and narrowed by the ratio of actual to predicted gain."""
-        r, J = self.residual(q)
-        damping = 1e-3
-        for _ in range(200):
-            if not r.size or np.abs(r).max() < TOLERANCE or not len(self.columns):
-                break
-            scale = np.maximum((J * J).sum(0), 1e-12)
-            H = J.T @ J
-            d = -np.linalg.lstsq(H + damping * np.diag(scale), J.T @ r, rcond=None)[0]
-            largest = np.abs(d).max()
-            if largest > 0.7:  # a radian or so: beyond that the linear picture means nothing
-                d *= 0.7 / largest
-            trial = self.step(q, d)
-            r_new, J_new = self.residual(trial)
-            gain = r @ r - r_new @ r_new if np.isfinite(r_new).all() else -np.inf
-            predicted = -2 * (r @ (J @ d)) - (J @ d) @ (J @ d)
-            if gain > 1e-4 * predicted > 0:
-                q, r, J = trial, r_new, J_new
-                damping = max(damping * (0.2 if gain > 0.5 * predicted else 1.0), 1e-14)
-            else:
-                damping *= 4
-                if damping > 1e12 or np.abs(d).max() < 1e-15:
-                    break
-        return q
-
-    def _polish(self, q: np.ndarray) -> np.ndarray:
-        """Newton steps of least length until rounding stops them."""
-        for _ in range(10):
-            r, J = self.residual(q)
-            if not r.size or not len(self.columns):
-                break
-            trial = self.step(q, -np.linalg.lstsq(J, r, rcond=1e-10)[0])
-            if not self.error(trial) < self.error(q):
-                break
-            q = trial
-        return q
-
-    # ---- velocities ------------------------------------------------------------------------------------------------
-
-    def velocities(self, q: np.ndarray, wanted: dict[str, float]) -> np.ndarray:
-        A = np.array(self._residual(0, q, np.zeros(self.topology.nv), self.p)[1])
-        labels, _, J = self._all_velocities(q)
-        rows, values = [], []
-        for label, value in wanted.items():
-            if label not in labels:
-                raise ModelError(f"velocity: no joint velocity is named {label!r}{suggest(label, labels)}")
-            rows.append(J[labels.index(label)])
-            values.append(float(value))
-        if not wanted:
-            return np.zeros(self.topology.nv)
-        system = np.vstack([A, *rows])
-        right = np.concatenate([np.zeros(len(A)), values])
-        v = np.linalg.lstsq(system, right, rcond=1e-11)[0]
-        miss = np.abs(system @ v - right)
-        if miss.max() > 1e-9 * max(1.0, np.abs(right).max()):
-            worst = list(wanted)[int(np.argmax(miss[len(A) :]))] if miss[len(A) :].max() > 0 else "the loops"
-            raise AssemblyError(
-                f"the velocities {wanted} of {self.topology.mechanism.name!r} contradict the loops or each other "
-                f"(off by {miss.max():.3g} at {worst}): the mechanism has fewer freedoms here; hold fewer velocities"
-            )
-        return v
-
-    # ---- what is held ----------------------------------------------------------------------------------------------
-
-    def _start(self, guess: dict[str, float]) -> np.ndarray:
-        q = np.zeros(self.topology.nq)
-        for link in self.topology.links:
-            joint = link.joint
-            if joint.type.has_quaternion:
-                q[link.q.stop - 4] = 1.0
-            if joint.guess:
-                q[link.q] = joint.guess
-        for i, label in enumerate(self.topology.q_labels):
-            q[i] = self.held.get(label, guess.get(label, q[i]))
-        return np.array(self._retract(0, q, np.zeros(self.topology.nv), self.p)).ravel()
-
-    def _free_columns(self) -> np.ndarray:
-        """Velocities that positions may move along: all but those of held coordinates in the tree."""
-        fixed = np.zeros(self.topology.nv, bool)
-        for link in self.topology.links:
-            labels = link.joint.labels()
-            mine = [label in self.held for label in labels]
-            if link.joint.type.has_quaternion:
-                fixed[link.v] = all(mine)
-            else:
-                fixed[link.v] = mine
-        return np.flatnonzero(~fixed)
-
-    def _held_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Held coordinates that cannot simply be left alone: of cut joints, or some of a quaternion joint's."""
-        labels, _, units = self._all_coordinates()
-        rows = []
-        for label in self.held:
-            link = next((k for k in self.topology.links if label in k.joint.labels()), None)
-            if link is not None and (
-                not link.joint.type.has_quaternion or all(x in self.held for x in link.joint.labels())
-            ):
-                continue
-            rows.append(labels.index(label))
-        self.turns = np.array([units[i] == "rad" for i in rows], bool)
-        return np.array(rows, int), np.array([self.held[labels[i]] for i in rows])
-
-    def _measured(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        value, J = (np.array(x) for x in self._measure(0, q, np.zeros(self.topology.nv), self.p)[:2])
-        return value.ravel()[self.rows], J[self.rows]
-
-    def _all_coordinates(self) -> tuple[list[str], None, list[str]]:
-        joints = self.topology.joints
-        return (
-            [x for j in joints for x in j.labels()],
-            None,
-            [u for j in joints for u in j.type.coordinate_units],
-        )
-
-    def _all_velocities(self, q: np.ndarray) -> tuple[list[str], None, np.ndarray]:
-        labels = [x for j in self.topology.joints for x in j.velocity_labels()]
-        return labels, None, np.array(self._measure(0, q, np.zeros(self.topology.nv), self.p)[2])
-
-    # ---- words -----------------------------------------------------------------------------------------------------
-
-    def _check_fixed(self) -> None:
-        for joint, label, value in self.e.closure.fixed:
-            f = self.e.function("fixed", {"c": value})
-            gap = abs(float(f(0, self.q0, np.zeros(self.topology.nv), self.p)))
-            if gap > 1e-9:
-                raise AssemblyError(
-                    f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; "
-                    "check the positions of its frames out of the plane of motion, and the directions of the axes"
-                )
-
-    def _complaint(self, q: np.ndarray | None) -> str:
-        assert q is not None
-        name = self.topology.mechanism.name
-        r, _ = self.residual(q)
-        lines = [f"mechanism {name!r} does not close: the best configuration found leaves these gaps"]
-        closure = self.e.closure
-        for joint in dict.fromkeys(closure.joints):
-            parts = [
-                f"{closure.labels[i]} {r[i]:.3g} {closure.units[i]}" for i, j in enumerate(closure.joints) if j == joint
-            ]
-            lines.append(f"  loop closed by {joint!r}: " + ", ".join(parts))
-        labels, _, _ = self._all_coordinates()
-        for k, i in enumerate(self.rows):
-            lines.append(f"  held value {labels[i]!r}: off by {r[len(closure) + k]:.3g}")
-        held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "nothing"
-        lines.append(f"held: {held}. Check the lengths, hold fewer or other values, or give a closer guess=")
-        return "\n".join(lines)
+def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:
+    for label in wanted or {}:
+        if label not in closing.velocity_labels:
+            raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
+    return {k: float(x) for k, x in (wanted or {}).items()}
 
 
-def close_near(e: Equations, q: np.ndarray, displacement: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """A closed pose near q, displaced along what the loops leave free as far as possible."""
-    problem = _Problem(e, {}, {}, p)
-    _, A = problem.residual(q)
-    free = displacement - np.linalg.lstsq(A, A @ displacement, rcond=1e-9)[0]
-    return problem._polish(problem._search(problem.step(q, free)))
-
-
-def _by_label(topology: Any, values: Mapping[str, Any], what: str) -> dict[str, float]:
-    """Values by coordinate name from values by joint or coordinate name."""
-    joints = {j.name: j for j in topology.joints}
-    known = [x for j in topology.joints for x in j.labels()]
-    out: dict[str, float] = {}
-    for key, value in values.items():
-        labels = (key,)
-        if key in joints:
-            labels = joints[key].labels()
-        elif key not in known:
-            raise ModelError(f"{what}: no joint or coordinate is named {key!r}{suggest(key, [*joints, *known])}")
-        numbers = np.atleast_1d(np.asarray(value, float))
-        if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
+def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:
+    """Closure rows of all cut joints but the open ones."""
+    cuts = {j.name for j in e.topology.cuts} | set(e.topology.mechanism.couplings) | set(e.topology.mechanism.drives)
+    for name in open_joints:
+        if name not in cuts:
             raise ModelError(
-                f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
+                f"{name!r} is not a cut joint{suggest(name, cuts)}; draw it with cut=True to open and close it"
             )
-        out |= dict(zip(labels, numbers.tolist(), strict=True))
-    return out
+    return [i for i, joint in enumerate(e.closure.joints) if joint not in open_joints]
 
 
-def _functions(e: Equations) -> dict[str, Callable[..., Any]]:
-    """CasADi functions for the search, made once for each drawing."""
-    derived = e.topology.mechanism._derived
-    if "assembly" not in derived:
-        limbs = e.limbs
-        joints = e.topology.joints
-        q_all, J_q, J_v = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)]
-        N = ca.jacobian(e.qdot, limbs.v)
-        for j in joints:
-            link = e.topology.tree_joints.get(j.name)
-            q_all.append(e.measures.coordinates(j))
-            J_v.append(e.measures.jacobian(j))
-            if link is not None:
-                J_q.append(N[link.q, :])
-            else:  # a quaternion of a cut joint is a function of q like any other
-                J_q.append(ca.jacobian(q_all[-1], limbs.q) @ N if j.type.has_quaternion else J_v[-1])
-        moved = normalise(e, limbs.q + e.qdot)
-        derived["assembly"] = {
-            "residual": e.function("residual", {"c": e.closure.c, "A": e.closure.A}),
-            "retract": e.function("retract", {"q_moved": moved}),
-            "measure": e.function(
-                "measure", {"q_all": ca.vertcat(*q_all), "J_q": ca.vertcat(*J_q), "J_v": ca.vertcat(*J_v)}
-            ),
+def _scatter(closing: Closing, rng: np.random.Generator) -> np.ndarray:
+    """A random configuration: angles anywhere, lengths around the guess, orientations anywhere."""
+    q = closing.q0.copy()
+    size = 1.0 + np.abs(closing.q0).max(initial=0.0)
+    for link in closing.topology.links:
+        kind = link.joint.type
+        for k, (label, unit) in enumerate(zip(link.joint.labels(), kind.coordinate_units, strict=True)):
+            if label in closing.held:
+                continue
+            i = link.q.start + k
+            q[i] = rng.uniform(-np.pi, np.pi) if unit == "rad" else q[i] + rng.normal(0, 0.5 * size)
+        if kind.has_quaternion and not all(x in closing.held for x in link.joint.labels()):
+            q[link.q.stop - 4 : link.q.stop] = rng.normal(size=4)
+    return closing.step(q, np.zeros(len(closing.columns)))
+
+
+def _labelled(states: list[State], closing: Closing) -> list[Mode]:
+    """Tell modes apart by the signs of as few angles as possible."""
+    if not states:
+        return []
+    values = [s.coordinates for s in states]
+    units = {x: u for j in closing.topology.joints for x, u in zip(j.labels(), j.type.coordinate_units, strict=True)}
+    signs = {
+        label: [np.sin(v[label]) > 0 for v in values]
+        for label, unit in units.items()
+        if unit == "rad" and label not in closing.held
+    }
+    clear = {label: min(abs(float(np.sin(v[label]))) for v in values) for label in signs}  # far from changing sign
+    chosen: list[str] = []
+    classes = 1
+    while True:  # the next angle is the one that splits most
+        splits = {
+            x: (len({tuple(signs[y][i] for y in [*chosen, x]) for i in range(len(states))}), clear[x]) for x in signs
         }
-    return derived["assembly"]
+        best = max(splits, key=lambda x: splits[x], default=None)
+        if best is None or splits[best][0] <= classes:
+            break
+        chosen.append(best)
+        classes = splits[best][0]
+    chosen.sort(key=list(units).index)
+    names = [" ".join(f"{x}{'+' if signs[x][i] else '-'}" for x in chosen) for i in range(len(states))]
+    order = sorted(range(len(states)), key=lambda i: (names[i], states[i].q.tolist()))
+    modes, seen = [], dict.fromkeys(names, 0)
+    for i in order:
+        seen[names[i]] += 1
+        number = f" #{seen[names[i]]}" if names.count(names[i]) > 1 else ""
+        modes.append(Mode((names[i] + number).strip() or "only", states[i]))
+    return modes

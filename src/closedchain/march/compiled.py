@@ -26,6 +26,10 @@ class Compiled:
         ``(t, x, p) -> x_plus, residual``, or None.
     rows
         The closure rows that are solved; all others follow from them.
+    active
+        All closure rows that hold; those of open joints do not.
+    guarded
+        Whether rows that lose their independence on the way are left out while they do.
     seconds
         What tracing and compiling took, by name.
     """
@@ -36,22 +40,26 @@ class Compiled:
     rhs: NativeFunction
     correct: NativeFunction | None
     rows: tuple[int, ...]
+    active: tuple[int, ...]
+    guarded: bool
     seconds: dict[str, float]
 
 
-def compiled(start: State, method: Formulation) -> Compiled:
-    """Trace and compile a mechanism under a formulation, or find it among what was compiled before."""
+def compiled(start: State, method: Formulation, guarded: bool = False) -> Compiled:
+    """Trace and compile a mechanism under a formulation, or find it among what was compiled before.
+
+    ``guarded``: watch the pivots of the closures, as a singular pose needs; it is switched on where the start is one.
+    """
     m = start.mechanism
-    clock = time.perf_counter()
-    fresh = "equations" not in m._derived
     e = derive(m)
-    derive_time = time.perf_counter() - clock if fresh else 0.0
     rows = independent_rows(e, start)
-    key = ("compiled", method, rows)
+    guarded = rows.singular or guarded
+    solved = rows.active if guarded else rows.kept  # guarded equations find out themselves which rows repeat others
+    key = ("compiled", method, solved, rows.active, guarded)
     if key not in m._derived:
         clock = time.perf_counter()
-        closed = method.close(e, rows)
-        seconds = {"derive": derive_time, "close": time.perf_counter() - clock}
+        closed = method.close(e, solved, guarded)
+        seconds = {"derive": e.seconds, "close": time.perf_counter() - clock}
         inputs = {"t": e.limbs.t, "x": closed.x, "p": e.limbs.p}
         name = m.name
         rhs = compile_function(f"{name} right-hand side", inputs, {"dx": closed.dx}, slow=("p",))
@@ -60,7 +68,7 @@ def compiled(start: State, method: Formulation) -> Compiled:
             outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
             correct = compile_function(f"{name} correction", inputs, outputs, slow=("p",))
         seconds["compile"] = sum(f.timings.total for f in (rhs, correct) if f is not None)
-        m._derived[key] = Compiled(e, method, closed, rhs, correct, rows, seconds)
+        m._derived[key] = Compiled(e, method, closed, rhs, correct, solved, rows.active, guarded, seconds)
     return m._derived[key]
 
 

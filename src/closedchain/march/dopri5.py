@@ -114,7 +114,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in integrate.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
-    clock, residual = np.empty(1), np.empty(2)
+    clock, residual = np.empty(1), np.ones(3)
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:

@@ -47,6 +47,8 @@ class Status(enum.IntEnum):
     too_many_steps = 4
     correction_failed = 5
     interrupted = 6
+    singular = 7
+    event = 8
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,11 @@ _SENTENCES = {
         "the state could not be put back on its constraints",
         "the loops may be near a singular configuration, or correct_tol below rounding; try smaller steps",
     ),
+    Status.singular: (
+        "the constraints come close to a singular configuration",
+        "go on from here with equations that can pass it, or stop",
+    ),
+    Status.event: ("an event was met", "go on from this state"),
     Status.interrupted: ("the run was interrupted", "continue from this state, it is a good one"),
 }
 
@@ -276,6 +283,8 @@ def integrate(
     w_correct=None,
     correct_tol: float = 1e-13,
     correct_samples: bool = True,
+    min_pivot: float = 0.0,
+    watch: Callable[[DenseOutput], float | None] | None = None,
     progress: Callable[[float, int], object] | None = None,
     steps_per_call: int = 500,
 ) -> Trajectory:
@@ -298,6 +307,8 @@ def integrate(
     w_correct : (p,) its parameters; None: the same `w`.
     correct_tol : position residual at which a state counts as being on the manifold.
     correct_samples : put also the samples between steps back on the manifold.
+    min_pivot : stop (status `singular`) after a step whose correction tells a smaller pivot.
+    watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     progress : called as `progress(t, steps)` now and then.
     steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
 
@@ -361,11 +372,13 @@ def integrate(
     o["first_step"] = 0.0 if first_step is None else _positive("first_step", first_step)
     o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples
     o["max_steps"], o["attempts"] = max_steps, steps_per_call
+    o["min_pivot"] = min_pivot
+    dense_output = dense_output or watch is not None
     o["keep_states"], o["keep_dense"] = t_eval is None, dense_output
     if not method.adaptive:
         o["fixed_steps"], o["step"] = _fixed_steps(_positive("step", step), abs(t1 - t0))
     s["t"], s["err_old"], s["h_min"], s["bad_index"] = t0, 1e-4, np.inf, -1
-    s["cause"] = Status.step_too_small
+    s["cause"], s["pivot"] = Status.step_too_small, 1.0
 
     # room for everything
     start = x.copy()
@@ -408,6 +421,10 @@ def integrate(
                 dense,
             )
             collect()
+            if watch is not None:
+                stop = _look(watch, chunks, t0)
+                if stop is not None:
+                    return _cut_short(stop, s, start, t0, times, samples, t_eval is None, chunks)
             if progress is not None:
                 progress(float(s["t"]), int(s["steps"]))
     except KeyboardInterrupt:
@@ -416,6 +433,35 @@ def integrate(
             s["status"] = Status.interrupted
 
     return _trajectory(s, start, x, t0, t1, times, samples, t_eval is None, chunks, dense_output)
+
+
+def _look(watch, chunks, t0):
+    """Show the latest steps to the watcher."""
+    _, steps_t, _, rows = chunks[-1]
+    if not len(steps_t):
+        return None
+    before = next((c[1][-1] for c in reversed(chunks[:-1]) if len(c[1])), t0)
+    return watch(DenseOutput(np.concatenate([[before], steps_t]), rows))
+
+
+def _cut_short(stop, s, start, t0, times, samples, every_step, chunks):
+    """The trajectory up to the time that the watcher gave."""
+    whole = _trajectory(s, start, start, t0, stop, times, samples, every_step, chunks, True)
+    end = whole.sol(stop)
+    forward = stop >= t0
+    kept = (whole.t <= stop) if forward else (whole.t >= stop)
+    steps = whole.steps_t[(whole.steps_t < stop) if forward else (whole.steps_t > stop)]
+    what, advice = _SENTENCES[Status.event]
+    return Trajectory(
+        whole.t[kept],
+        whole.x[kept],
+        np.append(steps, stop),
+        whole.counts,
+        Status.event,
+        f"at t = {float(stop)} {what}: {advice}",
+        Failure(float(stop), end, None, advice),
+        whole.sol,
+    )
 
 
 def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_output):

@@ -13,7 +13,8 @@ Numerical Integration, 2nd ed., IV.4):
   one is never corrected.
 
 The correction is a native function `correct(t, x, w, x_plus, residual)` that makes one Newton step;
-`residual` holds the largest position and velocity residual at `x`, before the step. When the position
+`residual` holds the largest position and velocity residual at `x`, before the step, and the smallest relative pivot
+of the constraints, which falls to zero at a singular configuration. When the position
 residual is already small, the velocity part of that same call has been made with the right positions, so it
 is complete.
 """
@@ -54,7 +55,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     w : parameters.
     x : (n,) the state; it is changed.
     o, s : the records of the run.
-    x_plus, residual : (n,), (2,) workspace.
+    x_plus, residual : (n,), (3,) workspace.
 
     Returns
     -------
@@ -67,6 +68,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     for _ in range(MAX_ITERATIONS):
         call5(correct, clock, x, w, x_plus, residual)
         s.corrections += 1
+        s.pivot = residual[2]
         for i in range(x.size):
             if not np.isfinite(x_plus[i]):
                 return FAILED
@@ -160,9 +162,9 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
     rows : (m, n) polynomial of the step, needed if a sample lies inside.
     y : (n,) the corrected end of the step.
     h, t_new : its length and its end.
-    clock, x_plus, residual : (1,), (n,), (2,) workspace.
+    clock, x_plus, residual : (1,), (n,), (3,) workspace.
     """
-    first = s.next_sample
+    first, pivot = s.next_sample, s.pivot
     while s.next_sample < t_eval.size and (t_eval[s.next_sample] - t_new) * o.direction <= 0.0:
         sample = samples[s.next_sample]
         time = t_eval[s.next_sample]
@@ -176,4 +178,5 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
                     s.next_sample = first
                     return False
         s.next_sample += 1
+    s.pivot = pivot  # samples have no influence on the run
     return True

@@ -1,74 +1,79 @@
 """Which closure equations are independent: the others follow from them at every pose, and are left out of the solution.
 
 A planar loop drawn in space, or a platform held more often than needed, has closure rows that say the same thing twice.
-The rank is taken at the given state and at closed poses near it; rows that are redundant at all of them are dropped
-once, before compiling. A rank that is smaller at the given state than nearby means a singular pose.
+Rows are compared at the given state and at closed poses around it. What is redundant at all of them is structural: it
+is removed once, before compiling, and costs nothing in a run. Where the given state has a smaller rank than its
+surroundings, the pose is singular, and the rows are treated with care while running (see `close.elimination`).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
 
 from closedchain.derive.equations import Equations
-from closedchain.errors import RedundancyError
-from closedchain.march.assemble import close_near
+from closedchain.march.assemble import active_rows
+from closedchain.march.closing import Closing
 from closedchain.march.state import State, parameter_vector
 
 RANK = 1e-8  # relative size of a pivot that counts as zero
+AROUND = 4  # poses to look at besides the given one
 
 
-def independent_rows(e: Equations, state: State) -> tuple[int, ...]:
-    """Numbers of the closure rows to solve.
+@dataclass(frozen=True)
+class Rows:
+    """Closure rows that hold, those of them to solve, and whether the state they were chosen at is singular."""
 
-    Raises
-    ------
-    RedundancyError
-        If the state is singular: fewer equations are independent there than at poses nearby.
-    """
-    total = len(e.closure)
-    if total == 0:
-        return ()
-    derived = e.topology.mechanism._derived
-    p = parameter_vector(e.topology.mechanism, state.parameters)
-    if "rows at" not in derived:
-        derived["rows at"] = e.function("jacobian", {"A": e.closure.A})
-    jacobian = derived["rows at"]
+    active: tuple[int, ...]
+    kept: tuple[int, ...]
+    singular: bool
 
-    def A(q: np.ndarray) -> np.ndarray:
-        return np.array(jacobian(0, q, np.zeros(e.topology.nv), p))
 
-    here = A(state.q)
-    rank_here = _rank(here)
-    if rank_here == total:
-        return tuple(range(total))
-    # the generic rank: at closed poses a little away
+def independent_rows(e: Equations, state: State) -> Rows:
+    """Choose the closure rows to solve."""
+    active = active_rows(e, state.open_joints)
+    if not active:
+        return Rows((), (), False)
+    closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
+    here = closure_jacobian(closing, state.q)
+    if rank(here) == len(active):
+        return Rows(tuple(active), tuple(active), False)
+    stacked = [closure_jacobian(closing, q) for q in spread(closing, state.q)]
+    kept = choose_rows(stacked)
+    return Rows(tuple(active), tuple(active[i] for i in kept), rank(here) < len(kept))
+
+
+def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
+    """``A`` of the active rows, scaled by the largest row of the same unit, so that metres and radians compare."""
+    A = closing.jacobian(q)
+    size = np.linalg.norm(A, axis=1)
+    units = np.array([closing.e.closure.units[i] for i in closing.active])
+    scale = np.array([size[units == unit].max() for unit in units])
+    scale = np.where(scale > 1e-9 * size.max(initial=0.0), scale, size.max(initial=1.0))  # rounding is not a unit
+    return A / np.maximum(scale, 1e-300)[:, None]
+
+
+def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
+    """The pose q and closed poses around it, the same ones each time."""
     rng = np.random.default_rng(0)
-    nearby = [A(close_near(e, state.q, 0.05 * rng.normal(size=e.topology.nv), p)) for _ in range(4)]
-    ranks = [_rank(a) for a in nearby]
-    rank = max(ranks)
-    if rank > rank_here:
-        lost = _lost(e, here)
-        raise RedundancyError(
-            f"mechanism {e.topology.mechanism.name!r} is in a singular pose: only {rank_here} of {rank} closure "
-            f"equations are independent here (weakest: {lost}); start a little away from it"
-        )
-    stacked = np.hstack(nearby + [here])  # independent if independent anywhere
-    _, _, order = qr(stacked.T, mode="economic", pivoting=True)
-    keep = tuple(sorted(int(i) for i in order[:rank]))
-    if _rank(here[list(keep)]) < rank:
-        _, _, order = qr(here.T, mode="economic", pivoting=True)
-        keep = tuple(sorted(int(i) for i in order[:rank]))
-    return keep
+    n = closing.topology.nv
+    around = [closing.near(q, 0.1 * rng.normal(size=n)) for _ in range(AROUND)]
+    return [q, *(x for x in around if closing.error(x) < 1e-9)]
 
 
-def _rank(A: np.ndarray) -> int:
-    R = np.abs(np.diag(qr(A.T, mode="r", pivoting=True)[0]))
-    return int((RANK * max(R[0], 1e-300) < R).sum()) if R.size else 0
+def rank(A: np.ndarray) -> int:
+    """Numerical rank."""
+    if not A.size:
+        return 0
+    s = np.linalg.svd(A, compute_uv=False)
+    return int((s > RANK * max(s[0], 1e-300)).sum())
 
 
-def _lost(e: Equations, A: np.ndarray) -> str:
-    """The joint that the direction without resistance weighs most on."""
-    u = np.linalg.svd(A)[0][:, -1]
-    i = int(np.argmax(np.abs(u)))
-    return f"{e.closure.labels[i]!r} of joint {e.closure.joints[i]!r}"
+def choose_rows(stacked: list[np.ndarray]) -> tuple[int, ...]:
+    """Numbers of independent rows: as many as the largest rank found, well conditioned where it is found."""
+    ranks = [rank(A) for A in stacked]
+    best = stacked[int(np.argmax(ranks))]
+    order = qr(best.T, mode="r", pivoting=True)[1]
+    return tuple(sorted(int(i) for i in order[: max(ranks)]))

@@ -67,7 +67,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
     """Advance by up to `attempts` steps; returns how many were made. See the essay in integrate.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES + 1], work[STAGES + 2], work[STAGES + 3 :]
-    clock, residual = np.empty(1), np.empty(2)
+    clock, residual = np.empty(1), np.ones(3)
     done = 0
     while done < o.attempts and s.status == 0:
         if s.steps >= o.max_steps:

@@ -24,12 +24,21 @@ class State:
         Numbered as in the cut mechanism (see ``topology.q_labels``).
     parameters
         Values that differed from the mechanism's own when the state was found.
+    t
+        Time of the state, s.
+    open_joints
+        Cut joints that are open in this state.
+    a
+        Accelerations, where `assemble` was asked for them.
     """
 
     mechanism: Mechanism
     q: np.ndarray
     v: np.ndarray
     parameters: dict[str, float] = field(default_factory=dict)
+    t: float = 0.0
+    open_joints: tuple[str, ...] = ()
+    a: np.ndarray | None = None
 
     @property
     def topology(self) -> Topology:
@@ -53,7 +62,7 @@ class State:
         return values[label]
 
     def _named(self, which: int) -> dict[str, float]:
-        values = joint_values(self.mechanism)(0.0, self.q, self.v, parameter_vector(self.mechanism, self.parameters))
+        values = joint_values(self.mechanism)(self.t, self.q, self.v, parameter_vector(self.mechanism, self.parameters))
         joints = self.topology.joints
         labels = [x for j in joints for x in (j.labels() if which == 0 else j.velocity_labels())]
         return dict(zip(labels, np.array(values[which]).ravel().tolist(), strict=True))

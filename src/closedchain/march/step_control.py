@@ -32,6 +32,7 @@ OPTIONS = np.dtype(
         ("fixed_steps", "i8"),  # number of fixed steps
         ("correct_tol", "f8"),
         ("correct_samples", "i8"),
+        ("min_pivot", "f8"),  # stop where the correction tells a smaller one
         ("max_steps", "i8"),
         ("attempts", "i8"),  # of one call of `advance`
         ("keep_states", "i8"),
@@ -56,11 +57,12 @@ STATE = np.dtype(
         ("cause", "i8"),  # the status that a collapse of the step would have
         ("bad_index", "i8"),  # of the first entry that was not finite, else -1
         ("failed_corrections", "i8"),  # in a row
+        ("pivot", "f8"),  # of the last correction of a step
     ]
 )
 
 # numbers of integrate.Status
-RUNNING, FINISHED, NAN, STEP_TOO_SMALL, TOO_MANY_STEPS, CORRECTION_FAILED = range(6)
+RUNNING, FINISHED, NAN, STEP_TOO_SMALL, TOO_MANY_STEPS, CORRECTION_FAILED, INTERRUPTED, SINGULAR = range(8)
 
 SAFETY = 0.9
 MAX_FAILED_CORRECTIONS = 20
@@ -226,6 +228,8 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
     s.cause = STEP_TOO_SMALL
     if t_new == o.t1:
         s.status = FINISHED
+    elif s.pivot < o.min_pivot:
+        s.status = SINGULAR
 
 
 @jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64))

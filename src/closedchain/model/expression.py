@@ -17,7 +17,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 
-LEAVES = ("parameter", "time", "coordinate", "velocity")
+LEAVES = ("parameter", "time", "coordinate", "velocity", "place", "speed", "multiplier")
 
 # every inner operation with its meaning on plain numbers; `derive.lower` has the traced twin of each
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -185,6 +185,11 @@ def parameter(name: str) -> Expression:
     return Expression("parameter", name)
 
 
+def multiplier(joint: str, row: str) -> Expression:
+    """The closing force of a cut joint by the name of its row (``"x"``, ``"tilt y"``), for use in events."""
+    return Expression("multiplier", joint, row)
+
+
 def fold(node: Any, leaf: Callable[[Expression], Any], operations: dict[str, Callable[..., Any]]) -> Any:
     """Walk an expression from its leaves up, with any meaning of the operations."""
     done: dict[int, Any] = {}
@@ -254,6 +259,11 @@ def _text(node: Any) -> str:
     if node.op in ("coordinate", "velocity"):
         joint, index = node.args
         return f"{'q' if node.op == 'coordinate' else 'v'}[{joint}{'' if index is None else f'.{index}'}]"
+    if node.op in ("place", "speed"):
+        body, frame, axis = node.args
+        return f"{node.op}[{body}.{frame}.{'xyz'[axis]}]"
+    if node.op == "multiplier":
+        return f"lam[{node.args[0]} {node.args[1]}]"
     parts = [_text(a) for a in node.args]
     if node.op in _INFIX:
         return f"({parts[0]} {_INFIX[node.op]} {parts[1]})"

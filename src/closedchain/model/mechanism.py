@@ -15,21 +15,32 @@ from closedchain.model.functions import pi
 from closedchain.model.joint_types import JOINT_TYPES
 from closedchain.model.parts import (
     Body,
+    Coupling,
+    Drive,
     Frame,
     FrameForce,
     Friction,
     Joint,
     JointDamper,
     JointSpring,
+    JointStop,
     Leaves,
     Motor,
     PointSpring,
+    Rotor,
+    Stops,
     suggest,
 )
 from closedchain.model.rotation import IDENTITY, Rotation, from_axis, from_two_axes
 from closedchain.model.shapes import MassProperties, Shape, Vector
 
 Place = Body | Frame
+
+# variables and axes of every dataset
+RESERVED = frozenset(
+    "time closure wrench axis lam closure_error closure_velocity_error kinetic_energy potential_energy power work "
+    "energy_error closure_conditioning actuation_conditioning output_conditioning".split()
+)
 
 
 def _verb(module: str, name: str) -> Any:
@@ -122,8 +133,13 @@ class Mechanism:
         self.motors: dict[str, Motor] = {}
         self.joint_springs: dict[str, JointSpring] = {}
         self.joint_dampers: dict[str, JointDamper] = {}
+        self.joint_stops: dict[str, JointStop] = {}
+        self.rotors: dict[str, Rotor] = {}
+        self.couplings: dict[str, Coupling] = {}
+        self.drives: dict[str, Drive] = {}
         self.forces: dict[str, FrameForce] = {}
         self.springs: dict[str, PointSpring] = {}
+        self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint
         self.start_velocity: dict[str, Any] = {}
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
@@ -180,6 +196,10 @@ class Mechanism:
         for leaf in value.leaves():
             if leaf.op == "parameter":
                 self._check_parameter(leaf, name)
+            elif leaf.op in ("place", "speed"):
+                self.find_frame(f"{leaf.args[0]}.{leaf.args[1]}")
+            elif leaf.op == "multiplier":
+                raise ModelError(f"{name} depends on the closing force {leaf}: a force may not, only an event may")
             elif leaf.op != "time" and leaf.args[0] not in self.joints:
                 raise ModelError(
                     f"{name} refers to the unknown joint {leaf.args[0]!r}{suggest(leaf.args[0], self.joints)}"
@@ -253,6 +273,10 @@ class Mechanism:
     def _take(self, name: str) -> None:
         if not isinstance(name, str) or not name:
             raise ModelError(f"a name must be a non-empty text, not {name!r}")
+        if name in RESERVED:
+            raise ModelError(f"the name {name!r} is kept for a result of every run: choose another one")
+        if "/" in name or name != name.strip() or not name.isprintable():
+            raise ModelError(f"the name {name!r} cannot be used in files: no '/', and no blank at its ends")
         if name in self._taken:
             raise ModelError(f"mechanism {self.name!r} already has something named {name!r}: names must be unique")
         self._taken.add(name)
@@ -294,7 +318,8 @@ class Mechanism:
         guess
             Where the search for a closed configuration starts.
         limits
-            ``(low, high)``, or one such pair (or None) for each coordinate.
+            ``(low, high)``: leaving them is reported; or `Stops`, which hold the joint. For several coordinates,
+            one of these (or None) for each.
         friction
             A `Friction`, or one (or None) for each freedom.
         cut
@@ -327,6 +352,9 @@ class Mechanism:
             cut=cut,
         )
         self.joints[name] = joint
+        for i, stop in enumerate(_stops(limits)):
+            if stop is not None:
+                self._stop(joint, i, stop)
         for i, f in enumerate(joint.friction):
             if f is not None:
                 label = joint.velocity_labels()[i] + ".friction"
@@ -463,6 +491,82 @@ class Mechanism:
         self.joint_dampers[name] = damper = JointDamper(name, joint.name, index, damping, dry, scale)
         return damper
 
+    def _stop(self, joint: Joint, i: int, stop: Stops) -> None:
+        if joint.type.has_quaternion:
+            raise ModelError(
+                f"joint {joint.name!r}: stops need an angle or a length; a {joint.type.name} joint has none"
+            )
+        name = joint.labels()[i] + ".stop"
+        self._take(name)
+        k, c = self._number(stop.stiffness, f"{name}.stiffness"), self._number(stop.damping, f"{name}.damping")
+        low, high = self._number(stop.low, f"{name}.low"), self._number(stop.high, f"{name}.high")
+        self.joint_stops[name] = JointStop(name, joint.name, i, low, high, k, c)
+
+    def rotor(
+        self,
+        joint: str | Joint,
+        inertia: Number,
+        *,
+        ratio: Number = 1.0,
+        coordinate: str | int | None = None,
+        name: str | None = None,
+    ) -> Rotor:
+        """A motor's rotor behind a gear: it adds ``inertia ratio^2`` (kg m^2; kg for a slide) to a joint velocity."""
+        j = self._joint(joint, "rotor")
+        index = j.index(coordinate, f"rotor on {j.name!r}")
+        name = self._free_name(name, f"{j.name}.rotor")
+        rotor = Rotor(
+            name, j.name, index, self._number(inertia, f"{name}.inertia"), self._number(ratio, f"{name}.ratio")
+        )
+        self.rotors[name] = rotor
+        return rotor
+
+    def couple(self, name: str, driven: str, driver: str, *, ratio: Number = 1.0, offset: Number = 0.0) -> Coupling:
+        """Gear two coordinates together: ``driven = ratio driver + offset``.
+
+        Coordinates are named as in results: ``"O"``, or ``"table.x"`` for a joint with several. The force that the
+        gear carries is the multiplier of its closure row.
+        """
+        self._take(name)
+        ends = [self._coordinate(label, f"coupling {name!r}") for label in (driven, driver)]
+        if ends[0] == ends[1]:
+            raise ModelError(f"coupling {name!r} couples {driven!r} with itself")
+        gear = Coupling(
+            name, ends[0], ends[1], self._number(ratio, f"{name}.ratio"), self._number(offset, f"{name}.offset")
+        )
+        self.couplings[name] = gear
+        return gear
+
+    def drive(
+        self, joint: str | Joint, position: Any, *, coordinate: str | int | None = None, name: str | None = None
+    ) -> Drive:
+        """Prescribe a joint coordinate as a function of time (an expression of ``cc.t``, or a function ``f(t)``).
+
+        The force or torque that this takes is found in results under the drive's name. The function must have two
+        derivatives in time; they are formed exactly.
+        """
+        j = self._joint(joint, "drive")
+        if j.type.has_quaternion:
+            raise ModelError(f"drive on {j.name!r}: a {j.type.name} joint has no single coordinate to prescribe")
+        index = j.index(coordinate, f"drive on {j.name!r}")
+        name = self._free_name(name, f"{j.name}.drive")
+        motion = self._effort(position, f"{name}.position")
+        for leaf in motion.leaves() if isinstance(motion, Expression) else ():
+            if leaf.op not in ("time", "parameter"):
+                raise ModelError(f"drive on {j.name!r}: the prescribed motion may depend on time only, not on {leaf}")
+        self.drives[name] = drive = Drive(name, j.name, index, motion)
+        return drive
+
+    def _coordinate(self, label: str, what: str) -> tuple[str, int]:
+        """Joint and number of a coordinate by its name in results."""
+        for joint in self.joints.values():
+            if label in joint.labels():
+                if joint.type.has_quaternion:
+                    raise ModelError(f"{what}: {label!r} belongs to a {joint.type.name} joint and cannot be coupled")
+                return joint.name, joint.labels().index(label)
+        known = [x for j in self.joints.values() for x in j.labels()]
+        raise ModelError(f"{what}: no coordinate is named {label!r}{suggest(label, known)}")
+
     def force(
         self,
         name: str,
@@ -526,8 +630,21 @@ class Mechanism:
         """Raise a `ModelError` that names the culprit if this mechanism cannot be right."""
         validate.check_mechanism(self, self.values(parameters))
 
+    def find_frame(self, name: str) -> Frame:
+        """A frame by name: ``"body.frame"``, or ``"body"`` for its origin."""
+        if name in self.bodies:
+            return self.bodies[name]["origin"]
+        body, _, frame = name.rpartition(".")
+        if body == "ground":
+            return self.ground[frame]
+        if body not in self.bodies:
+            raise ModelError(f"mechanism {self.name!r} has no body or frame {name!r}{suggest(name, self.bodies)}")
+        return self.bodies[body][frame]
+
     # verbs of the layers above, found when they are called: the drawing itself depends on none of them
     assemble = _verb("closedchain.march.assemble", "assemble")
+    mobility = _verb("closedchain.march.mobility", "mobility")
+    assembly_modes = _verb("closedchain.march.assemble", "assembly_modes")
     draw_graph = _verb("closedchain.results.graph", "draw_graph")
     __str__ = _verb("closedchain.cut.describe", "describe")
 
@@ -561,9 +678,17 @@ def _per_coordinate(value: Any, n: int, what: str, noun: str) -> tuple[float, ..
     return checked  # type: ignore[return-value]
 
 
+def _stops(limits: Any) -> tuple[Stops | None, ...]:
+    each = (limits,) if isinstance(limits, Stops) or limits is None else tuple(limits)
+    return tuple(x if isinstance(x, Stops) else None for x in each)
+
+
 def _limits(limits: Any, n: int, what: str) -> tuple[tuple[float, float] | None, ...]:
     if limits is None:
         return ()
+    if isinstance(limits, Stops):
+        limits = [limits]
+    limits = [(x.low, x.high) if isinstance(x, Stops) else x for x in limits]
     pairs = (
         [limits] if len(limits) == 2 and not hasattr(limits[0], "__len__") and limits[0] is not None else list(limits)
     )

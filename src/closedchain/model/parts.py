@@ -35,6 +35,21 @@ class Frame:
     rotation: Rotation = IDENTITY
     name: str | None = None
 
+    @property
+    def place(self) -> tuple[Expression, Expression, Expression]:
+        """World coordinates of the frame's origin as expressions, for forces and events."""
+        return self._leaves("place")
+
+    @property
+    def speed(self) -> tuple[Expression, Expression, Expression]:
+        """World velocity of the frame's origin as expressions, for forces and events."""
+        return self._leaves("speed")
+
+    def _leaves(self, op: str) -> tuple[Expression, Expression, Expression]:
+        if self.name is None:
+            raise ModelError(f"name the frame on {self.body.name!r} first: body.frame(name, at=...)")
+        return tuple(Expression(op, self.body.name, self.name, axis) for axis in range(3))  # type: ignore[return-value]
+
     def __repr__(self) -> str:
         return f"Frame({self.body.name}.{self.name or '?'})"
 
@@ -134,6 +149,26 @@ class Friction:
     velocity: Number = 1e-2
 
 
+@dataclass(frozen=True)
+class Stops:
+    """Limits that hold: a spring and a damper act outside (low, high).
+
+    Attributes
+    ----------
+    low, high
+        rad or m.
+    stiffness
+        N m/rad or N/m.
+    damping
+        N m s/rad or N s/m, while outside.
+    """
+
+    low: float
+    high: float
+    stiffness: Number
+    damping: Number = 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """A joint from frame ``a`` (P) to frame ``b`` (S); at zero coordinates the two frames coincide.
@@ -230,6 +265,51 @@ class JointDamper:
     damping: Number
     coulomb: Number = 0.0
     velocity: Number = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class JointStop:
+    """A compliant stop: outside (low, high) a coordinate meets ``stiffness`` and ``damping``."""
+
+    name: str
+    joint: str
+    index: int
+    low: Number
+    high: Number
+    stiffness: Number
+    damping: Number
+
+
+@dataclass(frozen=True, eq=False)
+class Rotor:
+    """A rotor geared to a joint velocity: it adds ``inertia ratio^2`` there."""
+
+    name: str
+    joint: str
+    index: int
+    inertia: Number
+    ratio: Number
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """A gear or mimic joint: coordinate ``driven`` equals ``ratio`` times coordinate ``driver`` plus ``offset``."""
+
+    name: str
+    driven: tuple[str, int]
+    driver: tuple[str, int]
+    ratio: Number
+    offset: Number
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """A prescribed motion: a coordinate of a joint is a function of time; the force it takes is a result."""
+
+    name: str
+    joint: str
+    index: int
+    position: Number
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedchain.close.formulation import pack
+from closedchain.results.evaluate import evaluate
+
 if TYPE_CHECKING:
     from closedchain.results.run import Run
 
@@ -21,13 +24,23 @@ CLOSURE = 1e3
 ENERGY = 1e3
 
 
-def energy_balance(out: dict[str, np.ndarray]) -> tuple[np.ndarray, float]:
-    """``E(t) - E(0) - W(t)`` (J), and the energy exchanged during the run, to compare it with."""
+def energy_balance(run: Run, out: dict[str, np.ndarray]) -> tuple[np.ndarray, float]:
+    """``E(t) - E(start) - W(t)`` less what impacts took (J), and the energy exchanged, to compare it with."""
     energy = out["kinetic"][:, 0] + out["potential"][:, 0]
-    work = out["work"][:, 0]
     if not len(energy):
         return energy, 1.0
-    error = energy - energy[0] - (work - work[0])
+    begin = evaluate(
+        run.program,
+        "energy",
+        {"E": run.program.equations.kinetic + run.program.equations.potential},
+        np.array([run.start.t]),
+        pack(run.start.q, run.start.v)[None],
+        run.p,
+    )["E"][0, 0, 0]
+    error = energy - begin - out["work"][:, 0]
+    for happening in run.record:
+        if "lost" in happening.numbers:
+            error = error + np.where(run.t > happening.t, happening.numbers["lost"], 0.0)
     exchanged = max(
         float(np.max(out["kinetic"])),
         float(np.ptp(out["potential"])),
@@ -46,7 +59,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     said = []
     name = run.mechanism.name
     if not run.complete:
-        said.append(f"the run of {name!r} is incomplete: {run.trajectory.message}")
+        said.append(f"the run of {name!r} is incomplete: {run.message}")
     if not len(run.t):
         return said
     gap = closure_norm(out["c"])
@@ -59,7 +72,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"the loop at joint {joint!r} of {name!r} opens by {gap[i]:.2g} at t = {run.t[i]:.4g} s, more than the "
             f"{bound:.2g} that rtol = {run.rtol:g} promises: use stabilise='projection', or a smaller rtol"
         )
-    error, exchanged = energy_balance(out)
+    error, exchanged = energy_balance(run, out)
     bound = max(ENERGY * run.rtol * exchanged, 1e-12)
     worst = float(np.abs(error).max())
     if worst > bound:
@@ -70,6 +83,8 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             "torques with jumps cost accuracy too"
         )
     said += limit_violations(run, out)
+    if run.task.singularity == "warn":
+        said += [h.text for h in run.record if h.what == "singular pose"]
     return said
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import xarray
 
 from closedchain.results.checks import closure_norm, energy_balance
+from closedchain.results.conditioning import conditioning
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -58,8 +59,8 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
                 values,
                 {"units": "N and N m", "components": "force, moment"},
             )
-    rows = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in run.program.rows]
-    error, exchanged = energy_balance(out)
+    rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
+    error, exchanged = energy_balance(run, out)
     variables |= {
         "lam": (
             ("time", "closure"),
@@ -74,6 +75,8 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         "work": ("time", out["work"][:, 0], {"units": "J", "about": "integral of power"}),
         "energy_error": ("time", error, {"units": "J", "exchanged": exchanged}),
     }
+    for name, values in conditioning(run).items():
+        variables[name] = ("time", values, {"units": "1", "about": "0 at a singular pose, see results.conditioning"})
     attrs = {
         k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
         for k, v in run.metadata.items()

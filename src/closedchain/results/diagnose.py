@@ -9,13 +9,15 @@ import numpy as np
 from closedchain.derive.equations import Equations
 from closedchain.march.integrate import Status
 
+NEAR = 1e-2  # singular values this far apart belong to a pose worth mentioning
+
 if TYPE_CHECKING:
     from closedchain.results.run import Run
 
 
 def explain(run: Run) -> str:
     """A message for a run that did not finish."""
-    trajectory = run.trajectory
+    trajectory = run.segments[-1].trajectory
     failure = trajectory.failure
     assert failure is not None
     name = run.mechanism.name
@@ -26,7 +28,8 @@ def explain(run: Run) -> str:
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {trajectory.message}"
     if cause:
         text += f". {cause}"
-    return text + f". {len(trajectory.t)} samples up to t = {trajectory.t[-1]:.6g} s are kept in the error's .run"
+    kept = f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are" if len(run.t) else "no sample is"
+    return text + f". {kept} kept in the error's .run"
 
 
 def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
@@ -68,15 +71,21 @@ def _outer_body(e: Equations, i: int) -> str:
 
 
 def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
-    """A sentence about closures that come close to losing rank, if they do."""
+    """A sentence about closures that come close to losing rank: the pose, and the direction that is lost."""
     A = np.array(e.function("jacobian", {"A": e.closure.A})(t, q, v, p))[list(rows)]
     if not A.size or not np.isfinite(A).all():
         return None
-    u, s, _ = np.linalg.svd(A)
-    if s[-1] > 1e-6 * s[0]:
+    u, s, vt = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300))
+    smallest = len(s) - 1
+    if s[-1] > NEAR * s[0]:
         return None
-    i = rows[int(np.argmax(np.abs(u[:, len(s) - 1])))]
+    force, motion = np.abs(u[:, smallest]), vt[smallest]
+    rows_named = ", ".join(f"{e.closure.joints[rows[i]]} {e.closure.labels[rows[i]]}" for i in np.argsort(-force)[:2])
+    moving = [i for i in np.argsort(-np.abs(motion))[:3] if abs(motion[i]) > 0.1 * np.abs(motion).max()]
+    direction = ", ".join(f"{e.topology.v_labels[i]} {motion[i]:+.2f}" for i in moving)
+    pose = ", ".join(f"{label}={x:.4g}" for label, x in list(zip(e.topology.q_labels, q, strict=True))[:8])
     return (
-        f"The loops come close to a singular pose (smallest singular value {s[-1]:.2g} of {s[0]:.2g}, "
-        f"worst at joint {e.closure.joints[i]!r}): stop before it, or drive the mechanism another way"
+        f"The loops are close to a singular pose at {pose}: the closure rows {rows_named} no longer resist each "
+        f"other's motion (smallest singular value {s[-1]:.2g}, largest {s[0]:.2g}), and the motion along "
+        f"({direction}) is lost. Stop before it, or drive the mechanism by another joint"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
 from closedchain.march.compiled import Compiled
+from closedchain.march.segments import Segment
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def evaluate(
     CasADi's own interpreter is fast enough here, and saves the user a compilation.
     """
     derived = program.equations.topology.mechanism._derived
-    key = ("evaluate", program.method, program.rows, key)
+    key = ("evaluate", program.method, program.rows, program.guarded, key)
     if key not in derived:
         inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p]
         dense = ca.cse([ca.densify(v) for v in expressions.values()])
@@ -42,25 +44,35 @@ def evaluate(
     return out
 
 
-def outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
-    """All standard results at the samples of a run, each (time, size)."""
+def outputs(segments: Sequence[Segment], p: np.ndarray) -> dict[str, np.ndarray]:
+    """All standard results at the samples of a run, each (time, size).
+
+    ``lam`` has a column for every closure row; rows that are redundant or open have no force.
+    """
+    pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, p) for s in segments]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     e, closed = program.equations, program.closed
     joints = e.topology.joints
-    c_dot = e.closure.A @ e.limbs.v
+    lam = ca.SX.zeros(len(e.closure), 1)
+    for k, row in enumerate(program.rows):
+        lam[row] = closed.lam[k]
+    active = ca.DM([float(row in set(program.active)) for row in range(len(e.closure))])
     columns = {
         "q": ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints)),
         "v": ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints)),
         "a": closed.a,
-        "lam": closed.lam,
-        "c": e.closure.c,
-        "c_dot": c_dot,
+        "lam": lam,
+        "c": active * e.closure.c,
+        "c_dot": active * (e.closure.A @ e.limbs.v + e.closure.c_t),
         "kinetic": e.kinetic,
         "potential": e.potential,
-        "power": e.power,
+        "power": closed.dx[-1],
         "work": closed.x[-1],
     }
-    efforts = e.applied.efforts
-    columns |= {f"effort {name}": effort for name, effort in efforts.items()}
+    columns |= {f"effort {name}": effort for name, effort in e.applied.efforts.items()}
     return {k: v[:, :, 0] for k, v in evaluate(program, "outputs", columns, t, x, p).items()}
 
 
@@ -76,7 +88,7 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    got = evaluate(run.program, (frame.body.name, frame.name, id(frame)), columns, run.t, run.trajectory.x, run.p)
+    got = evaluate(run.program, (frame.body.name, frame.name, id(frame)), columns, run.t, run.x, run.p)
     axes = list("xyz")
     return xarray.Dataset(
         {

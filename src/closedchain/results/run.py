@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from importlib import metadata
@@ -12,8 +14,9 @@ import numpy as np
 
 from closedchain._version import __version__
 from closedchain.errors import ModelError
-from closedchain.march.compiled import Compiled
-from closedchain.march.integrate import SOLVERS, Status, Trajectory
+from closedchain.march.events import Happening
+from closedchain.march.integrate import SOLVERS, Counts, Status
+from closedchain.march.segments import Segment, Task
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame, suggest
@@ -36,47 +39,85 @@ class Run:
     def __init__(
         self,
         mechanism: Mechanism,
-        start: State,
-        program: Compiled,
-        trajectory: Trajectory,
+        segments: list[Segment],
+        record: list[Happening],
         p: np.ndarray,
-        solver: str,
-        rtol: float,
-        atol: float,
+        task: Task,
         seconds: dict[str, float],
     ) -> None:
         self.mechanism = mechanism
-        self.start = start
-        self.program = program
-        self.trajectory = trajectory
+        self.segments = segments
+        self.record = record
         self.p = p
-        self.solver = solver
-        self.rtol = rtol
-        self.atol = atol
+        self.task = task
         self.seconds = seconds
+        self.start = segments[0].start
+        self.program = segments[0].program
+        self.solver, self.rtol, self.atol = task.solver, task.rtol, task.atol
         # the names that were in force when the run was made: the drawing may change later
         self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=True))
 
     # ---- what happened ---------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def t(self) -> np.ndarray:
         """Sample times, s."""
-        return self.trajectory.t
+        return np.concatenate([s.trajectory.t for s in self.segments])
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        """States at the samples: ``q``, ``v``, and the work ``W``."""
+        return np.concatenate([s.trajectory.x for s in self.segments])
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        return self.segments[-1].trajectory.status
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        return self.segments[-1].trajectory.message
 
     @property
     def complete(self) -> bool:
-        """Whether the run reached its end."""
-        return self.trajectory.status is Status.finished
+        """Whether the run reached its end, or the event that was to stop it."""
+        return self.status in (Status.finished, Status.event)
 
     @property
-    def sol(self) -> Any:
+    def ended_well(self) -> bool:
+        """Complete, or interrupted by the user."""
+        return self.complete or self.status is Status.interrupted
+
+    @cached_property
+    def counts(self) -> Counts:
+        """What the run cost, all pieces together."""
+        each = [s.trajectory.counts for s in self.segments]
+        total = {
+            name: sum(getattr(c, name) for c in each) for name in ("steps", "rejections", "evaluations", "corrections")
+        }
+        moved = [c for c in each if c.steps]
+        smallest = min((c.smallest_step for c in moved), default=np.nan)
+        return Counts(
+            **total, smallest_step=smallest, largest_step=max((c.largest_step for c in moved), default=np.nan)
+        )
+
+    def sol(self, t: Any) -> np.ndarray:
         """The state between samples, if the run was made with ``dense_output=True``."""
-        return self.trajectory.sol
+        if self.segments[0].trajectory.sol is None:
+            raise ModelError("the run keeps its samples only: simulate with dense_output=True to ask between them")
+        t = np.asarray(t, float)
+        out = np.full((*t.shape, self.x.shape[1]), np.nan)
+        for s in self.segments:
+            sol = s.trajectory.sol
+            if sol is not None:
+                inside = (t >= min(sol.t[0], sol.t[-1])) & (t <= max(sol.t[0], sol.t[-1]))
+                out[inside] = sol(t[inside])
+        return out
 
     @cached_property
     def _outputs(self) -> dict[str, np.ndarray]:
-        return outputs(self.program, self.trajectory.t, self.trajectory.x, self.p)
+        return outputs(self.segments, self.p)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -93,33 +134,24 @@ class Run:
     def state(self, index: int = -1) -> State:
         """The state at one of the samples, to start from or to look at."""
         topology = self.program.equations.topology
-        x = self.trajectory.x[index]
-        return State(
-            self.mechanism,
-            x[: topology.nq].copy(),
-            x[topology.nq : topology.nq + topology.nv].copy(),
-            dict(self.start.parameters),
-        )
+        x = self.x[index]
+        q, v = x[: topology.nq].copy(), x[topology.nq : topology.nq + topology.nv].copy()
+        times = np.cumsum([len(s.trajectory.t) for s in self.segments])
+        piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
+        return State(self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints)
 
     def frame(self, frame: Frame | str) -> xarray.Dataset:
         """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.
 
         ``frame`` is a `Frame`, a body's name, or ``"body.frame"``.
         """
-        return frame_motion(self, self._find(frame))
+        return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
 
-    def _find(self, frame: Frame | str) -> Frame:
-        if isinstance(frame, Frame):
-            return frame
-        bodies = self.mechanism.bodies
-        if frame in bodies:
-            return bodies[frame]["origin"]
-        body, _, name = frame.rpartition(".")
-        if body not in bodies:
-            raise ModelError(
-                f"mechanism {self.mechanism.name!r} has no body or frame {frame!r}{suggest(frame, bodies)}"
-            )
-        return bodies[body][name]
+    def reaction(self, joint: str, axes: str = "world", stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
+        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
+        from closedchain.results.reactions import reaction
+
+        return reaction(self, joint, axes, stiffness)
 
     # ---- is it good ------------------------------------------------------------------------------------------------
 
@@ -145,16 +177,15 @@ class Run:
     @property
     def metadata(self) -> dict[str, Any]:
         """Method, solver, tolerances, counts, times and versions."""
-        counts = self.trajectory.counts
         return {
             "mechanism": self.mechanism.name,
             "method": repr(self.program.method),
             "solver": self.solver,
             "rtol": self.rtol,
             "atol": self.atol,
-            "status": self.trajectory.status.name,
-            "message": self.trajectory.message,
-            **asdict(counts),
+            "status": self.status.name,
+            "message": self.message,
+            **asdict(self.counts),
             "operations": self.program.rhs.counts.total,
             **{f"seconds_{k}": v for k, v in self.seconds.items()},
             "machine_code_from_cache": bool(self.program.rhs.timings.cached),
@@ -177,15 +208,16 @@ class Run:
 
     def to_netcdf(self, path: Any) -> None:
         """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
-        self.dataset.to_netcdf(path)
+        if importlib.util.find_spec("netCDF4") is None:
+            raise ModelError("writing NetCDF needs the package netCDF4: pip install 'closedchain[netcdf]'")
+        self.dataset.to_netcdf(path, engine="netcdf4")
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The variables that depend on time alone, one column each, indexed by time."""
-        flat = self.dataset.drop_vars([k for k, v in self.dataset.data_vars.items() if v.dims != ("time",)])
-        return flat.reset_coords(drop=True).to_dataframe()
+        return self.dataset.drop_dims([d for d in self.dataset.dims if d != "time"]).to_dataframe()
 
     def __repr__(self) -> str:
-        counts = self.trajectory.counts
+        counts = self.counts
         end = f"to t = {self.t[-1]:.6g} s" if len(self.t) else "without a sample"
         return (
             f"Run({self.mechanism.name!r} {end}, {type(self.program.method).__name__} with {self.solver}, "

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from closedchain.close.formulation import Formulation, pack
+from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
-from closedchain.march.assemble import TOLERANCE, assemble
+from closedchain.march.assemble import active_rows, assemble
+from closedchain.march.closing import TOLERANCE
 from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.integrate import SOLVERS, Status, integrate
+from closedchain.march.events import Event
+from closedchain.march.integrate import SOLVERS
+from closedchain.march.segments import Task, march
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.diagnose import explain, weightless
@@ -34,7 +38,9 @@ def simulate(
     rtol: float = 1e-8,
     atol: float | None = None,
     t_eval: Any = None,
-    begin: float = 0.0,
+    begin: float | None = None,
+    events: Sequence[Event] = (),
+    singularity: str = "pass",
     step: float | None = None,
     first_step: float | None = None,
     max_step: float = np.inf,
@@ -52,7 +58,7 @@ def simulate(
     start
         From `assemble`; None: ``mechanism.assemble()``.
     until, begin
-        End and beginning of the run, s.
+        End and beginning of the run, s; it begins at the time of the start, which is usually 0.
     method
         How loops are closed; default `Multipliers()`.
     solver
@@ -61,6 +67,11 @@ def simulate(
         Tolerances of a step; atol defaults to rtol. For a fixed step they only say what accuracy is expected.
     t_eval
         Times at which the motion is kept; default: 201 equal ones.
+    events
+        `Event` objects: record, stop, or open and close joints when an expression passes zero.
+    singularity
+        Near a singular pose: ``"pass"`` (default) goes on with closures watched one by one and keeps a record,
+        ``"warn"`` also warns, ``"stop"`` ends the run with a sentence.
     step, first_step, max_step, max_steps
         Limits of the steps; ``step`` for ``"rk4"`` only.
     dense_output
@@ -83,56 +94,69 @@ def simulate(
     '2.829418'
     """
     method = Multipliers() if method is None else method
-    check_options(solver, until, begin, rtol, atol, step)
+    check_options(solver, until, begin, rtol, atol, step, singularity)
     if start is None:
-        start = assemble(mechanism, parameters=parameters)
+        start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
     if start.mechanism is not mechanism:
         raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
-    if parameters is not None and dict(parameters) != start.parameters:
-        start = State(mechanism, start.q, start.v, {**start.parameters, **parameters})
-    p = parameter_vector(mechanism, start.parameters)
+    changes = {**start.parameters, **(parameters or {})}
+    start = replace(start, parameters=changes, t=start.t if begin is None else begin)
     mechanism.validate(start.parameters)
+    p = parameter_vector(mechanism, start.parameters)
 
+    SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
     program = compiled(start, method)
-    check_closed(program, start, p)
-    missing = weightless(program.equations, begin, start.q, start.v, p)
-    if missing:
-        raise ModelError(f"mechanism {mechanism.name!r} cannot be simulated. {missing}")
+    check_start(program, start, p)
     prepared = time.perf_counter()
-    times = np.linspace(begin, until, SAMPLES) if t_eval is None else t_eval
-    trajectory = integrate(
-        solver,
-        program.rhs.address,
-        pack(start.q, start.v),
-        (begin, until),
-        program.rhs.prepare(p),
+    task = Task(
+        until=until,
+        times=sample_times(start.t, until, t_eval),
+        method=method,
+        solver=solver,
         rtol=rtol,
         atol=rtol if atol is None else atol,
-        t_eval=times,
+        events=tuple(events),
+        singularity=singularity,
         dense_output=dense_output,
         step=step,
         first_step=first_step,
         max_step=max_step,
         max_steps=max_steps,
-        correct=program.correct.address if program.correct else 0,
-        w_correct=program.correct.prepare(p) if program.correct else None,
         progress=progress,
     )
+    segments, record = march(start, task)
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
-    run = Run(mechanism, start, program, trajectory, p, solver, rtol, rtol if atol is None else atol, seconds)
-    if trajectory.status not in (Status.finished, Status.interrupted):
+    run = Run(mechanism, segments, record, p, task, seconds)
+    if not run.ended_well:
         raise RunError(explain(run), run)
     for complaint in run.complaints():
         warnings.warn(complaint, RunWarning, stacklevel=2)
     return run
 
 
-def check_options(solver: str, until: float, begin: float, rtol: float, atol: float | None, step: float | None) -> None:
+def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
+    """The times at which the motion is kept."""
+    if t_eval is not None:
+        return np.atleast_1d(np.asarray(t_eval, float))
+    return np.linspace(begin, until, SAMPLES) if until != begin else np.array([begin])
+
+
+def check_options(
+    solver: str,
+    until: float,
+    begin: float | None,
+    rtol: float,
+    atol: float | None,
+    step: float | None,
+    singularity: str,
+) -> None:
     """Say what is wrong with the numbers of a call before anything is computed."""
     if solver not in SOLVERS:
         raise ModelError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
-    if not (np.isfinite(until) and np.isfinite(begin)):
+    if singularity not in ("pass", "warn", "stop"):
+        raise ModelError(f"singularity must be 'pass', 'warn' or 'stop', not {singularity!r}")
+    if not (np.isfinite(until) and np.isfinite(begin or 0.0)):
         raise ModelError(f"a run from {begin} to {until} s has no end: give finite times")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (np.isfinite(value) and value > 0):
@@ -143,18 +167,22 @@ def check_options(solver: str, until: float, begin: float, rtol: float, atol: fl
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
 
 
-def check_closed(program: Compiled, start: State, p: np.ndarray) -> None:
+def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
     """A start that leaves a loop open would be a wrong answer from the first step on."""
     e = program.equations
-    if not len(e.closure):
+    missing = weightless(e, start.t, start.q, start.v, p)
+    if missing:
+        raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
+    active = active_rows(e, start.open_joints)
+    if not active:
         return
-    c, c_dot = (np.abs(np.array(x)).ravel() for x in residuals(e)(0, start.q, start.v, p))
+    c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     for what, r, unit in (("position", c, "m or rad"), ("velocity", c_dot, "m/s or rad/s")):
         i = int(np.argmax(r))
         if r[i] > 1e3 * TOLERANCE * max(1.0, np.abs(start.v).max(initial=0.0)):
             raise AssemblyError(
-                f"the start is not consistent in {what}: joint {e.closure.joints[i]!r} is off by {r[i]:.3g} {unit} "
-                f"({e.closure.labels[i]}). Take it from m.assemble(...) with the same parameters"
+                f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
+                f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters"
             )
 
 
@@ -162,5 +190,6 @@ def residuals(e: Equations) -> Any:
     """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
     derived = e.topology.mechanism._derived
     if "residuals" not in derived:
-        derived["residuals"] = e.function("residuals", {"c": e.closure.c, "c_dot": e.closure.A @ e.limbs.v})
+        rate = e.closure.A @ e.limbs.v + e.closure.c_t
+        derived["residuals"] = e.function("residuals", {"c": e.closure.c, "c_dot": rate})
     return derived["residuals"]

@@ -50,6 +50,7 @@ def gough_stewart(
     m = Mechanism("gough-stewart", gravity=(0, 0, -9.8))
     across = 0.00625
     platform = m.body("platform", rigid(mass=1.5, inertia=(0.08, 0.08, 0.08)))
+    m.output = platform["origin"]
     m.free("pose", m.ground, platform, guess=(*position, math.cos(tilt / 2), 0.0, math.sin(tilt / 2), 0.0))
     kp, kd = (m.parameter("kp", 500.0), m.parameter("kd", 50.0)) if drive == "pd" else (0.0, 0.0)
     amplitude = m.parameter("amplitude", 9.0) if drive == "open" else 0.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from closedchain.model.expression import Number
-from closedchain.model.functions import pi
+from closedchain.model.expression import Number, t
+from closedchain.model.functions import cos, pi
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import box, rod
 
@@ -44,10 +44,11 @@ def slider_crank(torque: Number = 0.1, g: Number = 0.0) -> Mechanism:
     return m
 
 
-def five_bar(torques: tuple[Number, Number] = (0.5, -0.5)) -> Mechanism:
+def five_bar(torques: tuple[float, float] = (0.15, 0.10)) -> Mechanism:
     """A planar robot with two motors on the ground, 0.2 m apart: proximal rods 0.25 m, distal rods 0.35 m.
 
-    The tip of the robot is the frame ``left distal.tip``. It moves in a horizontal plane.
+    The tip of the robot is the frame ``left distal.tip``. It moves in a horizontal plane, to and fro once a second:
+    ``torques`` are the amplitudes (N m) of a cosine.
     """
     m = Mechanism("five-bar", gravity=(0, 0, -9.81))
     sides = {}
@@ -58,7 +59,9 @@ def five_bar(torques: tuple[Number, Number] = (0.5, -0.5)) -> Mechanism:
         m.revolute(f"{side} elbow", proximal.tip, distal, guess=-1.1 if side == "left" else 1.1)
         sides[side] = distal
     m.revolute("tip", sides["left"].tip, sides["right"].tip)
-    m.motor("left motor", torque=torques[0])
-    m.motor("right motor", torque=torques[1])
+    m.output = sides["left"].tip
+    for side, torque in zip(sides, torques, strict=True):
+        amplitude = m.parameter(f"{side} amplitude", torque)
+        m.motor(f"{side} motor", torque=amplitude * cos(2 * pi * t))
     m.start = {"left motor": 2.2, "right motor": pi - 2.2}
     return m

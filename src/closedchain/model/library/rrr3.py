@@ -1,4 +1,4 @@
-"""The planar parallel robot 3-RRR of Raoofian, Kamali and Taghvaeipour (2017)."""
+"""The planar parallel robot 3-RRR of Raoofian, Taghvaeipour and Kamali Eigoli (2017)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def rrr3(
     m = Mechanism("rrr3", gravity=(0, 0, -9.81))
     l1, l2, base, side = 0.4, 0.6, 1.2, 0.4
     platform = m.body("platform", rigid(mass=8.0, inertia=(0.0817 / 2, 0.0817 / 2, 0.0817)))
+    m.output = platform["origin"]
     for k, polar in enumerate(POLAR, start=1):
         proximal = m.body(f"proximal{k}", rod(length=l1, mass=3.0))
         distal = m.body(f"distal{k}", rod(length=l2, mass=4.0))

@@ -1,0 +1,5 @@
+"""``python -m closedchain`` is the command line."""
+
+from closedchain.cli import main
+
+main()

@@ -1,0 +1,402 @@
+"""The search for closed configurations: closure residuals, held values and held frames as one set of equations.
+
+Positions are found by a Levenberg-Marquardt search with a trust region, in the space of velocities (so quaternions stay
+on their sphere), finished by plain Newton steps of least length to machine precision. Where the direct search fails,
+the equations are approached by continuation: the residual at the guess is let go to zero little by little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from closedchain.close.formulation import normalise
+from closedchain.cut.topology import Topology
+from closedchain.derive.equations import Equations
+from closedchain.errors import AssemblyError, ModelError
+from closedchain.model.parts import Frame, suggest
+from closedchain.model.rotation import from_matrix, from_rpy
+
+TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
+
+
+@dataclass(frozen=True)
+class Pose:
+    """What is wanted of a frame: position (m; None leaves a component free), rotation (3x3; None leaves it free), and
+    rates by name (``velocity``, ``angular_velocity``, ``acceleration``, ``angular_acceleration``; world axes).
+    """
+
+    frame: Frame
+    position: tuple[float | None, ...] | None
+    rotation: np.ndarray | None
+    rates: Mapping[str, Sequence[float | None]]
+
+
+RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+
+
+class Closing:
+    """Closure equations of a mechanism together with what is held, at a time and at parameter values."""
+
+    def __init__(
+        self,
+        e: Equations,
+        p: np.ndarray,
+        *,
+        time: float = 0.0,
+        held: Mapping[str, float] | None = None,
+        guess: Mapping[str, float] | None = None,
+        poses: Sequence[Pose] = (),
+        rows: Sequence[int] | None = None,
+    ) -> None:
+        self.e, self.p, self.t = e, p, time
+        self.topology = e.topology
+        self.held = dict(held or {})
+        self.poses = tuple(poses)
+        self.active = list(range(len(e.closure)) if rows is None else rows)
+        self._zero = np.zeros(self.topology.nv)
+        self._f = functions(e)
+        self.labels = [x for j in self.topology.joints for x in j.labels()]
+        self.velocity_labels = [x for j in self.topology.joints for x in j.velocity_labels()]
+        units = [u for j in self.topology.joints for u in j.type.coordinate_units]
+        self.rows = self._held_rows()
+        self._turns = np.array([units[i] == "rad" for i in self.rows], bool)
+        self._values = np.array([self.held[self.labels[i]] for i in self.rows])
+        self._pose_f = _pose_function(e, self.poses) if self.poses else None
+        self.columns = self._free_columns()
+        self.q0 = self._start(dict(guess or {}))
+
+    # ---- the equations ---------------------------------------------------------------------------------------------
+
+    def residual(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Closure, held values and held frames, with the Jacobian by the free velocities."""
+        c, A = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[:2])
+        parts, rows = [c.ravel()[self.active]], [A[self.active]]
+        if len(self.rows):
+            value, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
+            off = value.ravel()[self.rows] - self._values
+            parts.append(np.where(self._turns, (off + np.pi) % (2 * np.pi) - np.pi, off))
+            rows.append(J[self.rows])
+        if self._pose_f is not None:
+            value, J = (np.array(x) for x in self._pose_f(self.t, q, self._zero, self.p))
+            parts.append(value.ravel())
+            rows.append(J)
+        return np.concatenate(parts), np.vstack(rows)[:, self.columns]
+
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """``A`` of the active closure rows, by all velocities."""
+        return np.array(self._f["residual"](self.t, q, self._zero, self.p)[1])[self.active]
+
+    def error(self, q: np.ndarray) -> float:
+        """Largest residual."""
+        r = self.residual(q)[0]
+        return 0.0 if not r.size else (float(np.abs(r).max()) if np.isfinite(r).all() else np.inf)
+
+    def step(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Move along the free velocities by d."""
+        full = self._zero.copy()
+        full[self.columns] = d
+        return np.array(self._f["retract"](self.t, q, full, self.p)).ravel()
+
+    def places(self, q: np.ndarray) -> np.ndarray:
+        """World positions of all joints on all bodies and of the centres of mass."""
+        return np.array(self._f["places"](self.t, q, self._zero, self.p))
+
+    # ---- the search ------------------------------------------------------------------------------------------------
+
+    def solve(self, q: np.ndarray) -> np.ndarray | None:
+        """A closed configuration found from q: directly, else by continuation; None if neither gets there."""
+        for search in (self.search, self.continuation):
+            found = search(q)
+            if self.error(found) < TOLERANCE:
+                return self.polish(found)
+        return None
+
+    def search(self, q: np.ndarray, target: np.ndarray | float = 0.0, iterations: int = 200) -> np.ndarray:
+        """Levenberg-Marquardt towards ``residual = target``.
+
+        The trust region is widened and narrowed by the ratio of the actual to the predicted gain.
+        """
+        r, J = self.residual(q)
+        r = r - target
+        damping = 1e-3
+        for _ in range(iterations):
+            if not r.size or np.abs(r).max() < TOLERANCE or not len(self.columns):
+                break
+            scale = np.maximum((J * J).sum(0), 1e-12)
+            d = -np.linalg.solve(J.T @ J + damping * np.diag(scale), J.T @ r)
+            largest = np.abs(d).max()
+            if largest > 0.7:  # a radian or so: beyond that the linear picture means nothing
+                d *= 0.7 / largest
+            trial = self.step(q, d)
+            r_new, J_new = self.residual(trial)
+            r_new = r_new - target
+            gain = r @ r - r_new @ r_new if np.isfinite(r_new).all() else -np.inf
+            predicted = -2 * (r @ (J @ d)) - (J @ d) @ (J @ d)
+            if gain > 1e-4 * predicted > 0:
+                q, r, J = trial, r_new, J_new
+                damping = max(damping * (0.2 if gain > 0.5 * predicted else 1.0), 1e-14)
+            else:
+                damping *= 4
+                if damping > 1e12 or np.abs(d).max() < 1e-15:
+                    break
+        return q
+
+    def continuation(self, q: np.ndarray) -> np.ndarray:
+        """Follow ``residual = (1 - s) residual(q)`` from s = 0 to 1, in steps that shrink where it is hard."""
+        gap = self.residual(q)[0]
+        s, ds = 0.0, 0.1
+        while s < 1 and ds > 1e-3:
+            target = (1 - min(s + ds, 1.0)) * gap
+            trial = self.search(q, target, iterations=15)
+            if np.abs(self.residual(trial)[0] - target).max(initial=0.0) < 1e-6:
+                s, q, ds = min(s + ds, 1.0), trial, ds * 1.7
+            else:
+                ds /= 2
+        return self.search(q) if s >= 1 else q
+
+    def polish(self, q: np.ndarray) -> np.ndarray:
+        """Newton steps of least length until rounding stops them."""
+        for _ in range(10):
+            r, J = self.residual(q)
+            if not r.size or not len(self.columns):
+                break
+            trial = self.step(q, -np.linalg.lstsq(J, r, rcond=1e-10)[0])
+            if not self.error(trial) < self.error(q):
+                break
+            q = trial
+        return q
+
+    def near(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
+        """A closed configuration near q, displaced along what the equations leave free as far as possible."""
+        _, J = self.residual(q)
+        d = displacement[self.columns]
+        free = d - np.linalg.lstsq(J, J @ d, rcond=1e-9)[0] if J.size else d
+        return self.polish(self.search(self.step(q, free)))
+
+    # ---- velocities and accelerations ------------------------------------------------------------------------------
+
+    def velocities(self, q: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
+        """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
+        A, c_t = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:3])
+        rows, right = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
+        rows.insert(0, A[self.active])
+        right.insert(0, -c_t.ravel()[self.active])
+        return self._least(rows, right, "velocities", wanted)
+
+    def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
+        """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
+        _, A, _, gamma = (np.array(x) for x in self._f["residual"](self.t, q, v, self.p))
+        rows, right = self._wanted_rates(q, v, wanted, ("acceleration", "angular_acceleration"), bias=True)
+        rows.insert(0, A[self.active])
+        right.insert(0, -gamma.ravel()[self.active])
+        return self._least(rows, right, "accelerations", wanted)
+
+    def _wanted_rates(
+        self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float], names: tuple[str, str], bias: bool
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Rows and right-hand sides for the wanted rates of joints and frames."""
+        _, _, J, drift = (np.array(x) for x in self._f["measure"](self.t, q, v, self.p))
+        picked = [self.velocity_labels.index(label) for label in wanted]
+        rows, right = [J[picked]], [np.array(list(wanted.values())) - bias * drift.ravel()[picked]]
+        for pose in self.poses:
+            at = self.e.motion.frame(pose.frame)
+            for name, J_x, b in ((names[0], at.J.lin, at.bias.lin), (names[1], at.J.ang, at.bias.ang)):
+                wish = pose.rates.get(name)
+                if wish is None:
+                    continue
+                keep = [i for i, x in enumerate(wish) if x is not None]
+                f = self.e.function("rate", {"J": J_x, "b": b})
+                J_now, b_now = (np.array(x) for x in f(self.t, q, v, self.p))
+                # the recursion counts gravity as an acceleration of the ground
+                g = np.array([self.e.topology.mechanism.values()(x) for x in self.e.topology.mechanism.gravity])
+                b_now = b_now.ravel() + (g if name == "acceleration" else 0.0)
+                rows.append(J_now[keep])
+                right.append(np.array([float(wish[i]) for i in keep]) - bias * b_now[keep])
+        return rows, right
+
+    def _least(
+        self, rows: list[np.ndarray], right: list[np.ndarray], what: str, wanted: Mapping[str, float]
+    ) -> np.ndarray:
+        system, b = np.vstack(rows), np.concatenate(right)
+        if not system.size or not b.any():
+            return self._zero.copy()
+        x = np.linalg.lstsq(system, b, rcond=1e-11)[0]
+        miss = np.abs(system @ x - b)
+        if miss.max() > 1e-9 * max(1.0, np.abs(b).max()):
+            raise AssemblyError(
+                f"the {what} {dict(wanted)} of {self.topology.mechanism.name!r} contradict the loops or each other (off by "
+                f"{miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
+            )
+        return x
+
+    # ---- what is held ----------------------------------------------------------------------------------------------
+
+    def _start(self, guess: dict[str, float]) -> np.ndarray:
+        q = np.zeros(self.topology.nq)
+        for link in self.topology.links:
+            joint = link.joint
+            if joint.type.has_quaternion:
+                q[link.q.stop - 4] = 1.0
+            if joint.guess:
+                q[link.q] = joint.guess
+        for i, label in enumerate(self.topology.q_labels):
+            q[i] = self.held.get(label, guess.get(label, q[i]))
+        return np.array(self._f["retract"](self.t, q, self._zero, self.p)).ravel()
+
+    def _free_columns(self) -> np.ndarray:
+        """Velocities that positions may move along: all but those of held coordinates in the tree."""
+        fixed = np.zeros(self.topology.nv, bool)
+        for link in self.topology.links:
+            mine = [label in self.held for label in link.joint.labels()]
+            fixed[link.v] = all(mine) if link.joint.type.has_quaternion else mine
+        return np.flatnonzero(~fixed)
+
+    def _held_rows(self) -> list[int]:
+        """Held coordinates that cannot simply be left alone: of cut joints, or some of a quaternion joint's."""
+        rows = []
+        for label in self.held:
+            link = next((k for k in self.topology.links if label in k.joint.labels()), None)
+            whole = link is not None and all(x in self.held for x in link.joint.labels())
+            if link is None or (link.joint.type.has_quaternion and not whole):
+                rows.append(self.labels.index(label))
+        return rows
+
+    # ---- words -----------------------------------------------------------------------------------------------------
+
+    def check_fixed(self) -> None:
+        """Rows that no motion changes must be zero as drawn."""
+        fixed = self.e.closure.fixed
+        if not fixed:
+            return
+        f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})
+        gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
+        for (joint, label, _), gap in zip(fixed, gaps, strict=True):
+            if not gap < 1e-9:
+                raise AssemblyError(
+                    f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
+                    "positions of its frames out of the plane of motion, and the directions of the axes"
+                )
+
+    def complaint(self, q: np.ndarray) -> str:
+        """What keeps the mechanism from closing, loop by loop."""
+        closure, r = self.e.closure, self.residual(q)[0]
+        lines = [
+            f"mechanism {self.topology.mechanism.name!r} does not close: the best configuration found leaves these gaps"
+        ]
+        joints = [closure.joints[i] for i in self.active]
+        for joint in dict.fromkeys(joints):
+            parts = [
+                f"{closure.labels[i]} {r[k]:.3g} {closure.units[i]}"
+                for k, i in enumerate(self.active)
+                if closure.joints[i] == joint
+            ]
+            lines.append(f"  loop closed by {joint!r}: " + ", ".join(parts))
+        at = len(self.active)
+        for k, i in enumerate(self.rows):
+            lines.append(f"  held value {self.labels[i]!r}: off by {r[at + k]:.3g}")
+        if self.poses:
+            off = r[at + len(self.rows) :]
+            names = ", ".join(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses)
+            lines.append(f"  held frames ({names}): off by {np.abs(off).max():.3g}")
+        held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
+        lines.append(f"held: {held}. Check the lengths, hold fewer or other values, or give a closer guess=")
+        return "\n".join(lines)
+
+
+def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
+    """Values by coordinate name from values by joint or coordinate name."""
+    joints = {j.name: j for j in topology.joints}
+    known = [x for j in topology.joints for x in j.labels()]
+    out: dict[str, float] = {}
+    for key, value in values.items():
+        labels: tuple[str, ...] = (key,)
+        if key in joints:
+            labels = joints[key].labels()
+        elif key not in known:
+            raise ModelError(
+                f"{what}: no joint or coordinate is named {key!r}{suggest(key, dict.fromkeys([*joints, *known]))}"
+            )
+        numbers = np.atleast_1d(np.asarray(value, float))
+        if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
+            raise ModelError(
+                f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
+            )
+        out |= dict(zip(labels, numbers.tolist(), strict=True))
+    return out
+
+
+def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -> list[Pose]:
+    """Frames to hold, by `Frame`, body or ``"body.frame"``; see `assemble` for what may be held."""
+    out = []
+    for key, wish in (frames or {}).items():
+        frame = key if isinstance(key, Frame) else e.topology.mechanism.find_frame(key)
+        unknown = set(wish) - {"position", "rpy", "rotation", *RATES}
+        if unknown:
+            raise ModelError(
+                f"frames: {key!r} takes position, rpy, rotation, {', '.join(RATES)}, not {sorted(unknown)}"
+            )
+        for name in ("position", *RATES):
+            if name in wish and len(wish[name]) != 3:
+                raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
+        rotation = None
+        if "rpy" in wish:
+            rotation = np.array(from_rpy(wish["rpy"], f"frame {key!r}"), float)
+        if "rotation" in wish:
+            rotation = np.array(from_matrix(wish["rotation"], f"frame {key!r}"), float)
+        position = tuple(wish["position"]) if "position" in wish else None
+        out.append(Pose(frame, position, rotation, {name: tuple(wish[name]) for name in RATES if name in wish}))
+    return out
+
+
+def _pose_function(e: Equations, poses: Sequence[Pose]) -> ca.Function:
+    values, rows = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)]
+    for pose in poses:
+        at = e.motion.frame(pose.frame)
+        for i, x in enumerate(pose.position or ()):
+            if x is not None:
+                values.append(ca.densify(at.X.r)[i] - float(x))
+                rows.append(at.J.lin[i, :])
+        if pose.rotation is not None:
+            Q = ca.SX(ca.DM(pose.rotation)).T @ ca.densify(at.X.R)  # 2 tan(angle / 2), as in closures
+            off = 2 * ca.vertcat(Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]) / (1 + ca.trace(Q))
+            values.append(off)
+            N = ca.jacobian(e.qdot, e.limbs.v)
+            rows.append(ca.jacobian(off, e.limbs.q) @ N)
+    return e.function("poses", {"value": ca.vertcat(*values), "J": ca.vertcat(*rows)})
+
+
+def functions(e: Equations) -> dict[str, ca.Function]:
+    """CasADi functions for the search, made once for each drawing."""
+    derived = e.topology.mechanism._derived
+    if "closing" not in derived:
+        limbs = e.limbs
+        q_all, J_q, J_v, drift = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)], [ca.SX(0, 1)]
+        N = ca.jacobian(e.qdot, limbs.v)
+        for j in e.topology.joints:
+            link = e.topology.tree_joints.get(j.name)
+            q_all.append(e.measures.coordinates(j))
+            J_v.append(e.measures.jacobian(j))
+            drift.append(e.measures.bias(j))
+            if link is not None:
+                J_q.append(N[link.q, :])
+            else:  # a quaternion of a cut joint is a function of q like any other
+                J_q.append(ca.jacobian(q_all[-1], limbs.q) @ N if j.type.has_quaternion else J_v[-1])
+        columns = {"q_all": ca.vertcat(*q_all), "J_q": ca.vertcat(*J_q), "J_v": ca.vertcat(*J_v)}
+        columns["drift"] = ca.vertcat(*drift)
+        closure = {"c": e.closure.c, "A": e.closure.A, "c_t": e.closure.c_t, "gamma": e.closure.gamma}
+        frames = [side for j in e.topology.joints for side in (j.a, j.b)] + [
+            link.body["com"] for link in e.topology.links
+        ]
+        places = ca.vertcat(*(ca.densify(e.motion.frame(frame).X.r) for frame in frames))
+        derived["closing"] = {
+            "places": e.function("places", {"r": places}),
+            "residual": e.function("residual", closure),
+            "retract": e.function("retract", {"q_moved": normalise(e, limbs.q + e.qdot)}),
+            "measure": e.function("measure", columns),
+        }
+    return derived["closing"]

@@ -1,0 +1,126 @@
+"""How many freedoms a mechanism has: the count of Gruebler and Kutzbach, and the truth.
+
+The count adds the freedoms of the joints and subtracts six for each loop. It is right when all closure equations are
+independent, and too small when some of them repeat others (every planar loop drawn in space). The true mobility is the
+number of velocities minus the rank of the closure Jacobian at a generic closed pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+
+from closedchain.derive.equations import derive
+from closedchain.march.assemble import assemble
+from closedchain.march.closing import Closing
+from closedchain.march.redundancy import choose_rows, closure_jacobian, rank, spread
+from closedchain.march.state import State, parameter_vector
+from closedchain.model.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """Freedoms of a mechanism.
+
+    Attributes
+    ----------
+    counted
+        After Gruebler and Kutzbach.
+    true
+        Velocities minus the rank of the closures at generic closed poses near the given one.
+    here
+        The same at the given pose itself; larger than ``true`` where the pose is singular.
+    equations, redundant
+        Number of closure equations drawn, and those that repeat others, as (joint, row).
+    possible
+        Coordinates that can serve as independent ones.
+    independent
+        A good choice of ``true`` of them: the best conditioned one at the given pose.
+    """
+
+    name: str
+    counted: int
+    true: int
+    here: int
+    equations: int
+    redundant: tuple[tuple[str, str], ...]
+    possible: tuple[str, ...]
+    independent: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"mobility of {self.name}: {self.true} (count of Gruebler and Kutzbach: {self.counted})"]
+        if self.true != self.counted:
+            by_joint: dict[str, list[str]] = {}
+            for joint, row in self.redundant:
+                by_joint.setdefault(joint, []).append(row)
+            rows = "; ".join(f"{joint}: {', '.join(labels)}" for joint, labels in by_joint.items())
+            lines.append(
+                f"  {len(self.redundant)} of {self.equations} closure equations repeat others, so the count is "
+                f"{self.true - self.counted} too small ({rows})"
+            )
+        if self.here != self.true:
+            lines.append(f"  the given pose is singular: it has {self.here} freedoms, {self.here - self.true} more")
+        lines.append(f"  independent coordinates: {', '.join(self.independent) or 'none'}")
+        if len(self.possible) > len(self.independent):
+            lines.append(f"  possible: {', '.join(self.possible)}")
+        return "\n".join(lines)
+
+
+def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
+    """Count and compute the mobility of a mechanism, at a state (default: ``mechanism.assemble()``).
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> print(cc.mobility(cc.library.four_bar()))  # doctest: +ELLIPSIS
+    mobility of four-bar: 1 (count of Gruebler and Kutzbach: -2)
+      3 of 5 closure equations repeat others, so the count is 3 too small (B: z, tilt x, tilt y)
+      independent coordinates: C
+      possible: O, A, C
+    """
+    state = assemble(mechanism) if state is None else state
+    e = derive(mechanism)
+    n = e.topology.nv
+    p = parameter_vector(mechanism, state.parameters)
+    closing = Closing(e, p, time=state.t)
+    poses = spread(closing, state.q)
+    stacked = [closure_jacobian(closing, q) for q in poses]
+    ranks = [rank(A) for A in stacked]
+    generic = poses[int(np.argmax(ranks))]
+    A = closure_jacobian(closing, generic)
+    motions = _null(A)
+    true = motions.shape[1]
+    here = _null(closure_jacobian(closing, state.q))
+    kept = set(choose_rows(stacked))
+    closure = e.closure
+    redundant = [(joint, label) for joint, label, _ in closure.fixed]
+    redundant += [(closure.joints[i], closure.labels[i]) for i in range(len(closure)) if i not in kept]
+    equations = len(closure) + len(closure.fixed)
+    labels = e.topology.v_labels
+    size = np.abs(motions).max(axis=1) if true else np.zeros(n)
+    chosen: list[int] = []
+    if here.size:
+        order = qr(here.T, mode="r", pivoting=True)[1]
+        chosen = sorted(int(i) for i in order[:true])
+    return Mobility(
+        name=mechanism.name,
+        counted=n - equations,
+        true=true,
+        here=here.shape[1],
+        equations=equations,
+        redundant=tuple(redundant),
+        possible=tuple(labels[i] for i in range(n) if size[i] > 1e-8),
+        independent=tuple(labels[i] for i in chosen),
+    )
+
+
+def _null(A: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the motions that A allows, as columns."""
+    n = A.shape[1]
+    if not A.size:
+        return np.eye(n)
+    _, s, vt = np.linalg.svd(A)
+    r = int((s > 1e-8 * max(s[0], 1e-300)).sum())
+    return vt[r:].T
