@@ -60,13 +60,14 @@ def cost(mechanism: cc.Mechanism, method: Formulation | None = None) -> Cost:
     """Count the operations of a mechanism under a formulation; `Multipliers()` if none is given."""
     e = derive(mechanism)
     rows = independent_rows(e, mechanism.assemble())
-    closed = (method or cc.Multipliers()).close(e, rows)
+    solved = rows.active if rows.singular else rows.kept
+    closed = (method or cc.Multipliers()).close(e, solved, rows.singular)
     inputs = {"t": e.limbs.t, "x": closed.x, "p": e.limbs.p}
     rhs, prepare = count(inputs, {"dx": closed.dx}, "p")
     correct = OperationCounts()
-    if closed.x_plus is not None:
+    if closed.x_plus is not None and closed.residual is not None:
         correct, _ = count(inputs, {"x_plus": closed.x_plus, "residual": closed.residual}, "p")
-    return Cost(e.topology.nv, len(rows), rhs, correct, prepare)
+    return Cost(e.topology.nv, len(solved), rhs, correct, prepare)
 
 
 def exponent(sizes: Sequence[int], totals: Sequence[int]) -> float:

@@ -112,6 +112,9 @@ def measure(name: str, repeats: int) -> Speed:
     start = m.assemble()
     evaluation, correction, interpreted = time_functions(program, start, repeats)
     march, counts = time_march(program, start, repeats)
+    run = cc.simulate(m, start, until=UNTIL, rtol=RTOL)
+    if run.metadata["evaluations"] != counts.evaluations:
+        raise RuntimeError(f"{name}: the integration that is timed is not the one that simulate() does")
     whole = clock(lambda: cc.simulate(m, start, until=UNTIL, rtol=RTOL), 3 * repeats)
     taken = {stage: duration(times) for stage, times in stages.items()}
     return Speed(
@@ -144,7 +147,7 @@ def time_functions(program: Compiled, start: State, repeats: int) -> tuple[Durat
     rng = np.random.default_rng(1)
     # off the manifold and in motion: every term has something to do
     x = pack(start.q, start.v) + rng.uniform(0.01, 0.02, len(start.q) + len(start.v) + 1)
-    t, dx, residual = np.array([0.3]), np.empty_like(x), np.empty(2)
+    t, dx = np.array([0.3]), np.empty_like(x)
     number = 200 + 2_000_000 // (program.rhs.counts.total + 100)
 
     rhs, w = program.rhs.address, program.rhs.prepare(p)
@@ -154,6 +157,7 @@ def time_functions(program: Compiled, start: State, repeats: int) -> tuple[Durat
     correction = None
     if program.correct is not None:
         address, w_c = program.correct.address, program.correct.prepare(p)
+        residual = np.empty(program.correct.output_shapes["residual"][0])
         correct_often(address, t, x, w_c, dx, residual, 1)
         correction = clock(lambda: correct_often(address, t, x, w_c, dx, residual, number), 5 * repeats, number)
 
@@ -228,7 +232,8 @@ def start_up(names: Sequence[str], repeats: int) -> dict[str, Duration]:
         code = FIRST.format(name="pendulum", until=UNTIL, rtol=RTOL)
         warm = cache_directory()
         if warm is not None:
-            shutil.copytree(warm, Path(folder) / "numba" / warm.name)
+            others = shutil.ignore_patterns("*.tmp.*")  # being written by another process
+            shutil.copytree(warm, Path(folder) / "numba" / warm.name, ignore=others)
         in_process(code, folder)  # for the files that the system has not read for long
         for what, modules in IMPORTS.items():
             bare = IMPORT.format(modules=modules)

@@ -1,11 +1,11 @@
 """A Delta robot of your own drawing, which moves its tool along a path.
 
-Three arms turn on the ceiling; a pair of rods leads from each of them to the tool plate, with a universal joint at the arm and a
-ball joint at the plate. The pairs are parallelograms, so the plate keeps its orientation. A free joint gives the plate's pose a
-name, and the library then cuts the six ball joints.
+Three arms turn on the ceiling; a pair of rods leads from each of them to the tool plate, with a universal joint at the
+arm and a ball joint at the plate. The pairs are parallelograms, so the plate keeps its orientation. A free joint gives
+the plate's pose a name, and the library then cuts the six ball joints.
 
-The angles that belong to a path of the tool come from `assemble` with the pose held (inverse kinematics). The motors follow
-them as a table, with a simple controller. Run it with ``python examples/delta.py``.
+The angles that belong to a path of the tool come from `assemble` with the pose held (inverse kinematics). The motors
+follow them as a table, with a simple controller. Run it with ``python examples/delta.py``.
 """
 
 from math import cos, radians, sin

@@ -1,7 +1,8 @@
 """A four-bar linkage from the first line to the plot.
 
-Draws the linkage, lets a motor with a constant torque turn it, says how good the result is, and plots angles and the path of a
-point on the coupler. Run it with ``python examples/four_bar.py``, or ``closedchain run examples/four_bar.py --until 2``.
+Draws the linkage, lets a motor with a constant torque turn it, says how good the result is, plots angles and writes the
+path of a point on the coupler. Run it with ``python examples/four_bar.py``, or with
+``closedchain run examples/four_bar.py --until 2``.
 """
 
 from pathlib import Path

@@ -1,7 +1,8 @@
 """A Gough-Stewart platform that goes from one pose to another.
 
-Draws six legs in a loop, asks `assemble` for the leg lengths of two poses, and moves between them with a controller in each leg.
-The lengths are parameters, so another pair of poses needs no compiling. Run it with ``python examples/gough_stewart.py``.
+Draws six legs in a loop, asks `assemble` for the leg lengths of two poses, and moves between them with a controller in
+each leg. The lengths are parameters, so another pair of poses needs no compiling. Run it with
+``python examples/gough_stewart.py``.
 """
 
 from math import cos, sin

@@ -61,6 +61,7 @@ def draw(
     closing=CLOSING_KINDS,
     backwards=0.5,
     acting=False,
+    geared=None,
     mobility=1,
     cut="closing",
 ):
@@ -80,6 +81,9 @@ def draw(
         Probability that a joint is drawn from the later body to the earlier one.
     acting
         Also draw motors, springs, dampers, friction, forces and moments at frames, on closing joints too.
+    geared
+        Also draw rotors, stops, a coupling of two joints and a prescribed motion, which agree with the drawing at this
+        time, s. The coupling and the motion take one freedom each.
     mobility
         Freedoms left at least: by each loop alone, and by all loops together, if their rows are independent.
     cut
@@ -87,7 +91,7 @@ def draw(
     """
     rng = np.random.default_rng(seed)
     graph = _graph(rng, bodies, loops, branching, kinds, closing, mobility)
-    return _build(rng, f"random {seed}", *graph, backwards, acting, cut)
+    return _build(rng, f"random {seed}", *graph, backwards, acting, cut, geared=geared)
 
 
 def draw_platform(seed, *, limbs=6, planar=False, acting=False, backwards=0.5):
@@ -111,7 +115,7 @@ def draw_platform(seed, *, limbs=6, planar=False, acting=False, backwards=0.5):
     return _build(rng, f"platform {seed}", tree, chords, backwards, acting, "closing", planar)
 
 
-def _build(rng, title, tree, chords, backwards, acting, cut, planar=False):
+def _build(rng, title, tree, chords, backwards, acting, cut, planar=False, geared=None):
     """The mechanism of a graph, at random coordinates; closed by placing the frames of the chords."""
     bodies, loops = len(tree), len(chords)
     names = tuple(f"loop{k + 1}" for k in range(loops))
@@ -133,6 +137,9 @@ def _build(rng, title, tree, chords, backwards, acting, cut, planar=False):
             options["pitch"] = rng.uniform(0.2, 1.0) * rng.choice([-1, 1])
         if acting and JOINT_TYPES[kind].nv and rng.random() < 0.5:
             options["friction"] = cc.Friction(rng.uniform(0, 1), rng.uniform(0, 1), velocity=rng.uniform(0.1, 1))
+        if geared is not None and JOINT_TYPES[kind].nv == 1 and rng.random() < 0.5:
+            low, high = q[0] + rng.choice([-1, 1]) * rng.uniform(0.1, 1) + [-0.05, 0.05]
+            options["limits"] = cc.Stops(low, high, stiffness=rng.uniform(1, 9), damping=rng.uniform(0, 1))
         X = turn @ joint_pose(kind, q, options.get("pitch", 0.0)) @ inverse(turn)
         if a in T and b in T:
             frame_b = inverse(T[b]) @ T[a] @ frame_a @ X
@@ -149,6 +156,8 @@ def _build(rng, title, tree, chords, backwards, acting, cut, planar=False):
         connect(name, kind, a, b)
     if acting:
         _act(m, rng, body)
+    if geared is not None:
+        _gear(m, rng, at, geared)
     return Drawing(m, names, at, {body[i].name: T[i] for i in T})
 
 
@@ -282,6 +291,23 @@ def _act(m, rng, body):
         m.spring(
             f"{name} spring", somewhere(int(a)), somewhere(int(b)), rng.uniform(1, 9), length=length, damping=damping
         )
+
+
+def _gear(m, rng, at, time):
+    """Rotors, also on joints that are cut; one coupling and one prescribed motion, of joints that are not."""
+    moving = [j for j in m.joints.values() if j.type.nv]
+    for _ in range(3):
+        joint = moving[rng.integers(len(moving))]
+        m.rotor(joint, rng.uniform(0.01, 0.1), ratio=rng.uniform(1, 4), coordinate=int(rng.integers(joint.type.nv)))
+    scalar = [j for j in moving if not j.type.has_quaternion and not j.cut]
+    if len(scalar) < 3:
+        return
+    driven, driver, prescribed = rng.choice(len(scalar), 3, replace=False)
+    driven, driver, prescribed = scalar[driven], scalar[driver], scalar[prescribed]
+    ratio = rng.uniform(0.5, 2)
+    offset = at[driven.name][0] - ratio * at[driver.name][0]
+    m.couple("gear", driven.labels()[0], driver.labels()[0], ratio=ratio, offset=offset)
+    m.drive(prescribed, at[prescribed.name][0] + rng.uniform(0.2, 1) * cc.sin(3 * (cc.t - time)), coordinate=0)
 
 
 def effort(m, rng):

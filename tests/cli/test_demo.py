@@ -18,7 +18,7 @@ def test_json(cli, tmp_path):
     # the default run of the library's platform
     wanted = cc.simulate(cc.library.gough_stewart(), until=2.0)
     assert told["coordinates"] == wanted.state().coordinates
-    assert told["steps"] == wanted.trajectory.counts.steps
+    assert told["steps"] == wanted.counts.steps
     assert set(told["seconds"]["cold"]) == {"import", "derive", "load the solver", "compile", "march", "total"}
     assert set(told["seconds"]["warm"]) == {"prepare", "march"}
     assert [path.split("/")[-1].split("\\")[-1] for path in told["wrote"]] == FILES

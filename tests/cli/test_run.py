@@ -35,7 +35,7 @@ def test_the_numbers_are_those_of_simulate(cli):
     # the same machine code on the same numbers
     assert told["coordinates"] == wanted.state().coordinates
     assert told["velocities"] == wanted.state().velocities
-    counts = wanted.trajectory.counts
+    counts = wanted.counts
     assert (told["steps"], told["evaluations"]) == (counts.steps, counts.evaluations)
     assert told["closure_error"] == float(wanted.closure_error.max())
     assert told["energy_error"] == float(np.abs(wanted.energy_error).max())

@@ -9,8 +9,8 @@ How a page is read
 - In a fence ``console`` the lines that begin with ``$ closedchain`` are run through the command line, up to a pipe.
 
 A shown number must agree with the printed one to one and a half units of the last digit shown, whole numbers exactly.
-White space counts as one blank, so long lines may be folded. ``...`` stands for anything: use it for what depends on the
-machine, such as times and counts of steps.
+White space counts as one blank, so long lines may be folded. ``...`` stands for anything: use it for what depends on
+the machine, such as times and counts of steps.
 
 ``python -m tests.docs.listings --write`` runs all pages and puts the present output into those that are out of date.
 """
@@ -112,7 +112,9 @@ def run_console(listing: Listing, namespace: dict[str, object]) -> str:
 
     output = ""
     for command in re.findall(r"^\$ closedchain (.*?)(?: \| .*)?$", listing.code, re.MULTILINE):
-        result = CliRunner().invoke(app, shlex.split(command), prog_name="closedchain", catch_exceptions=False)
+        result = CliRunner().invoke(
+            app, shlex.split(command, comments=True), prog_name="closedchain", catch_exceptions=False
+        )
         output += result.output
         if result.exit_code:
             raise AssertionError(f"{listing}: '{command}' ended with {result.exit_code}: {result.output}")
@@ -159,7 +161,7 @@ def fold(output: str) -> str:
     """Fold long messages; tables and numbers stay as they are."""
     lines = []
     for line in output.rstrip().splitlines():
-        message = re.match(r"\w+(Error|Warning): ", line) or len(lines) and re.match(r"\w+Error: ", lines[0])
+        message = re.match(r"\w+(Error|Warning): ", line) or (lines and re.match(r"\w+Error: ", lines[0]))
         fits = len(line) <= WIDTH or not message
         lines += [line] if fits else textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(line.rstrip() for line in lines) + "\n"

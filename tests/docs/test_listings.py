@@ -33,7 +33,7 @@ def test_pages_with_listings_are_found():
     assert sum(counts.values()) > 80
 
 
-# ---- the comparison itself ---------------------------------------------------------------------------------------------
+# ---- the comparison itself -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

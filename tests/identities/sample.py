@@ -15,6 +15,7 @@ from tests.random_mechanisms import SCALAR_KINDS, draw, draw_platform, random_q
 TREES = tuple(("tree", seed) for seed in range(10))
 LOOPS = tuple(("loop", seed) for seed in range(140, 158))
 SCALAR = tuple(("scalar", seed) for seed in range(200, 208))  # no quaternions: Lagrange's equations apply as they are
+GEARED = tuple(("geared", seed) for seed in range(700, 706))  # with rotors, stops, couplings, prescribed motions
 PLATFORMS = tuple(("platform", seed) for seed in range(500, 506))  # so many rows at one body that they share its twist
 
 TIME = 0.3
@@ -28,6 +29,9 @@ def case(kind, seed):
         return Case(draw(seed, bodies=size, branching=branching, acting=True), seed)
     if kind == "platform":
         return Case(draw_platform(seed, limbs=5 + seed % 2, planar=seed % 3 == 0, acting=True), seed)
+    if kind == "geared":
+        drawing = draw(seed, bodies=5 + seed % 2, loops=1 + seed % 2, mobility=4, acting=True, geared=TIME)
+        return Case(drawing, seed)
     if kind == "scalar":
         return Case(draw(seed, bodies=size, branching=branching, kinds=SCALAR_KINDS, acting=True), seed)
     return Case(draw(seed, bodies=size + 1, loops=1 + seed % 3, branching=branching, acting=True), seed)
@@ -57,15 +61,16 @@ class Case:
             "c": closure.c,
             "A": closure.A,
             "gamma": closure.gamma,
+            "c_t": closure.c_t,
             "kinetic": e.kinetic,
             "potential": e.potential,
             "power": e.power,
         }
         return e.function("terms", outputs)
 
-    def numbers(self, q, v, p=None):
+    def numbers(self, q, v, p=None, t=TIME):
         """All terms at a state, as arrays by name: matrices stay matrices, columns become vectors."""
-        values = self.terms(t=TIME, q=q, v=v, p=self.p if p is None else p)
+        values = self.terms(t=t, q=q, v=v, p=self.p if p is None else p)
         return {k: np.array(x) if k in "MA" else np.array(x)[:, 0] for k, x in values.items()}
 
     def evaluate(self, expressions, q, v):
@@ -83,14 +88,13 @@ class Case:
         """The state at which the loops were drawn, with random velocities that keep them closed."""
         q = self.drawing.q()
         v = np.random.default_rng([self.seed, 2, which]).normal(size=self.topology.nv)
-        A = self.numbers(q, v)["A"]
-        return q, v - np.linalg.lstsq(A, A @ v, rcond=1e-10)[0]
+        got = self.numbers(q, v)
+        return q, v - np.linalg.lstsq(got["A"], got["A"] @ v + got["c_t"], rcond=1e-10)[0]
 
     @cached_property
     def rows(self):
         """Independent closure rows."""
-        q, v = self.closed()
-        return independent_rows(self.equations, State(self.mechanism, q, v))
+        return solved_rows(self.equations, State(self.mechanism, *self.closed(), t=TIME))
 
     @cached_property
     def multipliers(self):
@@ -101,6 +105,11 @@ class Case:
     def accelerations(self, q, v):
         """a and lam."""
         return [np.array(x)[:, 0] for x in self.multipliers(TIME, q, v, self.p)]
+
+
+def solved_rows(e, state):
+    """Numbers of the closure rows that the library would solve at a state."""
+    return independent_rows(e, state).kept
 
 
 def enumerate_names(expressions):

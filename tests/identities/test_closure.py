@@ -1,13 +1,13 @@
-"""Closure rows on random loops: closed where they were drawn, and c' = A v, c'' = A a + gamma at every state."""
+"""Closure rows on random loops: closed where drawn; c' = A v + c_t and c'' = A a + gamma at every state."""
 
 import casadi as ca
 import numpy as np
 import pytest
 
 from tests.identities.independent import difference
-from tests.identities.sample import LOOPS, PLATFORMS, case, close_to
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case, close_to
 
-pytestmark = pytest.mark.parametrize("key", LOOPS + PLATFORMS, ids=str)
+pytestmark = pytest.mark.parametrize("key", LOOPS + PLATFORMS + GEARED, ids=str)
 
 
 def test_closed_where_drawn(key):
@@ -20,10 +20,11 @@ def test_closed_where_drawn(key):
 
 
 def test_every_row_is_accounted_for(key):
-    """Rows that move and rows that never do: together 6 - n for each cut."""
+    """Rows that move and rows that never do: together 6 - n for each cut, and one for each coupling or motion."""
     c = case(*key)
     closure = c.equations.closure
-    assert len(closure) + len(closure.fixed) == sum(6 - j.type.nv for j in c.topology.cuts)
+    gears = len(c.mechanism.couplings) + len(c.mechanism.drives)
+    assert len(closure) + len(closure.fixed) == sum(6 - j.type.nv for j in c.topology.cuts) + gears
     assert len(closure) == len(closure.labels) == len(closure.units) == c.numbers(*c.closed())["A"].shape[0]
 
 
@@ -44,20 +45,21 @@ def test_jacobian_by_differences(key):
         got = c.numbers(q, v)
 
         def value(s, q=q, v=v, d=got["qdot"]):
-            return c.numbers(q + s * d, v)["c"]
+            return c.numbers(q + s * d, v, t=TIME + s)["c"]
 
         # sixth order: the error is that of the seventh derivative of 2 tan(angle / 2) at a speed of some rad/s
-        close_to(got["A"] @ v, difference(value, 1e-4), 1e-8)
+        close_to(got["A"] @ v + got["c_t"], difference(value, 1e-4), 1e-8)
 
 
 def test_bias_by_differences(key):
-    """gamma = d(A v)/dt with a = 0."""
+    """gamma = d(A v + c_t)/dt with a = 0."""
     c = case(*key)
     for q, v in states(c):
         got = c.numbers(q, v)
 
         def rate(s, q=q, v=v, d=got["qdot"]):
-            return c.numbers(q + s * d, v)["A"] @ v
+            there = c.numbers(q + s * d, v, t=TIME + s)
+            return there["A"] @ v + there["c_t"]
 
         close_to(got["gamma"], difference(rate, 1e-4), 1e-8)
 
@@ -66,7 +68,10 @@ def test_derivatives_far_away(key):
     """The same at any state, however open the loops are, with CasADi's derivatives in place of differences."""
     c = case(*key)
     e = c.equations
-    along = [ca.jtimes(x, e.limbs.q, e.qdot) for x in (e.closure.c, e.closure.A @ e.limbs.v)]
+    c_dot = e.closure.A @ e.limbs.v + e.closure.c_t
+    along = [
+        ca.jtimes(x, e.limbs.q, e.qdot) + ca.jtimes(x, e.limbs.t, ca.SX(1)) for x in (e.closure.c, ca.densify(c_dot))
+    ]
     for which in range(3):
         q, v = c.anywhere(which)
         got = c.numbers(q, v)
@@ -74,7 +79,7 @@ def test_derivatives_far_away(key):
         # a row that measures an angle as 2 tan(angle / 2) magnifies rounding by 1 + c^2 / 4 with each derivative
         scale = 1 + got["c"] ** 2
         size = np.abs(v).sum() ** 2
-        np.testing.assert_allclose((got["A"] @ v - c_dot) / scale / size, 0, atol=1e-12)
+        np.testing.assert_allclose((got["A"] @ v + got["c_t"] - c_dot) / scale / size, 0, atol=1e-12)
         np.testing.assert_allclose((got["gamma"] - drift) / scale**1.5 / size, 0, atol=1e-12)
 
 

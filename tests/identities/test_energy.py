@@ -3,7 +3,7 @@
 import casadi as ca
 import pytest
 
-from tests.identities.sample import LOOPS, PLATFORMS, TREES, case, close_to
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case, close_to
 
 
 def rate(c, q, v, a):
@@ -16,16 +16,17 @@ def rate(c, q, v, a):
     return value[0, 0]
 
 
-@pytest.mark.parametrize("key", TREES + LOOPS + PLATFORMS, ids=str)
+@pytest.mark.parametrize("key", TREES + LOOPS + PLATFORMS + GEARED, ids=str)
 def test_rate_is_power(key):
-    """At consistent states: the closing forces do no work."""
+    """At consistent states: of the closing forces only those of prescribed motions do work, lam' c_t."""
     c = case(*key)
     q, v = c.closed()
     a, lam = c.accelerations(q, v)
     got = c.numbers(q, v)
     # terms of the sum are as large as all forces times all speeds
     size = 1 + abs(lam).max(initial=0) + abs(got["h"]).max() + abs(got["tau"]).max()
-    close_to(rate(c, q, v, a) / size, got["power"][0] / size, 1e-11)
+    work = lam @ got["c_t"][list(c.rows)]
+    close_to(rate(c, q, v, a) / size, (got["power"][0] + work) / size, 1e-11)
 
 
 @pytest.mark.parametrize("key", LOOPS + PLATFORMS, ids=str)

@@ -49,7 +49,7 @@ def test_length_in_a_run(stabilise, solver):
     assert len(quaternions(topology)) == 2
     # a step of 2 ms is finer than those that the adaptive solver takes
     result = run(True, stabilise, solver=solver, **({"step": 2e-3} if solver == "rk4" else {}))
-    x = result.trajectory.x
+    x = result.x
     for four in quaternions(topology):
         # put back at every step and every sample: rounding only
         np.testing.assert_allclose(np.linalg.norm(x[:, four], axis=1), 1, rtol=0, atol=1e-15)
@@ -59,6 +59,6 @@ def test_length_in_a_run(stabilise, solver):
 @pytest.mark.parametrize("solver", ["dopri5", "dop853"])
 def test_putting_back_does_not_spoil_the_error_control(solver):
     """The loop closed at every step costs no more steps than the same motion left to drift."""
-    kept, drifting = (run(False, stabilise, solver=solver).trajectory.counts for stabilise in ("projection", "none"))
+    kept, drifting = (run(False, stabilise, solver=solver).counts for stabilise in ("projection", "none"))
     assert kept.steps <= drifting.steps + 2
     assert kept.rejections <= drifting.rejections + 2

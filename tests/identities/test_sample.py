@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.identities.sample import LOOPS, PLATFORMS, SCALAR, TREES, case
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, SCALAR, TREES, case
 from tests.random_mechanisms import CLOSING_KINDS, KINDS, draw
 
 
@@ -45,6 +45,24 @@ def test_platforms_are_held_by_many_rows(key):
     rows = len(c.rows)
     assert all("b1" in pair for pair in ends)
     assert rows > 2 * c.mechanism.joints["j1"].type.nv
+
+
+def test_gears_rotors_stops_and_motions_are_drawn():
+    geared = [case(*key) for key in GEARED]
+    assert sum(len(c.mechanism.couplings) for c in geared) >= 3
+    assert sum(len(c.mechanism.drives) for c in geared) >= 3
+    assert any(r.joint in c.drawing.closing for c in geared for r in c.mechanism.rotors.values())
+    stops = [(c, stop) for c in geared for stop in c.mechanism.joint_stops.values()]
+    pressed = [not low(c, s) <= c.drawing.at[s.joint][s.index] <= high(c, s) for c, s in stops]
+    assert any(pressed)
+
+
+def low(c, stop):
+    return c.independent.value(stop.low)
+
+
+def high(c, stop):
+    return c.independent.value(stop.high)
 
 
 def test_sizes_and_branching_vary():

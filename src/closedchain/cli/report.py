@@ -31,7 +31,7 @@ def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
         "begin": float(run.t[0]) if last else None,
         "end": float(run.t[-1]) if last else None,
         "samples": len(run.t),
-        **asdict(run.trajectory.counts),
+        **asdict(run.counts),
         "operations": {**asdict(counts), "total": counts.total},
         "closure_error": _largest(data["closure_error"]),
         "closure_velocity_error": _largest(data["closure_velocity_error"]),

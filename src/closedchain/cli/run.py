@@ -126,7 +126,7 @@ def run(
 
     # tell
     errors = ([error] if error else []) + troubles
-    interrupted = got.trajectory.status.name == "interrupted"
+    interrupted = got.status.name == "interrupted"
     code = FAILED if errors else INTERRUPTED if interrupted else DOUBTFUL if complaints else GOOD
     if as_json:
         told = errors or (complaints[:1] if interrupted else [])

@@ -113,7 +113,7 @@ class ClosureFactor:
             g: dict[object, ca.SX] = {}
             for z in names:
                 terms = [G[z, y] * x for y, x in c.items() if (z, y) in G]
-                if terms and last[z] >= k:
+                if terms and last.get(z, -1) >= k:
                     g[z] = _sum(terms)
             delta = _sum(g[z] * x for z, x in c.items() if z in g)
             self.pivots[r] = delta / whole[r]

@@ -39,7 +39,7 @@ class Baumgarte:
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        if self.alpha < 0 or (self.beta is not None and self.beta < 0):
+        if not self.alpha >= 0 or (self.beta is not None and not self.beta >= 0):
             raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha:g} and {self.beta}")
 
 

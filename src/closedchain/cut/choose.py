@@ -27,11 +27,12 @@ class Edge:
     freedoms: int
     wanted: bool = False
     cut: bool = False
+    keep: bool = False
 
     @property
-    def price(self) -> tuple[bool, int]:
+    def price(self) -> tuple[bool, bool, int]:
         """What cutting this joint costs."""
-        return (self.wanted, 6 - self.freedoms)
+        return (self.keep, self.wanted, 6 - self.freedoms)
 
 
 def choose_tree(nodes: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
@@ -60,7 +61,7 @@ def choose_tree(nodes: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]
     # Kruskal: the dearest joints to cut are kept first
     kept: list[int] = []
     candidates = [i for i, e in enumerate(edges) if not e.cut]
-    for i in sorted(candidates, key=lambda i: (not edges[i].wanted, edges[i].freedoms, i)):
+    for i in sorted(candidates, key=lambda i: (not edges[i].keep, not edges[i].wanted, edges[i].freedoms, i)):
         a, b = find(edges[i].a), find(edges[i].b)
         if a != b:
             group[a] = b

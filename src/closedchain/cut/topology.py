@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from closedchain.cut.choose import Edge, choose_tree
+from closedchain.errors import ModelError
 from closedchain.model.joint_types import JOINT_TYPES
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Joint
@@ -120,19 +121,29 @@ def _cut(m: Mechanism) -> Topology:
             number[j.a.body.name],
             number[j.b.body.name],
             freedoms=j.type.nv,
-            wanted=j.name in used or j.cut is False or not j.type.closure,
+            wanted=j.name in used,
             cut=bool(j.cut),
+            keep=j.cut is False or not j.type.closure,
         )
         for j in m.joints.values()
     ]
     joints = list(m.joints.values())
     kept, floating = choose_tree(len(names), edges)
 
+    lost = [joints[i].name for i, edge in enumerate(edges) if edge.keep and i not in kept]
+    if lost:
+        raise ModelError(
+            f"joint {lost[0]!r} closes a loop of joints that are all drawn with cut=False (or lock nothing): "
+            "allow one of them to be cut"
+        )
+
     # a body that the user's cuts set free gets the six coordinates of its pose
     bodies = list(m.bodies.values())
     for node in floating:
         body = bodies[node - 1]
         name = f"{body.name}.free"
+        while name in m.joints:
+            name += "_"
         joints.append(Joint(name, JOINT_TYPES["free"], m.ground["origin"], body["origin"]))
         kept.append(len(joints) - 1)
 
@@ -141,29 +152,28 @@ def _cut(m: Mechanism) -> Topology:
 
 def _number(m: Mechanism, tree: list[Joint], cuts: list[Joint]) -> Topology:
     """Depth first from the ground, in the order of the drawing: limb after limb, parents first."""
+    near: dict[str, list[Joint]] = {"ground": [], **{name: [] for name in m.bodies}}
+    for joint in tree:
+        near[joint.a.body.name].append(joint)
+        near[joint.b.body.name].append(joint)
     links: list[Link] = []
     at = {"ground": -1}
-    nq = nv = 0
-
-    def grow(parent: str, limb: int) -> None:
-        nonlocal nq, nv
-        for joint in tree:
-            ends = (joint.a.body, joint.b.body)
-            if parent not in (ends[0].name, ends[1].name):
-                continue
-            backwards = ends[1].name == parent
-            child = ends[0] if backwards else ends[1]
-            if child.name in at:
-                continue
-            here = len({k.limb for k in links}) if parent == "ground" else limb
-            q = slice(nq, nq + joint.type.nq)
-            v = slice(nv, nv + joint.type.nv)
-            nq, nv = q.stop, v.stop
-            at[child.name] = len(links)
-            links.append(Link(len(links), child, joint, backwards, at[parent], here, q, v))
-            grow(child.name, here)
-
-    grow("ground", 0)
+    nq = nv = limb = 0
+    # joints still to be followed, the next one last; a chain may be deeper than Python's own stack
+    waiting = [("ground", joint) for joint in reversed(near["ground"])]
+    while waiting:
+        parent, joint = waiting.pop()
+        backwards = joint.b.body.name == parent
+        child = joint.a.body if backwards else joint.b.body
+        if child.name in at:
+            continue
+        if parent == "ground":
+            limb += 1
+        q, v = slice(nq, nq + joint.type.nq), slice(nv, nv + joint.type.nv)
+        nq, nv = q.stop, v.stop
+        at[child.name] = len(links)
+        links.append(Link(len(links), child, joint, backwards, at[parent], limb - 1, q, v))
+        waiting += [(child.name, other) for other in reversed(near[child.name]) if other is not joint]
     return Topology(m, tuple(links), tuple(cuts))
 
 

@@ -103,7 +103,7 @@ def kinematics(limbs: Limbs, root: int = -1) -> Kinematics:
         if parent not in X or i == root:
             continue
         step = traced.X
-        moving = traced.motion.Phi.times(limbs.v[traced.link.v])
+        moving = traced.motion.Phi.times(limbs.v[traced.link.v, :])
         X[i] = X[parent] @ step
         twist[i] = step.motion_into(twist[parent]) + moving
         bias[i] = step.motion_into(bias[parent]) + traced.motion.bias + cross_motion(twist[i], moving)

@@ -93,7 +93,7 @@ def trace_limbs(topology: Topology) -> Limbs:
         X_PJ = limbs.joint_frame(joint, far)
         if link.parent >= 0:
             X_PJ = links[link.parent].X_LB @ X_PJ
-        q, v = limbs.q[link.q], limbs.v[link.v]
+        q, v = limbs.q[link.q, :], limbs.v[link.v, :]
         motion = joint_motion(joint.type, q, v, limbs.number(joint.pitch), link.reversed)
         links.append(TracedLink(link, _inertia(limbs, link.body).seen_from(X_LB), X_PJ, motion, X_LB))
     return Limbs(topology, *symbols, links=tuple(links))

@@ -10,12 +10,21 @@ import casadi as ca
 from closedchain.model.expression import Expression, fold
 
 
+def _smaller(a: Any, b: Any) -> Any:
+    """The smaller of two; a NaN in either stays a NaN, which C's fmin would drop."""
+    return ca.if_else(a < b, a, ca.if_else(b <= a, b, a + b))
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return ca.if_else(a > b, a, ca.if_else(b >= a, b, a + b))
+
+
 def _interp(x: Any, xp: tuple[float, ...], fp: tuple[float, ...]) -> Any:
     """Sum of clamped ramps: exact at the knots to rounding, constant outside."""
     value = fp[0]
     for x0, x1, f0, f1 in zip(xp, xp[1:], fp, fp[1:], strict=False):
         if f1 != f0:
-            value += (f1 - f0) / (x1 - x0) * (ca.fmin(ca.fmax(x, x0), x1) - x0)
+            value += (f1 - f0) / (x1 - x0) * (_smaller(_larger(x, x0), x1) - x0)
     return value
 
 
@@ -31,8 +40,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "pow": lambda a, b: a**b,
     "neg": lambda a: -a,
     "abs": ca.fabs,
-    "min": ca.fmin,
-    "max": ca.fmax,
+    "min": _smaller,
+    "max": _larger,
     "mod": _mod,
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,

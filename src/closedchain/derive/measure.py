@@ -45,7 +45,7 @@ class JointMeasures:
         """Coordinates of a joint."""
         link = self.limbs.topology.tree_joints.get(joint.name)
         if link is not None:
-            return self.limbs.q[link.q]
+            return self.limbs.q[link.q, :]
         if joint.type.name == "spherical":
             pair = self.pairs[joint.name]
             return quaternion(pair.P.X.R.T @ pair.S.X.R)

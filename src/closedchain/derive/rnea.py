@@ -31,7 +31,7 @@ def rnea(limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.S
     for i in reversed(range(len(links))):
         traced = links[i]
         Phi, f = traced.motion.Phi, force[i]
-        out[traced.link.v] = ca.densify(Phi.ang.T @ f.ang + Phi.lin.T @ f.lin)
+        out[traced.link.v, :] = ca.densify(Phi.ang.T @ f.ang + Phi.lin.T @ f.lin)
         if traced.link.parent >= 0:
             force[traced.link.parent] = force[traced.link.parent] + traced.X.force_out(f)
     return out
@@ -47,7 +47,7 @@ def body_forces(
         if a is not None:
             parent, step = traced.link.parent, traced.X
             extra = step.motion_into(_less(acceleration[parent], motion.bias[parent]))
-            acceleration[i] = motion.bias[i] + extra + traced.motion.Phi.times(a[traced.link.v])
+            acceleration[i] = motion.bias[i] + extra + traced.motion.Phi.times(a[traced.link.v, :])
         momentum = traced.inertia.times(motion.twist[i])
         f = traced.inertia.times(acceleration[i]) + cross_force(motion.twist[i], momentum)
         if i in external:

@@ -182,6 +182,8 @@ def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> d
     for label in wanted or {}:
         if label not in closing.velocity_labels:
             raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
+        if not np.isfinite(float((wanted or {})[label])):
+            raise ModelError(f"{what}: {label!r} takes a finite value, not {(wanted or {})[label]}")
     return {k: float(x) for k, x in (wanted or {}).items()}
 
 

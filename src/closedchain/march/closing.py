@@ -62,9 +62,11 @@ class Closing:
         self._f = functions(e)
         self.labels = [x for j in self.topology.joints for x in j.labels()]
         self.velocity_labels = [x for j in self.topology.joints for x in j.velocity_labels()]
-        units = [u for j in self.topology.joints for u in j.type.coordinate_units]
+        # an angle is held up to whole turns; a screw's is not, its advance counts them
+        units = [u if j.type.name != "screw" else "" for j in self.topology.joints for u in j.type.coordinate_units]
         self.rows = self._held_rows()
         self._turns = np.array([units[i] == "rad" for i in self.rows], bool)
+        self._normalise_held()
         self._values = np.array([self.held[self.labels[i]] for i in self.rows])
         self._pose_f = _pose_function(e, self.poses) if self.poses else None
         self.columns = self._free_columns()
@@ -78,7 +80,7 @@ class Closing:
         parts, rows = [c.ravel()[self.active]], [A[self.active]]
         if len(self.rows):
             value, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
-            off = value.ravel()[self.rows] - self._values
+            off = value.ravel()[self.rows] - self._signed(value.ravel()[self.rows])
             parts.append(np.where(self._turns, (off + np.pi) % (2 * np.pi) - np.pi, off))
             rows.append(J[self.rows])
         if self._pose_f is not None:
@@ -248,6 +250,28 @@ class Closing:
             q[i] = self.held.get(label, guess.get(label, q[i]))
         return np.array(self._f["retract"](self.t, q, self._zero, self.p)).ravel()
 
+    def _quaternions(self) -> list[list[str]]:
+        """Names of the quaternions that are held as a whole."""
+        every = [j.labels()[-4:] for j in self.topology.joints if j.type.has_quaternion]
+        return [list(four) for four in every if all(label in self.held for label in four)]
+
+    def _normalise_held(self) -> None:
+        for four in self._quaternions():
+            size = float(np.linalg.norm([self.held[label] for label in four]))
+            if size < 1e-9:
+                raise ModelError(f"hold: the quaternion {four[0].rpartition('.')[0]!r} has no length")
+            self.held |= {label: self.held[label] / size for label in four}
+
+    def _signed(self, measured: np.ndarray) -> np.ndarray:
+        """The held values; of a quaternion and its negative, which mean the same, the one that is nearer."""
+        values = self._values.copy()
+        names = [self.labels[i] for i in self.rows]
+        for four in self._quaternions():
+            at = [names.index(label) for label in four if label in names]
+            if len(at) == 4 and values[at] @ measured[at] < 0:
+                values[at] *= -1
+        return values
+
     def _free_columns(self) -> np.ndarray:
         """Velocities that positions may move along: all but those of held coordinates in the tree."""
         fixed = np.zeros(self.topology.nv, bool)
@@ -321,7 +345,10 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
             raise ModelError(
                 f"{what}: no joint or coordinate is named {key!r}{suggest(key, dict.fromkeys([*joints, *known]))}"
             )
-        numbers = np.atleast_1d(np.asarray(value, float))
+        try:
+            numbers = np.atleast_1d(np.asarray(value, float))
+        except (TypeError, ValueError):
+            raise ModelError(f"{what}: {key!r} takes numbers, not {value!r}") from None
         if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
             raise ModelError(
                 f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"

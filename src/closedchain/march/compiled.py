@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Compiled:
     active: tuple[int, ...]
     guarded: bool
     seconds: dict[str, float]
+    functions: dict[Any, Any] = field(default_factory=dict)  # of results, made when asked for
 
 
 def compiled(start: State, method: Formulation, guarded: bool = False) -> Compiled:

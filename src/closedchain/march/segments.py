@@ -12,7 +12,7 @@ from closedchain.close.formulation import Formulation, pack
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, Happening, Switch, Watch
-from closedchain.march.integrate import Status, Trajectory, integrate
+from closedchain.march.integrate import Failure, Status, Trajectory, integrate
 from closedchain.march.state import State, parameter_vector
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
@@ -57,11 +57,12 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
     state, work, guarded, armed = start, 0.0, False, -np.inf
     while True:
         program = compiled(state, task.method, guarded)
-        guarded = program.guarded
         pivot = _pivot(program, state, work)
-        if pivot < WATCHED and not guarded:
+        if (program.guarded or pivot < WATCHED) and not guarded:
             guarded = True
             record.append(Happening(state.t, "singular pose", _near_singular(state)))
+            if task.singularity == "stop":
+                return [*segments, Segment(state, program, _stopped(state, work, program, task))], record
             continue
         trajectory, watch = _piece(state, work, program, task, armed, pivot, first=not segments)
         segments.append(Segment(state, program, trajectory))
@@ -80,6 +81,13 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
             record.append(happening)
         else:
             return segments, record
+
+
+def _stopped(state: State, work: float, program: Compiled, task: Task) -> Trajectory:
+    """A piece that ends where it begins, because the pose is singular."""
+    here, _ = _piece(state, work, program, replace(task, until=state.t, times=np.array([state.t]), events=()), -np.inf, 1.0, first=True)
+    x = pack(state.q, state.v, work)
+    return replace(here, status=Status.singular, failure=Failure(state.t, x, None, "start or stop away from it"))
 
 
 def _changes(state: State, event: Event) -> bool:

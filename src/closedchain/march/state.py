@@ -39,6 +39,21 @@ class State:
     t: float = 0.0
     open_joints: tuple[str, ...] = ()
     a: np.ndarray | None = None
+    labels: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", cut(self.mechanism).q_labels)
+
+    def check(self) -> None:
+        """Raise if the numbers do not belong to the drawing of now."""
+        topology = self.topology
+        if topology.q_labels != self.labels or len(self.q) != topology.nq or len(self.v) != topology.nv:
+            raise ModelError(
+                f"this state (or start) of {self.mechanism.name!r} belongs to an older drawing, whose coordinates were "
+                f"({', '.join(self.labels[:8])}): take a new one from m.assemble(...)"
+            )
+        if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
+            raise ModelError(f"the state of {self.mechanism.name!r} has a coordinate or velocity that is not finite")
 
     @property
     def topology(self) -> Topology:
@@ -62,6 +77,7 @@ class State:
         return values[label]
 
     def _named(self, which: int) -> dict[str, float]:
+        self.check()
         values = joint_values(self.mechanism)(self.t, self.q, self.v, parameter_vector(self.mechanism, self.parameters))
         joints = self.topology.joints
         labels = [x for j in joints for x in (j.labels() if which == 0 else j.velocity_labels())]

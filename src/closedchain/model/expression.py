@@ -9,6 +9,7 @@ immutable tree. It knows nothing of CasADi: `closedchain.derive.lower` turns it 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -47,14 +48,26 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "mod": np.mod,
     "min": np.minimum,
     "max": np.maximum,
-    "lt": np.less,
-    "le": np.less_equal,
-    "and": np.logical_and,
-    "or": np.logical_or,
-    "not": np.logical_not,
+    "lt": lambda a, b: np.less(a, b) * 1.0,
+    "le": lambda a, b: np.less_equal(a, b) * 1.0,
+    "and": lambda a, b: np.logical_and(a, b) * 1.0,
+    "or": lambda a, b: np.logical_or(a, b) * 1.0,
+    "not": lambda a: np.logical_not(a) * 1.0,
     "where": np.where,
     "interp": lambda x, xp, fp: np.interp(x, xp, fp),
 }
+
+
+def _scalar(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that refuses arrays: a vector hidden in a scalar effort would be summed up silently."""
+
+    @functools.wraps(operator)
+    def checked(self: Expression, other: Any) -> Any:
+        if not isinstance(other, Expression) and np.ndim(other) > 0:
+            raise ModelError(f"{self} is a single number: combine it with numbers, not with the array {other!r}")
+        return operator(self, other)
+
+    return checked
 
 
 class Expression:
@@ -68,41 +81,53 @@ class Expression:
 
     # arithmetic: every operator makes a new node; constants fold when they change nothing
 
+    @_scalar
     def __add__(self, other: Number) -> Number:
         return self if _is(other, 0) else Expression("add", self, other)
 
+    @_scalar
     def __radd__(self, other: Number) -> Number:
         return self if _is(other, 0) else Expression("add", other, self)
 
+    @_scalar
     def __sub__(self, other: Number) -> Number:
         return self if _is(other, 0) else Expression("sub", self, other)
 
+    @_scalar
     def __rsub__(self, other: Number) -> Number:
         return -self if _is(other, 0) else Expression("sub", other, self)
 
+    @_scalar
     def __mul__(self, other: Number) -> Number:
         if _is(other, 0):
             return 0.0
         return self if _is(other, 1) else Expression("mul", self, other)
 
+    @_scalar
     def __rmul__(self, other: Number) -> Number:
         return self * other
 
+    @_scalar
     def __truediv__(self, other: Number) -> Number:
         return self if _is(other, 1) else Expression("div", self, other)
 
+    @_scalar
     def __rtruediv__(self, other: Number) -> Number:
         return 0.0 if _is(other, 0) else Expression("div", other, self)
 
+    @_scalar
     def __pow__(self, other: Number) -> Number:
         return self if _is(other, 1) else Expression("pow", self, other)
 
+    @_scalar
     def __rpow__(self, other: Number) -> Number:
         return Expression("pow", other, self)
 
+    @_scalar
     def __mod__(self, other: Number) -> Number:
         return Expression("mod", self, other)
 
+    @_scalar
     def __rmod__(self, other: Number) -> Number:
         return Expression("mod", other, self)
 
@@ -115,21 +140,27 @@ class Expression:
     def __abs__(self) -> Expression:
         return Expression("abs", self)
 
+    @_scalar
     def __lt__(self, other: Number) -> Expression:
         return Expression("lt", self, other)
 
+    @_scalar
     def __le__(self, other: Number) -> Expression:
         return Expression("le", self, other)
 
+    @_scalar
     def __gt__(self, other: Number) -> Expression:
         return Expression("lt", other, self)
 
+    @_scalar
     def __ge__(self, other: Number) -> Expression:
         return Expression("le", other, self)
 
+    @_scalar
     def __and__(self, other: Number) -> Expression:
         return Expression("and", self, other)
 
+    @_scalar
     def __or__(self, other: Number) -> Expression:
         return Expression("or", self, other)
 

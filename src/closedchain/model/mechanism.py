@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model import validate
@@ -43,6 +46,32 @@ RESERVED = frozenset(
 )
 
 
+def _atomic(method: Any) -> Any:
+    """A method that changes the drawing altogether or, if it is refused, not at all: one corrects the line and goes on."""
+
+    @functools.wraps(method)
+    def attempt(self: Mechanism, *args: Any, **kwargs: Any) -> Any:
+        if self._attempting:
+            return method(self, *args, **kwargs)
+        tables = {k: dict(v) for k, v in vars(self).items() if isinstance(v, dict)}
+        values, taken, revision = dict(self.parameters._values), set(self._taken), self.revision
+        frames = {body: dict(body.frames) for body in (self.ground, *self.bodies.values())}
+        self._attempting = True
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            for name, table in tables.items():
+                setattr(self, name, table)
+            self.parameters._values, self._taken, self.revision = values, taken, revision
+            for body, before in frames.items():
+                body.frames = before
+            raise
+        finally:
+            self._attempting = False
+
+    return attempt
+
+
 def _verb(module: str, name: str) -> Any:
     """A method that is a function of a later layer, which takes the mechanism as its first argument."""
 
@@ -76,6 +105,13 @@ class Parameters(MutableMapping[str, float]):
         if isinstance(value, Expression):
             raise ModelError(f"the value of parameter {name!r} must be a number, not the expression {value}")
         self._values[name] = check_number(value, f"parameter {name!r}")  # type: ignore[assignment]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a parameter, or the default if there is none of that name."""
+        return self._values.get(name, default)
 
     def __delitem__(self, name: str) -> None:
         raise ModelError(f"parameter {name!r} belongs to the drawing and cannot be deleted")
@@ -124,8 +160,9 @@ class Mechanism:
     """
 
     def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81)) -> None:
-        if len(gravity) != 3:
-            raise ModelError(f"mechanism {name!r}: gravity has three components, not {len(gravity)}")
+        if not hasattr(gravity, "__len__") or len(gravity) != 3:
+            got = len(gravity) if hasattr(gravity, "__len__") else f"one number, {gravity}; for instance (0, 0, -9.81)"
+            raise ModelError(f"mechanism {name!r}: gravity has three components, not {got}")
         self.name = name
         self.parameters = Parameters(name)
         self.bodies: dict[str, Body] = {}
@@ -144,12 +181,14 @@ class Mechanism:
         self.start_velocity: dict[str, Any] = {}
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
         self._derived: dict[Any, Any] = {}  # what later layers computed for this revision
+        self._attempting = False  # inside a method that undoes itself when it fails
         self.gravity: Vector = self._vector(gravity, "gravity")
         self.ground = Body(self, "ground", MassProperties(0.0, (0.0, 0.0, 0.0), (0.0,) * 6), "ground", {})
         self._taken = {"ground"}
 
     # ---- numbers -----------------------------------------------------------------------------------------------
 
+    @_atomic
     def parameter(self, name: str, value: float) -> Expression:
         """Declare a named number. It may be used wherever a number may, and changed without recompiling."""
         number = check_number(value, f"parameter {name!r}")
@@ -187,7 +226,11 @@ class Mechanism:
         """A torque or force: a number, or a function of t, q, v."""
         if callable(value) and not isinstance(value, Expression):
             q, v = Leaves("coordinate", self.joints), Leaves("velocity", self.joints)
-            count = len(inspect.signature(value).parameters)
+            kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            takes = inspect.signature(value).parameters.values()
+            count = sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in takes)
+            if count == 0 and any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in takes):
+                count = 1  # a function of any number of arguments, such as cc.sin itself, is a function of time
             if count not in (1, 3):
                 raise ModelError(f"{name}: a function of the effort takes (t) or (t, q, v), not {count} arguments")
             value = value(t) if count == 1 else value(t, q, v)
@@ -219,6 +262,7 @@ class Mechanism:
 
     # ---- bodies and frames ---------------------------------------------------------------------------------------
 
+    @_atomic
     def body(self, name: str, shape: Shape) -> Body:
         """Add a body.
 
@@ -239,6 +283,7 @@ class Mechanism:
         self.bodies[name] = body
         return body
 
+    @_atomic
     def _name_frame(self, frame: Frame, name: str) -> Frame:
         """Give a frame its name: its numbers become parameters ``body.name.x`` and so on."""
         body = frame.body
@@ -266,7 +311,8 @@ class Mechanism:
         if place.name is not None:
             return place
         name, k = user, 2
-        while name in place.body.frames:
+        body = place.body
+        while name in body.frames or hasattr(type(body), name) or name in vars(body):
             name, k = f"{user}_{k}", k + 1
         return self._name_frame(place, name)
 
@@ -284,6 +330,7 @@ class Mechanism:
 
     # ---- joints --------------------------------------------------------------------------------------------------
 
+    @_atomic
     def joint(
         self,
         kind: str,
@@ -408,6 +455,7 @@ class Mechanism:
 
     # ---- what acts -----------------------------------------------------------------------------------------------
 
+    @_atomic
     def motor(
         self,
         joint: str | Joint,
@@ -438,6 +486,7 @@ class Mechanism:
         self.motors[name] = motor
         return motor
 
+    @_atomic
     def joint_spring(
         self,
         joint: str | Joint,
@@ -459,6 +508,7 @@ class Mechanism:
         self.joint_springs[name] = spring = JointSpring(name, j.name, index, k, r)
         return spring
 
+    @_atomic
     def joint_damper(
         self,
         joint: str | Joint,
@@ -485,6 +535,11 @@ class Mechanism:
     ) -> JointDamper:
         if not taken:
             self._take(name)
+        for what, value in (("viscous friction or damping", c), ("Coulomb friction", coulomb)):
+            if not isinstance(value, Expression) and value < 0:
+                raise ModelError(f"{name}: {what} must not be negative, got {value:g}: it would feed energy in")
+        if not isinstance(velocity, Expression) and not velocity > 0:
+            raise ModelError(f"{name}: the velocity over which friction changes sign must be positive, not {velocity}")
         damping = self._number(c, f"{name}.viscous" if not taken else f"{name}.damping")
         dry = self._number(coulomb, f"{name}.coulomb")
         scale = 1.0 if is_zero(dry) else self._number(velocity, f"{name}.velocity")
@@ -502,6 +557,7 @@ class Mechanism:
         low, high = self._number(stop.low, f"{name}.low"), self._number(stop.high, f"{name}.high")
         self.joint_stops[name] = JointStop(name, joint.name, i, low, high, k, c)
 
+    @_atomic
     def rotor(
         self,
         joint: str | Joint,
@@ -521,6 +577,7 @@ class Mechanism:
         self.rotors[name] = rotor
         return rotor
 
+    @_atomic
     def couple(self, name: str, driven: str, driver: str, *, ratio: Number = 1.0, offset: Number = 0.0) -> Coupling:
         """Gear two coordinates together: ``driven = ratio driver + offset``.
 
@@ -537,6 +594,7 @@ class Mechanism:
         self.couplings[name] = gear
         return gear
 
+    @_atomic
     def drive(
         self, joint: str | Joint, position: Any, *, coordinate: str | int | None = None, name: str | None = None
     ) -> Drive:
@@ -567,6 +625,7 @@ class Mechanism:
         known = [x for j in self.joints.values() for x in j.labels()]
         raise ModelError(f"{what}: no coordinate is named {label!r}{suggest(label, known)}")
 
+    @_atomic
     def force(
         self,
         name: str,
@@ -590,6 +649,7 @@ class Mechanism:
         self.forces[name] = acting = FrameForce(name, frame, tuple(parts), tuple(turns), axes == "world")  # type: ignore
         return acting
 
+    @_atomic
     def spring(
         self, name: str, a: Place, b: Place, stiffness: Number, *, length: Number = 0.0, damping: Number = 0.0
     ) -> PointSpring:
@@ -614,6 +674,8 @@ class Mechanism:
         name = joint.name if isinstance(joint, Joint) else joint
         if name not in self.joints:
             raise ModelError(f"{what} on the unknown joint {name!r}{suggest(str(name), self.joints)}")
+        if isinstance(joint, Joint) and self.joints[name] is not joint:
+            raise ModelError(f"{what} on joint {name!r} of another mechanism: name the joint of {self.name!r}")
         return self.joints[name]
 
     def _free_name(self, name: str | None, stem: str) -> str:
@@ -686,20 +748,23 @@ def _stops(limits: Any) -> tuple[Stops | None, ...]:
 def _limits(limits: Any, n: int, what: str) -> tuple[tuple[float, float] | None, ...]:
     if limits is None:
         return ()
-    if isinstance(limits, Stops):
-        limits = [limits]
-    limits = [(x.low, x.high) if isinstance(x, Stops) else x for x in limits]
-    pairs = (
-        [limits] if len(limits) == 2 and not hasattr(limits[0], "__len__") and limits[0] is not None else list(limits)
-    )
-    if len(pairs) != n:
-        raise ModelError(f"{what}: limits need one pair (low, high) or None for each of the {n} coordinates")
+    wrong = ModelError(f"{what}: limits need one pair (low, high) or None for each of the {n} coordinates, not {limits!r}")
+    each = [limits] if isinstance(limits, Stops) else limits.tolist() if isinstance(limits, np.ndarray) else limits
+    if not isinstance(each, list | tuple):
+        raise wrong
+    if len(each) == 2 and all(isinstance(x, int | float) for x in each):
+        each = [each]
+    if len(each) != n:
+        raise wrong
     out: list[tuple[float, float] | None] = []
-    for pair in pairs:
+    for pair in each:
+        pair = (pair.low, pair.high) if isinstance(pair, Stops) else pair
         if pair is None:
             out.append(None)
             continue
-        low, high = (float(x) for x in pair)
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(isinstance(x, int | float) for x in pair):
+            raise wrong
+        low, high = map(float, pair)  # infinite ones are one-sided limits
         if not low < high:
             raise ModelError(f"{what}: the lower limit {low:g} is not below the upper limit {high:g}")
         out.append((low, high))
@@ -709,7 +774,7 @@ def _limits(limits: Any, n: int, what: str) -> tuple[tuple[float, float] | None,
 def _friction(friction: Any, n: int, what: str) -> tuple[Friction | None, ...]:
     if friction is None:
         return ()
-    each = (friction,) * n if isinstance(friction, Friction) else tuple(friction)
-    if len(each) != n or not all(f is None or isinstance(f, Friction) for f in each):
+    each = (friction,) * n if isinstance(friction, Friction) else friction
+    if not isinstance(each, list | tuple) or len(each) != n or not all(f is None or isinstance(f, Friction) for f in each):
         raise ModelError(f"{what}: friction takes a cc.Friction, or one (or None) for each of the {n} freedoms")
-    return each
+    return tuple(each)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Number
+from closedchain.model.expression import Expression, Number, is_zero
 from closedchain.model.functions import pi
 
 Vector: TypeAlias = tuple[Number, Number, Number]
@@ -43,9 +43,12 @@ class Shape:
     outline: Mapping[str, Any] = field(default_factory=dict)  # how to draw it; no part of the dynamics
 
 
-def _mass(kind: str, mass: Number | None, density: Number | None) -> dict[str, Number]:
+def _mass(kind: str, mass: Number | None, density: Number | None, **sizes: Number) -> dict[str, Number]:
     if (mass is None) == (density is None):
         raise ModelError(f"a {kind} takes either its mass or its density")
+    flat = [name for name, size in sizes.items() if is_zero(size)]
+    if density is not None and flat:
+        raise ModelError(f"a {kind} with a density needs a {flat[0]}: without it, it has no volume and weighs nothing")
     return {"mass": mass} if density is None else {"density": density}  # type: ignore[dict-item]
 
 
@@ -74,7 +77,7 @@ def rigid(mass: Number, com: Sequence[Number] = (0, 0, 0), inertia: Any = (0, 0,
     rows = list(inertia)
     if len(rows) == 3 and all(hasattr(r, "__len__") and len(r) == 3 for r in rows):
         for i, j in ((0, 1), (0, 2), (1, 2)):
-            if rows[i][j] is not rows[j][i] and rows[i][j] != rows[j][i]:
+            if rows[i][j] is not rows[j][i] and not _equal(rows[i][j], rows[j][i], rows):
                 raise ModelError(f"the inertia matrix is not symmetric: {rows[i][j]} and {rows[j][i]}")
         entries = [rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2]]
     elif len(rows) == 3:
@@ -97,6 +100,14 @@ def rigid(mass: Number, com: Sequence[Number] = (0, 0, 0), inertia: Any = (0, 0,
         )
 
     return Shape("rigid", dimensions, build)
+
+
+def _equal(a: Any, b: Any, rows: Any) -> bool:
+    """Equal to rounding: a matrix that was turned is symmetric to some 1e-16 only."""
+    if isinstance(a, Expression) or isinstance(b, Expression):
+        return False
+    size = max(abs(float(rows[i][i])) for i in range(3) if not isinstance(rows[i][i], Expression))
+    return abs(a - b) <= 1e-9 * size
 
 
 def massless() -> Shape:
@@ -128,7 +139,7 @@ def rod(length: Number, mass: Number | None = None, *, density: Number | None = 
             m, (L / 2, 0.0, 0.0), (m * r**2 / 2, across, across, 0.0, 0.0, 0.0), {"tip": (L, 0.0, 0.0)}
         )
 
-    dimensions = {"length": length, **_mass("rod", mass, density), "radius": radius}
+    dimensions = {"length": length, **_mass("rod", mass, density, radius=radius), "radius": radius}
     return Shape("rod", dimensions, build, {"line": ("origin", "tip")})
 
 
@@ -180,6 +191,7 @@ def plate(
     thickness: Number = 0.0,
 ) -> Shape:
     """A flat rectangle ``width`` (x) by ``height`` (y), centred at the body's origin."""
+    _mass("plate", mass, density, thickness=thickness)
     flat = box((width, height, thickness), mass, density=density)
     names = {"size.x": "width", "size.y": "height", "size.z": "thickness"}
 
@@ -193,6 +205,7 @@ def disc(
     radius: Number, mass: Number | None = None, *, density: Number | None = None, thickness: Number = 0.0
 ) -> Shape:
     """A flat round plate about z, centred at the body's origin."""
+    _mass("disc", mass, density, thickness=thickness)
     round_one = cylinder(radius, thickness, mass, density=density)
     names = {"length": "thickness"}
 

@@ -28,10 +28,7 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         kind = joint.type
         cut = joint.name not in e.topology.tree_joints
         for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
-            values = out["q"][:, iq]
-            if cut and unit == "rad" and kind.name != "screw":
-                values = np.unwrap(values)  # measured between -pi and pi
-            variables[label] = ("time", values, _about(unit, joint.name, cut))
+            variables[label] = ("time", out["q"][:, iq], _about(unit, joint.name, cut))
             iq += 1
         for name, label, unit in zip(kind.velocities, joint.velocity_labels(), kind.velocity_units, strict=True):
             rate = f"{label}'" if name in kind.coordinates else label

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedchain.close.formulation import pack
 from closedchain.derive.equations import Equations
 from closedchain.march.integrate import Status
 
@@ -37,14 +38,22 @@ def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
     e = run.program.equations
     for name, effort in e.applied.efforts.items():
         f = e.function("effort", {"effort": effort})
-        for dt in (0.0, 1e-9, 1e-6, 1e-3):  # the trouble may begin just after the last good state
-            value = np.array(f(t + dt, q, v, run.p)).ravel()
+        for dt in (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1):  # the trouble may begin just after the last good state
+            value = np.array(f(t + dt, *_ahead(run, t, q, v, dt), run.p)).ravel()
             if not np.isfinite(value).all():
                 return (
                     f"{name!r} is {value[~np.isfinite(value)][0]} there: look at its function of t, q, v "
                     "(a square root or logarithm of a negative number, a division by zero)"
                 )
     return None
+
+
+def _ahead(run: Run, t: float, q: np.ndarray, v: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where the motion is heading for."""
+    rate = run.segments[-1].program.rhs(t, pack(q, v), run.p)
+    if not np.isfinite(rate).all():
+        return q, v
+    return q + dt * rate[: len(q)], v + dt * rate[len(q) : len(q) + len(v)]
 
 
 def weightless(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from closedchain.march.compiled import Compiled
 from closedchain.march.segments import Segment
+from closedchain.errors import ModelError
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
@@ -25,8 +26,7 @@ def evaluate(
 
     CasADi's own interpreter is fast enough here, and saves the user a compilation.
     """
-    derived = program.equations.topology.mechanism._derived
-    key = ("evaluate", program.method, program.rows, program.guarded, key)
+    derived = program.functions
     if key not in derived:
         inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p]
         dense = ca.cse([ca.densify(v) for v in expressions.values()])
@@ -50,7 +50,21 @@ def outputs(segments: Sequence[Segment], p: np.ndarray) -> dict[str, np.ndarray]
     ``lam`` has a column for every closure row; rows that are redundant or open have no force.
     """
     pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, p) for s in segments]
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    out = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    _count_turns(segments[0].program, out["q"])
+    return out
+
+
+def _count_turns(program: Compiled, q: np.ndarray) -> None:
+    """Angles of cut joints are measured between -pi and pi; over time they are continued, in place."""
+    topology = program.equations.topology
+    column = 0
+    for joint in topology.joints:
+        cut = joint.name not in topology.tree_joints and joint.type.name != "screw"
+        for unit in joint.type.coordinate_units:
+            if cut and unit == "rad" and len(q):
+                q[:, column] = np.unwrap(q[:, column])
+            column += 1
 
 
 def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
@@ -81,6 +95,8 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
     import xarray
 
     e = run.program.equations
+    if frame.body.mechanism is not run.mechanism:
+        raise ModelError(f"frame {frame.body.name}.{frame.name} belongs to another mechanism, {frame.body.mechanism.name!r}")
     motion = e.motion.frame(frame)
     columns = {
         "position": motion.X.r,
@@ -88,7 +104,7 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    got = evaluate(run.program, (frame.body.name, frame.name, id(frame)), columns, run.t, run.x, run.p)
+    got = evaluate(run.program, frame, columns, run.t, run.x, run.p)
     axes = list("xyz")
     return xarray.Dataset(
         {

@@ -15,7 +15,7 @@ from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
 from closedchain.march.assemble import active_rows, assemble
-from closedchain.march.closing import TOLERANCE
+from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event
 from closedchain.march.integrate import SOLVERS
@@ -99,6 +99,7 @@ def simulate(
         start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
     if start.mechanism is not mechanism:
         raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
+    start.check()
     changes = {**start.parameters, **(parameters or {})}
     start = replace(start, parameters=changes, t=start.t if begin is None else begin)
     mechanism.validate(start.parameters)
@@ -138,7 +139,15 @@ def simulate(
 def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
     """The times at which the motion is kept."""
     if t_eval is not None:
-        return np.atleast_1d(np.asarray(t_eval, float))
+        times = np.asarray(t_eval, float)
+        if times.ndim != 1 or not np.isfinite(times).all():
+            raise ModelError(f"t_eval must be a vector of finite times, not {t_eval!r}")
+        low, high = min(begin, until), max(begin, until)
+        if times.size and not (low <= times.min() and times.max() <= high):
+            raise ModelError(f"t_eval goes from {times.min():g} to {times.max():g} s, outside of the run, {low:g} to {high:g}")
+        if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
+            raise ModelError("t_eval must go strictly from the beginning of the run to its end")
+        return times
     return np.linspace(begin, until, SAMPLES) if until != begin else np.array([begin])
 
 
@@ -149,7 +158,7 @@ def check_options(
     rtol: float,
     atol: float | None,
     step: float | None,
-    singularity: str,
+    singularity: str = "pass",
 ) -> None:
     """Say what is wrong with the numbers of a call before anything is computed."""
     if solver not in SOLVERS:
@@ -173,6 +182,7 @@ def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
     missing = weightless(e, start.t, start.q, start.v, p)
     if missing:
         raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
+    Closing(e, p, time=start.t).check_fixed()
     active = active_rows(e, start.open_joints)
     if not active:
         return

@@ -5,8 +5,8 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.redundancy import independent_rows
 from closedchain.march.state import parameter_vector
+from tests.identities.sample import solved_rows
 from tests.random_mechanisms import SCALAR_KINDS, draw, draw_platform
 
 
@@ -29,7 +29,7 @@ def test_directions_that_no_row_holds(pistons):
     m = press(pistons)
     e = derive(m)
     q, v = np.zeros(e.topology.nq), np.zeros(e.topology.nv)
-    rows = independent_rows(e, cc.State(m, q, v))
+    rows = solved_rows(e, cc.State(m, q, v))
     f = e.function("f", {"a": cc.Multipliers().close(e, rows).a})
     a = dict(zip(e.topology.v_labels, np.array(f(0, q, v, parameter_vector(m)))[:, 0], strict=True))
     rise = sum(20.0 + k for k in range(pistons)) / (10.0 + pistons) - 9.81
@@ -41,7 +41,7 @@ def test_directions_that_no_row_holds(pistons):
 def operations(m, q):
     """Scalar operations of the accelerations."""
     e = derive(m)
-    rows = independent_rows(e, cc.State(m, q, np.zeros(e.topology.nv)))
+    rows = solved_rows(e, cc.State(m, q, np.zeros(e.topology.nv)))
     closed = cc.Multipliers("none").close(e, rows)
     return e.function("f", {"a": closed.a}).n_instructions()
 
@@ -79,7 +79,7 @@ def test_deep_chains_with_many_loops(seed):
     e = derive(m)
     q = drawing.q()
     v = np.random.default_rng(seed).normal(size=e.topology.nv)
-    rows = list(independent_rows(e, cc.State(m, q, v)))
+    rows = list(solved_rows(e, cc.State(m, q, v)))
     closed = cc.Multipliers("none").close(e, tuple(rows))
     out = {
         "M": e.M,

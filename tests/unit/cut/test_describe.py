@@ -7,7 +7,6 @@ from closedchain.cut.describe import describe, table
 from closedchain.model.library import MECHANISMS
 
 
-
 def test_a_table_lines_up():
     assert table(("a", "long"), [("wide one", "x"), ("b", "y")]) == [
         "a         long",

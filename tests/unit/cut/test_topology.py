@@ -8,7 +8,7 @@ from closedchain.model.library import MECHANISMS
 
 
 def chain(*kinds, name="loop", **options):
-    """A closed loop: ground, bodies b1, b2, ... and joints j1, j2, ... of the given kinds, the last one to the ground."""
+    """A closed loop of bodies b1, b2, ... and joints j1, j2, ... of the given kinds, from the ground and back to it."""
     m = cc.Mechanism(name, gravity=(0, 0, 0))
     last = m.ground
     for k, kind in enumerate(kinds, start=1):
@@ -73,8 +73,22 @@ def test_friction_and_springs_count_as_use():
     m = chain("revolute", "revolute", "cylindrical", "revolute", j3={"friction": (cc.Friction(0.1), None)})
     assert cuts(m) != ["j3"]
 
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda m: m.joint_spring("j3", 1.0, coordinate="slide"),
+        lambda m: m.rotor("j3", 1.0, coordinate="angle"),
+        lambda m: m.couple("gear", "j1", "j3.angle"),
+        lambda m: m.drive("j3", cc.sin(cc.t), coordinate="slide"),
+    ],
+    ids=["spring", "rotor", "gear", "drive"],
+)
+def test_whatever_asks_for_a_coordinate_keeps_its_joint(use):
     m = chain("revolute", "revolute", "cylindrical", "revolute")
-    m.joint_spring("j3", 1.0, coordinate="slide")
+    assert cuts(m) == ["j3"]
+    use(m)
+
     assert cuts(m) != ["j3"]
 
 
@@ -112,7 +126,7 @@ def test_a_joint_that_must_not_be_cut_beats_motors(kept):
 def test_a_loop_that_must_not_be_cut_anywhere_is_a_contradiction():
     m = chain(*["revolute"] * 3, **{f"j{k}": {"cut": False} for k in (1, 2, 3)})
 
-    with pytest.raises(cc.ModelError, match="j[123].*cut=False|cut=False.*j[123]"):
+    with pytest.raises(cc.ModelError, match=r"j[123].*cut=False|cut=False.*j[123]"):
         cut(m)
 
 
@@ -189,7 +203,7 @@ def test_two_free_joints_that_close_a_loop_are_refused():
     m.free("f1", m.ground, a)
     m.free("f2", m.ground, a)
 
-    with pytest.raises(cc.ModelError, match="f[12]"):
+    with pytest.raises(cc.ModelError, match=r"f[12]"):
         m.assemble()
 
 

@@ -154,3 +154,26 @@ def test_torque_on_a_cut_joint_is_felt_by_the_tree():
     effort = 2.0 - 3.0 * (0.7 - 0.2)
     np.testing.assert_allclose(tau[:, 0], [-effort, effort], rtol=1e-14)
     assert P[0, 0] == pytest.approx(effort * 0.5, rel=1e-14)
+
+
+@pytest.mark.parametrize(("low", "high", "beyond"), [(-1.0, 0.5, 0.3), (1.0, 2.0, -0.2), (0.0, 1.0, 0.0)])
+def test_stop(low, high, beyond):
+    """A spring and a damper outside the limits, nothing within."""
+    m = cc.Mechanism("stopped", gravity=(0, 0, 0))
+    stops = cc.Stops(low, high, stiffness=10.0, damping=2.0)
+    m.revolute("turn", m.ground, m.body("arm", cc.rod(length=1.5, mass=1.0)), limits=stops)
+    tau, V_, P = numbers(m, lambda e: [e.tau, e.potential, e.power], [0.8], [-1.2])
+    resist = 2.0 * -1.2 if beyond else 0.0
+    assert tau[0, 0] == pytest.approx(-10.0 * beyond - resist, abs=1e-14)
+    assert V_[0, 0] == pytest.approx(5.0 * beyond**2, abs=1e-14)
+    assert P[0, 0] == pytest.approx(-resist * -1.2, abs=1e-14)
+
+
+def test_efforts_may_depend_on_places_and_speeds():
+    """A cable that pulls the tip towards the ground: the frame's own place and speed, in world axes."""
+    m = slide_and_turn()
+    tip = m.bodies["arm"].tip
+    m.force("cable", tip, (0, lambda t, q, v: -3.0 * tip.place[1] - 0.5 * tip.speed[1], 0))
+    y, y_rate = TIP[1], np.cross([0, 0, V[1]], TIP)[1]
+    f = -3.0 * y - 0.5 * y_rate
+    check(m, [0, TIP[0] * f], 0, f * y_rate)

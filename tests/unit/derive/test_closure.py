@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+import closedchain as cc
 from closedchain.derive.closure import ROWS
+from closedchain.derive.equations import derive
 from closedchain.model.joint_types import JOINT_TYPES
 from tests.identities.independent import joint_rate, pose, rotate, rotation_of, unskew
 from tests.random_mechanisms import random_rotation
 from tests.unit.derive.cut_pair import cut_pair
+from tests.unit.derive.planar import numbers
 
 CLOSING = [name for name, kind in JOINT_TYPES.items() if kind.closure]
 
@@ -157,3 +160,55 @@ def test_small_angles_are_measured_as_they_are(rng):
     np.testing.assert_allclose(c[3:], -w * 2 * np.tan(angle / 2) / angle, atol=1e-13)
     half = pair.at(pose(rotation_of([np.cos(0.7), np.sin(0.7), 0, 0])), rng)[0]
     np.testing.assert_allclose(half[3], -2 * np.tan(0.7), rtol=1e-12)
+
+
+def geared():
+    """A driven slide, and an angle geared to it: 2 q + 0.5."""
+    m = cc.Mechanism("geared", gravity=(0, 0, 0))
+    cart, wheel = m.body("cart", cc.box((1, 1, 1), mass=2.0)), m.body("wheel", cc.disc(radius=0.5, mass=1.0))
+    m.prismatic("slide", m.ground, cart, axis=(1, 0, 0))
+    m.revolute("turn", cart, wheel)
+    m.couple("gear", "turn", "slide", ratio=2.0, offset=0.5)
+    m.drive("slide", 0.1 * cc.sin(3 * cc.t))
+    return m
+
+
+def test_couplings_and_prescribed_motions_are_rows():
+    m = geared()
+
+    def outputs(e):
+        return [e.closure.c, e.closure.A, e.closure.gamma, e.closure.c_t]
+
+    t, q, v = 0.4, np.array([0.3, 0.8]), np.array([0.7, -0.2])
+    c, A, gamma, c_t = numbers(m, outputs, q, v, t)
+    np.testing.assert_allclose(c[:, 0], [2 * 0.3 + 0.5 - 0.8, 0.1 * np.sin(1.2) - 0.3], rtol=1e-14)
+    np.testing.assert_allclose(A, [[2, -1], [-1, 0]])
+    np.testing.assert_allclose(c_t[:, 0], [0, 0.3 * np.cos(1.2)], rtol=1e-14)
+    np.testing.assert_allclose(gamma[:, 0], [0, -0.9 * np.sin(1.2)], rtol=1e-14)
+    assert derive(m).closure.joints == ("gear", "slide.drive")
+
+
+def test_what_a_prescribed_motion_takes():
+    """Cart and wheel accelerate as the motion says; the drive moves both masses and, by the gear, turns the wheel."""
+    m = geared()
+    t = 0.4
+    slide, rate, a_slide = 0.1 * np.sin(1.2), 0.3 * np.cos(1.2), -0.9 * np.sin(1.2)
+    e = derive(m)
+    closed = cc.Multipliers("none").close(e, (0, 1))
+    q, v = [slide, 2 * slide + 0.5], [rate, 2 * rate]
+    a, lam = numbers(m, lambda e: [closed.a, closed.lam], q, v, t)
+    np.testing.assert_allclose(a[:, 0], [a_slide, 2 * a_slide], rtol=1e-13)
+    wheel = 1.0 * 0.5**2 / 2
+    np.testing.assert_allclose(lam[:, 0], [wheel * 2 * a_slide, 3.0 * a_slide + 2 * wheel * 2 * a_slide], rtol=1e-13)
+
+
+def test_angles_of_cut_joints_are_not_coupled():
+    """They are known up to whole turns only."""
+    m = cc.Mechanism("roof", gravity=(0, 0, 0))
+    left, right = m.body("left", cc.rod(length=1.0, mass=3.0)), m.body("right", cc.rod(length=1.0, mass=3.0))
+    m.revolute("A", m.ground, left)
+    m.revolute("B", m.ground.at(1, 0, 0), right)
+    m.revolute("C", left.tip, right.tip, cut=True)
+    m.couple("gear", "C", "A")
+    with pytest.raises(cc.ModelError, match="'C', but that joint is cut"):
+        derive(m)

@@ -42,14 +42,15 @@ def test_digest_follows_the_sources(tmp_path):
     (tmp_path / "native").mkdir()
     solver, call, other = (tmp_path / name for name in ("march/rk4.py", "native/call.py", "native/ir.py"))
     for path in (solver, call, other):
-        path.write_text("a = 1\n")
+        path.write_text("from closedchain.march.jit import jit\na = 1\n")
     digests = [source_digest(tmp_path)]
     other.write_text("a = 2\n")
+    (tmp_path / "march" / "assemble.py").write_text("nothing jitted here")
     assert source_digest(tmp_path) == digests[0]
     for path in (solver, call):
-        path.write_text("a = 2\n")
+        path.write_text("from closedchain.march.jit import jit\na = 2\n")
         digests.append(source_digest(tmp_path))
-    (tmp_path / "march" / "radau.py").write_text("")
+    (tmp_path / "march" / "radau.py").write_text("from closedchain.march.jit import jit\n")
     digests.append(source_digest(tmp_path))
     assert len(set(digests)) == 4
 

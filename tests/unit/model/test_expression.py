@@ -126,6 +126,7 @@ def test_shared_nodes_are_computed_once():
         (cc.where(A < B, 1.0, 2.0), "where((a < b), 1, 2)"),
         (Expression("coordinate", "O", None), "q[O]"),
         (Expression("velocity", "table", "x"), "v[table.x]"),
+        (cc.multiplier("B", "tilt y"), "lam[B tilt y]"),
     ],
     ids=str,
 )

@@ -1,6 +1,7 @@
 """Drawing a mechanism: what may be said, what is refused and how, and that a refusal leaves no trace."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -77,10 +78,10 @@ def test_asking_whether_a_parameter_exists(m, a):
     [
         (lambda m: m.parameters["a.mas"], r"mechanism 'rig' has no parameter 'a\.mas'; did you mean 'a\.mass'"),
         (lambda m: m.parameters.update({"a.mas": 1}), r"no parameter 'a\.mas'"),
-        (lambda m: m.parameters["a.radius"], r"no parameter 'a\.radius'.*exactly zero is structure: draw it with m\.parameter"),
+        (lambda m: m.parameters["a.radius"], r"no parameter 'a\.radius'.*exactly zero is structure"),
         (lambda m: m.parameters.update({"a.mass": math.nan}), r"parameter 'a\.mass' is nan"),
         (lambda m: m.parameters.update({"a.mass": "heavy"}), r"parameter 'a\.mass' must be a number"),
-        (lambda m: m.parameters.update({"a.mass": cc.t}), r"parameter 'a\.mass' must be a number, not the expression t"),
+        (lambda m: m.parameters.update({"a.mass": cc.t}), r"'a\.mass' must be a number, not the expression t"),
         (lambda m: m.parameters.pop("a.mass"), r"parameter 'a\.mass' belongs to the drawing"),
         (lambda m: m.parameters.merged({"mass": 1}), "no parameter 'mass'"),
         (lambda m: m.parameters.merged({"a.mass": math.inf}), r"parameter 'a\.mass' is inf"),
@@ -203,7 +204,7 @@ def test_a_place_is_a_body_or_a_frame(m, a):
 def test_a_frame_of_another_mechanism_is_refused(m, a, use):
     other = cc.Mechanism("other").body("theirs", cc.rod(1, 1))
 
-    with pytest.raises(cc.ModelError, match="'O' is placed on body '(theirs|ground)' of another mechanism, 'other'"):
+    with pytest.raises(cc.ModelError, match=r"'O' is placed on body '(theirs|ground)' of another mechanism, 'other'"):
         use(m, other.tip)
 
 
@@ -222,9 +223,9 @@ def test_a_frame_of_another_mechanism_is_refused(m, a, use):
         (lambda m, a, b: m.revolute("O", a, b, axis=(1, 0)), "joint 'O': an axis is three plain numbers"),
         (lambda m, a, b: m.revolute("O", a, b, axis=(math.nan, 0, 1)), "joint 'O' is nan"),
         (lambda m, a, b: m.revolute("O", a, b, axes=((1, 0, 0), (0, 1, 0))), "joint 'O' is revolute: only a universal"),
-        (lambda m, a, b: m.universal("O", a, b, axis=(1, 0, 0)), r"joint 'O' is universal: give axes=\(first, second\)"),
+        (lambda m, a, b: m.universal("O", a, b, axis=(1, 0, 0)), r"joint 'O' is universal: give axes=\(first"),
         (lambda m, a, b: m.universal("O", a, b, axes=((1, 0, 0),)), "joint 'O': a universal joint has two axes, not 1"),
-        (lambda m, a, b: m.universal("O", a, b, axes=((1, 0, 0), (1, 0, 0))), "joint 'O': the two axes .*not perpendicular"),
+        (lambda m, a, b: m.universal("O", a, b, axes=((1, 0, 0), (1, 0, 0))), "joint 'O': the two axes .*perpendi"),
         (lambda m, a, b: m.revolute("O", a, b, pitch=0.1), "joint 'O' is revolute: only a screw has a pitch"),
         (lambda m, a, b: m.screw("O", a, b, pitch=0), "screw 'O' has no pitch"),
         (lambda m, a, b: m.screw("O", a, b, pitch=math.nan), r"O\.pitch is nan"),
@@ -234,16 +235,16 @@ def test_a_frame_of_another_mechanism_is_refused(m, a, use):
         (lambda m, a, b: m.revolute("O", a, b, guess=math.inf), "joint 'O': guess is inf"),
         (lambda m, a, b: m.revolute("O", a, b, guess="up"), "joint 'O': guess"),
         (lambda m, a, b: m.revolute("O", a, b, guess=cc.t), "joint 'O': guess takes plain numbers"),
-        (lambda m, a, b: m.revolute("O", a, b, limits=(1, -1)), "joint 'O': the lower limit 1 is not below the upper limit -1"),
+        (lambda m, a, b: m.revolute("O", a, b, limits=(1, -1)), "joint 'O': the lower limit 1 .*upper limit -1"),
         (lambda m, a, b: m.revolute("O", a, b, limits=(1, 1)), "joint 'O': the lower limit 1 is not below"),
-        (lambda m, a, b: m.revolute("O", a, b, limits=(0, math.nan)), "joint 'O': the lower limit 0 is not below .*nan"),
-        (lambda m, a, b: m.planar("O", a, b, limits=(0, 1)), "joint 'O': limits need one pair .* each of the 3 coordinates"),
+        (lambda m, a, b: m.revolute("O", a, b, limits=(0, math.nan)), "joint 'O': .*nan"),
+        (lambda m, a, b: m.planar("O", a, b, limits=(0, 1)), "joint 'O': limits .*the 3 coord"),
         (lambda m, a, b: m.planar("O", a, b, limits=(1, 2, 3)), "joint 'O': limits"),
         (lambda m, a, b: m.revolute("O", a, b, limits=1.0), "joint 'O': limits"),
         (lambda m, a, b: m.revolute("O", a, b, limits=(0, "far")), "joint 'O': limits"),
         (lambda m, a, b: m.revolute("O", a, b, friction=0.1), r"joint 'O': friction takes a cc\.Friction"),
-        (lambda m, a, b: m.planar("O", a, b, friction=(cc.Friction(1.0),)), "joint 'O': friction takes .* each of the 3"),
-        (lambda m, a, b: m.revolute("O", a, b, friction=cc.Friction(viscous=math.nan)), r"O\.friction\.viscous is nan"),
+        (lambda m, a, b: m.planar("O", a, b, friction=(cc.Friction(1.0),)), "joint 'O': friction takes .*the 3"),
+        (lambda m, a, b: m.revolute("O", a, b, friction=cc.Friction(viscous=math.nan)), r"viscous.*nan"),
         (lambda m, a, b: m.free("O", a, b, cut=True), "joint 'O' is free: it locks nothing"),
     ],
     ids=[
@@ -261,12 +262,12 @@ def test_refused_joints(m, a, b, draw, message):
 
 def test_a_negative_friction_is_refused(m, a):
     """It would feed energy in, and nothing says that this was meant."""
-    with pytest.raises(cc.ModelError, match=r"O.*friction"):
+    with pytest.raises(cc.ModelError, match=r"friction.*viscous .*-1"):
         m.revolute("O", m.ground, a, friction=cc.Friction(viscous=-1.0))
 
 
 def test_a_coulomb_friction_needs_a_velocity_to_change_sign_over(m, a):
-    with pytest.raises(cc.ModelError, match=r"O.*velocity"):
+    with pytest.raises(cc.ModelError, match=r"friction.*velocity .*0"):
         m.revolute("O", m.ground, a, friction=cc.Friction(coulomb=1.0, velocity=0.0))
 
 
@@ -331,14 +332,14 @@ def rig(m, a, b):
         (lambda m: m.motor("hinge"), "motor on 'hinge': give a torque or a force"),
         (lambda m: m.motor("hinge", torque=1, force=1), "motor on 'hinge': give a torque or a force"),
         (lambda m: m.motor("hinge", force=1), "motor on 'hinge': hinge turns, so give a torque"),
-        (lambda m: m.motor("tube", torque=1, coordinate="slide"), r"motor on 'tube': tube\.slide slides, so give a force"),
-        (lambda m: m.motor("tube", force=1, coordinate="angle"), r"motor on 'tube': tube\.angle turns, so give a torque"),
+        (lambda m: m.motor("tube", torque=1, coordinate="slide"), r"'tube': tube\.slide slides, so give a force"),
+        (lambda m: m.motor("tube", force=1, coordinate="angle"), r"'tube': tube\.angle turns, so give a torque"),
         (lambda m: m.motor("tube", torque=1), r"motor on 'tube': joint 'tube' \(cylindrical\) has 2 freedoms"),
         (lambda m: m.motor("tube", torque=1, coordinate="x"), "motor on 'tube': joint 'tube' has no coordinate 'x'"),
         (lambda m: m.motor("glue", torque=1), "motor on 'glue': joint 'glue' is a weld and has no freedom"),
         (lambda m: m.motor("hinge", torque=math.nan), r"hinge\.motor is nan"),
         (lambda m: m.motor("hinge", torque="full"), r"hinge\.motor must be a number"),
-        (lambda m: m.motor("hinge", torque=lambda: 1.0), r"hinge\.motor: a function .*takes \(t\) or \(t, q, v\), not 0"),
+        (lambda m: m.motor("hinge", torque=lambda: 1.0), r"hinge\.motor: a function .*\(t, q, v\), not 0"),
         (lambda m: m.motor("hinge", torque=lambda t, q: q), r"hinge\.motor: a function .*not 2 arguments"),
         (lambda m: m.motor("hinge", torque=lambda t, q, v, p: t), r"hinge\.motor: a function .*not 4 arguments"),
         (lambda m: m.motor("hinge", torque=lambda t: None), r"hinge\.motor must be a number.*None"),
@@ -348,7 +349,7 @@ def rig(m, a, b):
         (lambda m: m.motor("hinge", torque=lambda t: 1.0 if t < 1 else 2.0), r"truth of \(t < 1\) .*cc\.where"),
         (lambda m: m.motor("hinge", torque=lambda t, q, v: q["hing"]), "unknown joint 'hing'; did you mean 'hinge'"),
         (lambda m: m.motor("hinge", torque=lambda t, q, v: q["tube"]), r"joint 'tube' \(cylindrical\) has 2 values"),
-        (lambda m: m.motor("hinge", torque=Expression("coordinate", "gone", None)), "refers to the unknown joint 'gone'"),
+        (lambda m: m.motor("hinge", torque=Expression("coordinate", "gone", None)), "the unknown joint 'gone'"),
         (lambda m: m.joint_spring("hing", 1.0), "spring on the unknown joint 'hing'"),
         (lambda m: m.joint_spring("ball", 1.0), "spring on 'ball': a spherical joint has no angle to measure"),
         (lambda m: m.joint_spring("glue", 1.0), "spring on 'glue': joint 'glue' is a weld"),
@@ -360,11 +361,11 @@ def rig(m, a, b):
         (lambda m: m.joint_damper("hinge", math.nan), r"hinge\.damper\.damping is nan"),
         (lambda m: m.force("push", m.bodies["a"], (1, 0)), "force 'push': a force and a moment have three components"),
         (lambda m: m.force("push", m.bodies["a"], moment=(1, 0)), "force 'push': a force and a moment have three"),
-        (lambda m: m.force("push", m.bodies["a"], (1, 0, 0), axes="body"), "force 'push': axes must be 'world' or 'frame'"),
+        (lambda m: m.force("push", m.bodies["a"], (1, 0, 0), axes="body"), "force 'push': axes must be 'world'"),
         (lambda m: m.force("push", m.ground, (1, 0, 0)), "force 'push' acts on the ground"),
         (lambda m: m.force("push", m.bodies["a"], (1, math.nan, 0)), r"push\.y is nan"),
         (lambda m: m.force("push", m.bodies["a"], moment=(0, 0, "x")), r"push\.moment\.z must be a number"),
-        (lambda m: m.spring("string", m.bodies["a"], m.bodies["a"].tip, 1.0), "spring 'string' connects body 'a' with itself"),
+        (lambda m: m.spring("string", m.bodies["a"], m.bodies["a"].tip, 1.0), "'string' connects body 'a' with"),
         (lambda m: m.spring("string", m.ground, m.bodies["a"], math.nan), r"string\.stiffness is nan"),
         (lambda m: m.spring("string", m.ground, m.bodies["a"], 1.0, length=math.nan), r"string\.length is nan"),
         (lambda m: m.spring("string", m.ground, m.bodies["a"], 1.0, damping=math.nan), r"string\.damping is nan"),
@@ -381,6 +382,71 @@ def rig(m, a, b):
 def test_refused_actions(rig, draw, message):
     with pytest.raises(cc.ModelError, match=message):
         draw(rig)
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda m: m.rotor("hing", 1.0), "rotor on the unknown joint 'hing'"),
+        (lambda m: m.rotor("tube", 1.0), "rotor on 'tube': joint 'tube' .* has 2 freedoms"),
+        (lambda m: m.rotor("hinge", math.nan), r"hinge\.rotor\.inertia is nan"),
+        (lambda m: m.rotor("hinge", 1.0, ratio=math.inf), r"hinge\.rotor\.ratio is inf"),
+        (lambda m: m.couple("gear", "hing", "tube.angle"), "coupling 'gear': no coordinate is named 'hing'"),
+        (lambda m: m.couple("gear", "hinge", "hinge"), "coupling 'gear' couples 'hinge' with itself"),
+        (lambda m: m.couple("gear", "hinge", "ball.qx"), r"coupling 'gear': 'ball\.qx' belongs to a spherical joint"),
+        (lambda m: m.couple("gear", "hinge", "tube.angle", ratio=math.nan), r"gear\.ratio is nan"),
+        (lambda m: m.couple("gear", "hinge", "tube.angle", offset=cc.t), r"gear\.offset may depend on parameters only"),
+        (lambda m: m.drive("hing", cc.t), "drive on the unknown joint 'hing'"),
+        (lambda m: m.drive("ball", cc.t), "drive on 'ball': a spherical joint has no single coordinate"),
+        (lambda m: m.drive("tube", cc.t), "drive on 'tube': joint 'tube' .* has 2 freedoms"),
+        (lambda m: m.drive("hinge", math.nan), r"hinge\.drive\.position is nan"),
+        (
+            lambda m: m.drive("hinge", lambda t, q, v: q["tube.angle"]),
+            r"drive on 'hinge': the prescribed motion may depend on time only, not on q\[tube\.angle\]",
+        ),
+        (
+            lambda m: m.motor("hinge", torque=cc.multiplier("ball", "x")),
+            r"hinge\.motor depends on the closing force lam\[ball x\]",
+        ),
+        (
+            lambda m: m.motor("hinge", torque=Expression("place", "gone", "tip", 0)),
+            r"mechanism 'rig' has no body or frame 'gone\.tip'",
+        ),
+    ],
+    ids=[
+        "rotor unknown", "rotor which", "rotor nan", "rotor ratio", "gear unknown", "gear itself", "gear ball",
+        "gear nan", "gear of time", "drive unknown", "drive ball", "drive which", "drive nan", "drive of q",
+        "torque of lam", "torque of an unknown place",
+    ],
+)  # fmt: skip
+def test_refused_gears_and_drives(rig, draw, message):
+    with pytest.raises(cc.ModelError, match=message):
+        draw(rig)
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "message"),
+    [
+        ("revolute", cc.Stops(1.0, -1.0, 100.0), "joint 'O': the lower limit 1 .*upper limit -1"),
+        ("revolute", cc.Stops(-1.0, 1.0, math.nan), r"O\.stop\.stiffness is nan"),
+        ("revolute", cc.Stops(-1.0, 1.0, 100.0, damping=math.inf), r"O\.stop\.damping is inf"),
+        ("planar", cc.Stops(-1.0, 1.0, 100.0), "joint 'O': limits .*the 3 coord"),
+        ("spherical", (cc.Stops(-1.0, 1.0, 100.0), None, None, None), "joint 'O': stops need an angle or a length"),
+    ],
+    ids=["swapped", "nan", "inf", "one of three", "ball"],
+)
+def test_refused_stops(m, a, kind, limits, message):
+    with pytest.raises(cc.ModelError, match=message):
+        m.joint(kind, "O", m.ground, a, limits=limits)
+
+
+def test_frames_by_name(m, a):
+    assert m.find_frame("a") is a["origin"] and m.find_frame("a.tip") is a.tip
+    assert m.find_frame("ground.origin") is m.ground["origin"]
+    with pytest.raises(cc.ModelError, match="mechanism 'rig' has no body or frame 'b'"):
+        m.find_frame("b")
+    with pytest.raises(cc.ModelError, match="body 'a' has no frame 'top'"):
+        m.find_frame("a.top")
 
 
 @pytest.mark.parametrize(
@@ -412,12 +478,12 @@ def test_a_joint_of_another_mechanism_is_refused(rig):
     other = cc.Mechanism("other")
     theirs = other.revolute("hinge", other.ground, other.body("x", cc.rod(1, 1)))
 
-    with pytest.raises(cc.ModelError, match="'hinge'.*another mechanism"):
+    with pytest.raises(cc.ModelError, match=r"'hinge'.*another mechanism"):
         rig.motor(theirs, torque=1.0)
 
 
 def test_gravity_has_three_components():
-    with pytest.raises(cc.ModelError, match="mechanism 'rig': gravity has three components, not 2"):
+    with pytest.raises(cc.ModelError, match=r"mechanism 'rig': gravity .*three components"):
         cc.Mechanism("rig", gravity=(0, -9.81))
     with pytest.raises(cc.ModelError, match=r"gravity\.y is nan"):
         cc.Mechanism("rig", gravity=(0, math.nan, 0))
@@ -452,7 +518,10 @@ def test_gravity_as_one_number_is_said():
         (lambda m: m.motor("J", torque=math.nan), lambda m: m.motor("J", torque=1.0)),
         (lambda m: m.motor("J", torque=lambda t, q: t), lambda m: m.motor("J", torque=lambda t: t)),
         (lambda m: m.joint_spring("J", 1.0, rest=math.nan), lambda m: m.joint_spring("J", 1.0)),
-        (lambda m: m.force("push", m.bodies["a"], (1, math.nan, 0)), lambda m: m.force("push", m.bodies["a"], (1, 0, 0))),
+        (
+            lambda m: m.force("push", m.bodies["a"], (1, math.nan, 0)),
+            lambda m: m.force("push", m.bodies["a"], (1, 0, 0)),
+        ),
         (
             lambda m: m.spring("string", m.bodies["a"], m.bodies["a"], 1.0),
             lambda m: m.spring("string", m.ground, m.bodies["a"], 1.0),
@@ -501,7 +570,7 @@ def test_every_change_of_the_drawing_counts(m, a, b):
         change()
         seen.append(m.revision)
 
-    assert all(later > earlier for earlier, later in zip(seen, seen[1:], strict=False))
+    assert all(later > earlier for earlier, later in pairwise(seen))
 
 
 def test_changing_a_value_is_no_change_of_the_drawing(m, a):

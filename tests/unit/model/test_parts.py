@@ -77,7 +77,10 @@ def test_frame_names_are_unique_and_hide_nothing(crank, name):
     [
         (lambda b: b.frame("eye", at=(1, 2)), r"frame crank\.eye: a position has three components, not 2"),
         (lambda b: b.frame("eye", rpy=(0, 0, 1), axis=(1, 0, 0)), r"frame crank\.eye: give one of rpy, R, axis"),
-        (lambda b: b.at(rpy=(0, 0, 1), R=((1, 0, 0), (0, 1, 0), (0, 0, 1))), "frame on 'crank': give one of rpy, R, axis"),
+        (
+            lambda b: b.at(rpy=(0, 0, 1), R=((1, 0, 0), (0, 1, 0), (0, 0, 1))),
+            "frame on 'crank': give one of rpy, R, axis",
+        ),
         (lambda b: b.frame("eye", at=(1, float("nan"), 0)), r"crank\.eye\.y is nan"),
         (lambda b: b.frame("eye", at=(1, "two", 0)), r"crank\.eye\.y must be a number.*'two'"),
         (lambda b: b.frame("eye", axis=(0, 0, 0)), r"frame crank\.eye: the axis \(0, 0, 0\) has no direction"),
@@ -93,6 +96,22 @@ def test_refused_frames(crank, make, message):
 def test_an_orientation_may_not_depend_on_time(crank):
     with pytest.raises(cc.ModelError, match=r"frame crank\.eye may depend on parameters only, not on t"):
         crank.frame("eye", rpy=(0, 0, cc.t))
+
+
+def test_place_and_speed_of_a_frame_are_expressions(crank):
+    assert [str(x) for x in crank.tip.place] == ["place[crank.tip.x]", "place[crank.tip.y]", "place[crank.tip.z]"]
+    assert str(crank.tip.speed[2]) == "speed[crank.tip.z]"
+
+
+def test_a_frame_without_a_name_has_no_place_to_refer_to(crank):
+    with pytest.raises(cc.ModelError, match="name the frame on 'crank' first"):
+        crank.at(0.5, 0, 0).place  # noqa: B018
+
+
+def test_an_orientation_by_its_matrix(crank):
+    quarter = ((0, -1, 0), (1, 0, 0), (0, 0, 1))
+
+    assert crank.at(R=quarter).rotation == ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 
 # ---- joints ----------------------------------------------------------------------------------------------------------

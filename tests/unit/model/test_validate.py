@@ -19,7 +19,7 @@ def drawing():
         (cc.rigid(-1.0), "body 'b' has a negative mass of -1 kg"),
         (cc.rigid(0.0, inertia=(1, 1, 1)), r"body 'b' has an inertia of 1 kg m\^2 but no mass: .*cc\.massless"),
         (cc.rigid(1.0, inertia=(1, 1, -1)), "body 'b' has an inertia that is not positive .*-1, 1, 1"),
-        (cc.rigid(1.0, inertia=(1, 1, 1, 2, 0, 0)), "body 'b' has an inertia that is not positive .*-1, 1, 3.*off-diagonal"),
+        (cc.rigid(1.0, inertia=(1, 1, 1, 2, 0, 0)), "body 'b' has an inertia .*not positive .*-1, 1, 3.*off-diagonal"),
         (cc.rigid(1.0, inertia=(0, 0, 1)), r"body 'b' .*largest principal moment 1 .*sum of the others, 0 \(triangle"),
         (cc.rigid(1.0, inertia=(1, 2, 4)), r"body 'b' .*largest principal moment 4 .*sum of the others, 3 \(triangle"),
         (cc.rod(length=1.0, mass=-2.0), "body 'b' has a negative mass of -2 kg"),
@@ -43,7 +43,7 @@ def test_values_that_overflow_are_not_finite():
     m = drawing()
     scale = m.parameter("scale", 1e200)
 
-    with np.errstate(over="ignore"), pytest.raises(cc.ModelError, match="body 'b' has a mass.* that is not finite"):
+    with np.errstate(over="ignore"), pytest.raises(cc.ModelError, match=r"body 'b' has a mass.* that is not finite"):
         m.body("b", cc.ball(radius=1.0, mass=scale * scale))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.mechanism import RESERVED
 
 
 def derivative(values, t):
@@ -23,6 +24,7 @@ def test_variables_of_the_four_bar(four_bar_run):
     assert list(data.data_vars) == [
         "O", "O'", "A", "A'", "C", "C'", "B", "B'", "O''", "A''", "C''", "O.motor", "lam", "closure_error",
         "closure_velocity_error", "kinetic_energy", "potential_energy", "power", "work", "energy_error",
+        "closure_conditioning", "actuation_conditioning",
     ]  # fmt: skip
     assert dict(data.sizes) == {"time": 101, "closure": 2}
     assert list(data["closure"].values) == ["B x", "B y"]
@@ -57,24 +59,29 @@ def test_names_of_every_kind_of_joint(kind):
     run = cc.simulate(m, until=0.01, t_eval=[0.0, 0.01])
     names = list(run.dataset.data_vars)
     kinds = joint.type
-    rates = [f"{x}'" if n in kinds.coordinates else x for n, x in zip(kinds.velocities, joint.velocity_labels(), strict=True)]
+    rates = [
+        f"{x}'" if n in kinds.coordinates else x for n, x in zip(kinds.velocities, joint.velocity_labels(), strict=True)
+    ]
 
     assert names[: kinds.nq + 2 * kinds.nv] == [*joint.labels(), *rates, *(f"{rate}'" for rate in rates)]
 
 
-@pytest.mark.parametrize(
-    "name", ["time", "closure", "lam", "power", "work", "kinetic_energy", "energy_error", "closure_error", "wrench"]
-)
-def test_a_joint_may_have_any_name(name):
-    """A joint called `work` must not be overwritten by the work."""
-    m = cc.Mechanism("named", gravity=(0, -9.81, 0))
-    try:
+@pytest.mark.parametrize("name", sorted(RESERVED))
+def test_names_of_results_are_kept_for_them(name):
+    """A joint called `work` would be overwritten by the work."""
+    m = cc.Mechanism("named")
+
+    with pytest.raises(cc.ModelError, match=f"the name '{name}' is kept for a result of every run"):
         m.revolute(name, m.ground, m.body("arm", cc.rod(1.0, 1.0)))
-        run = cc.simulate(m, m.assemble({name: 0.5}), until=0.01, t_eval=[0.0, 0.01])
-    except cc.ModelError as refused:
-        assert name in str(refused)
-    else:
-        assert run[name].attrs["units"] == "rad" and float(run[name][0]) == 0.5
+
+
+def test_all_names_of_results_are_kept(platform_run):
+    """Whatever a dataset holds besides joints, motors and forces."""
+    m, data = platform_run.mechanism, platform_run.dataset
+    mine = {x for j in m.joints.values() for x in (*j.labels(), *j.velocity_labels())} | set(m.motors)
+    others = {name for name in data.variables if str(name).rstrip("'") not in mine}
+
+    assert others | set(data.dims) <= RESERVED
 
 
 def test_forces_have_six_components():
@@ -134,7 +141,9 @@ def test_two_primes_are_the_rate_of_one(four_bar_run, name):
 @pytest.mark.parametrize("name", ["leg1 slide", "leg3 base.angle1", "leg6 base.angle2"])
 def test_rates_in_space(platform_run, name):
     # h = 0.002
-    np.testing.assert_allclose(platform_run[f"{name}'"][2:-2], derivative(platform_run[name], platform_run.t), atol=1e-4)
+    np.testing.assert_allclose(
+        platform_run[f"{name}'"][2:-2], derivative(platform_run[name], platform_run.t), atol=1e-4
+    )
     rate = derivative(platform_run[f"{name}'"], platform_run.t)
     np.testing.assert_allclose(platform_run[f"{name}''"][2:-2], rate, atol=1e-2)
 

@@ -1,7 +1,9 @@
 """Plots: the right lines in the right panels, without a window and without pyplot."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,9 +88,6 @@ def test_pyplot_is_not_imported():
         "cc.simulate(m, until=0.1).plot('hinge')\n"
         "print('matplotlib.pyplot' in sys.modules)"
     )
-    import os
-    from pathlib import Path
-
     source = Path(cc.__file__).parents[1]
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -16,7 +16,7 @@ def test_names_give_arrays(four_bar_run):
 def test_properties(four_bar_run):
     run = four_bar_run
 
-    assert run.complete and run.good and run.sol is None
+    assert run.complete and run.good and run.ended_well
     assert run.closure_error.identical(run.dataset["closure_error"])
     assert run.energy_error.identical(run.dataset["energy_error"])
     assert run.parameters == dict(run.mechanism.parameters)
@@ -73,10 +73,10 @@ def test_a_state_carries_the_parameters_of_its_run():
 
 def test_a_state_is_a_copy(four_bar_run):
     state = four_bar_run.state(3)
-    before = four_bar_run.trajectory.x[3].copy()
+    before = four_bar_run.x[3].copy()
     state.q[:] = 99.0
 
-    np.testing.assert_array_equal(four_bar_run.trajectory.x[3], before)
+    np.testing.assert_array_equal(four_bar_run.x[3], before)
 
 
 def test_dense_output():
@@ -86,6 +86,18 @@ def test_dense_output():
 
     np.testing.assert_allclose(x[:, 0], run["O"], atol=1e-8)
     assert run.sol(0.123).shape == (3 + 3 + 1,)
+
+
+def test_no_dense_output_unless_asked_for(four_bar_run):
+    with pytest.raises(cc.ModelError, match="simulate with dense_output=True"):
+        four_bar_run.sol(0.5)
+
+
+def test_dense_output_ends_with_the_run():
+    run = cc.simulate(cc.library.pendulum(), until=0.5, dense_output=True)
+
+    assert np.isfinite(run.sol([0.0, 0.25, 0.5])).all()
+    assert np.isnan(run.sol([-0.1, 0.6])).all()
 
 
 # ---- taking away -----------------------------------------------------------------------------------------------------
@@ -113,18 +125,21 @@ def test_netcdf_of_an_incomplete_run(tmp_path):
         assert back.attrs["status"] == "nan"
 
 
-def test_names_that_netcdf_does_not_allow(tmp_path):
-    """A slash in a joint's name is a folder to NetCDF: say so, or find another way; but do not lose the run."""
-    m = cc.Mechanism("slash", gravity=(0, -9.81, 0))
-    m.revolute("left/right", m.ground, m.body("arm", cc.rod(1.0, 1.0)))
-    run = cc.simulate(m, until=0.1)
-    try:
-        run.to_netcdf(tmp_path / "run.nc")
-    except cc.ClosedChainError as refused:
-        assert "left/right" in str(refused)
-    else:
-        with xarray.open_dataset(tmp_path / "run.nc") as back:
-            assert any("right" in str(name) for name in back.data_vars)
+@pytest.mark.parametrize("name", ["left/right", " left", "left ", "left\tright", "left\nright"], ids=repr)
+def test_names_that_files_cannot_hold_are_refused(name):
+    m = cc.Mechanism("slash")
+
+    with pytest.raises(cc.ModelError, match="cannot be used in files"):
+        m.revolute(name, m.ground, m.body("arm", cc.rod(1.0, 1.0)))
+
+
+def test_netcdf_without_its_package(four_bar_run, tmp_path, monkeypatch):
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+    with pytest.raises(cc.ModelError, match=r"pip install 'closedchain\[netcdf\]'"):
+        four_bar_run.to_netcdf(tmp_path / "run.nc")
 
 
 @pytest.mark.parametrize("which", ["four_bar_run", "platform_run", "pendulum_run"])

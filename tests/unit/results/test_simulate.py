@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.march import segments
 from closedchain.march.state import State
-from closedchain.results import simulate as module
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,8 @@ def test_methods_agree(four_bar):
 def test_the_numbers_of_the_step_are_passed_on(four_bar):
     run = cc.simulate(four_bar, until=1.0, max_step=0.01, first_step=1e-4)
 
-    assert run.trajectory.counts.largest_step <= 0.01 and run.trajectory.counts.steps >= 100
-    assert run.trajectory.steps_t[0] == pytest.approx(1e-4, rel=1e-12)
+    assert run.counts.largest_step <= 0.01 and run.counts.steps >= 100
+    assert run.segments[0].trajectory.steps_t[0] == pytest.approx(1e-4, rel=1e-12)
 
 
 def test_atol_of_its_own(four_bar):
@@ -98,7 +98,9 @@ def test_a_changed_value_does_not_compile_again_and_counts():
     heavy = cc.simulate(m, until=0.5)
 
     assert heavy.program is plain.program
-    assert float(heavy["O"][-1]) == float(cc.simulate(cc.library.four_bar(), until=0.5, parameters={"coupler.mass": 3.0})["O"][-1])
+    assert float(heavy["O"][-1]) == float(
+        cc.simulate(cc.library.four_bar(), until=0.5, parameters={"coupler.mass": 3.0})["O"][-1]
+    )
     assert plain.parameters["coupler.mass"] == 1.0  # what a run was made with does not change any more
 
 
@@ -116,7 +118,9 @@ def test_parameters_of_the_start_are_kept(four_bar):
 
 
 def test_parameters_that_open_the_start_are_refused(four_bar):
-    with pytest.raises(cc.AssemblyError, match="start is not consistent in position: joint 'B' is off by .*same parameters"):
+    with pytest.raises(
+        cc.AssemblyError, match=r"start is not consistent in position: joint 'B' is off by .*same parameters"
+    ):
         cc.simulate(four_bar, four_bar.assemble(), until=0.1, parameters={"rocker.length": 2.6})
 
 
@@ -166,7 +170,9 @@ def test_a_start_of_a_twin_is_refused(four_bar):
 def test_a_start_with_an_open_loop_is_refused(four_bar):
     good = four_bar.assemble()
 
-    with pytest.raises(cc.AssemblyError, match=r"start is not consistent in position: joint 'B' is off by 0\.0\d+ m or rad"):
+    with pytest.raises(
+        cc.AssemblyError, match=r"start is not consistent in position: joint 'B' is off by 0\.0\d+ m or rad"
+    ):
         cc.simulate(four_bar, State(four_bar, good.q + [0.01, 0, 0], good.v), until=0.1)
 
 
@@ -181,7 +187,7 @@ def test_a_start_with_a_velocity_that_opens_a_loop_is_refused(four_bar):
 def test_a_start_that_is_not_finite_is_refused(four_bar, numbers):
     q, v = (np.array(x, float) for x in numbers)
 
-    with pytest.raises((cc.ClosedChainError, ValueError), match="finite|consistent|nan|inf"):
+    with pytest.raises((cc.ClosedChainError, ValueError), match=r"finite|consistent|nan|inf"):
         cc.simulate(four_bar, State(four_bar, q, v), until=0.1)
 
 
@@ -192,7 +198,7 @@ def test_a_start_of_an_older_drawing_is_refused(build, monkeypatch):
     def reached(*args, **kwargs):
         raise AssertionError("the integrator was started with a state of the wrong size")
 
-    monkeypatch.setattr(module, "integrate", reached)
+    monkeypatch.setattr(segments, "integrate", reached)
     m = build()
     start = m.assemble()
     last = list(m.bodies.values())[-1]
@@ -209,7 +215,7 @@ def test_a_start_whose_numbers_have_changed_places_is_refused():
     m.revolute("A", m.ground, a)
     m.revolute("B", a.tip, b)
     m.revolute("C", m.ground.at(1.5, 0, 0), b.tip)
-    start = m.assemble(A=1.0, guess={"B": -1.5})
+    start = m.assemble(guess={"A": 1.0, "B": -1.5})
     labels = start.topology.q_labels
     cut_now = start.topology.cuts[0].name
     m.motor(cut_now, torque=1.0)
@@ -219,24 +225,57 @@ def test_a_start_whose_numbers_have_changed_places_is_refused():
         cc.simulate(m, start, until=0.1)
 
 
+def flat():
+    """A parallelogram folded flat: it may go on as a parallelogram or as an antiparallelogram."""
+    m = cc.Mechanism("flat", gravity=(0, -9.81, 0))
+    a, b, c = (m.body(name, cc.rod(length=L, mass=1.0)) for name, L in (("a", 1.0), ("b", 2.0), ("c", 1.0)))
+    m.revolute("O", m.ground, a)
+    m.revolute("A", a.tip, b)
+    m.revolute("C", m.ground.at(2, 0, 0), c)
+    m.revolute("B", b.tip, c.tip)
+    return m
+
+
+def test_a_singular_start_stops_a_run_that_shall_stop_at_singular_poses():
+    m = flat()
+
+    with pytest.raises(cc.RunError, match="singular pose"):
+        cc.simulate(m, m.assemble(O=0.0), until=0.1, singularity="stop")
+
+
+def test_a_singular_start_warns_if_it_shall():
+    m = flat()
+
+    with pytest.warns(cc.RunWarning, match="singular pose"):
+        cc.simulate(m, m.assemble(O=0.0), until=0.1, singularity="warn")
+
+
+def test_a_singular_start_is_on_record():
+    m = flat()
+    run = cc.simulate(m, m.assemble(O=0.0), until=0.1)
+
+    assert run.good and any(h.what == "singular pose" for h in run.record)
+
+
 # ---- options ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(solver="euler"), "there is no solver 'euler'; there are dopri5, dop853, rk4"),
-        (dict(until=np.inf), "has no end: give finite times"),
-        (dict(until=np.nan), "has no end: give finite times"),
-        (dict(begin=np.inf), "has no end: give finite times"),
-        (dict(rtol=0.0), r"rtol must be a positive number, not 0\.0"),
-        (dict(rtol=-1e-6), "rtol must be a positive number"),
-        (dict(rtol=np.nan), "rtol must be a positive number, not nan"),
-        (dict(atol=-1.0), r"atol must be a positive number, not -1\.0"),
-        (dict(step=0.1), "'dop853' chooses its own steps: leave step out"),
-        (dict(solver="rk4"), "'rk4' needs a fixed step > 0, .*not None"),
-        (dict(solver="rk4", step=0.0), r"'rk4' needs a fixed step > 0, .*not 0\.0"),
-        (dict(solver="rk4", step=-1.0), "'rk4' needs a fixed step > 0"),
+        ({"solver": "euler"}, "there is no solver 'euler'; there are dopri5, dop853, rk4"),
+        ({"until": np.inf}, "has no end: give finite times"),
+        ({"until": np.nan}, "has no end: give finite times"),
+        ({"begin": np.inf}, "has no end: give finite times"),
+        ({"rtol": 0.0}, r"rtol must be a positive number, not 0\.0"),
+        ({"rtol": -1e-6}, "rtol must be a positive number"),
+        ({"rtol": np.nan}, "rtol must be a positive number, not nan"),
+        ({"atol": -1.0}, r"atol must be a positive number, not -1\.0"),
+        ({"step": 0.1}, "'dop853' chooses its own steps: leave step out"),
+        ({"solver": "rk4"}, "'rk4' needs a fixed step > 0, .*not None"),
+        ({"solver": "rk4", "step": 0.0}, r"'rk4' needs a fixed step > 0, .*not 0\.0"),
+        ({"solver": "rk4", "step": -1.0}, "'rk4' needs a fixed step > 0"),
+        ({"singularity": "jump"}, "singularity must be 'pass', 'warn' or 'stop', not 'jump'"),
     ],
     ids=str,
 )
@@ -247,8 +286,14 @@ def test_refused_options(four_bar, options, message):
 
 @pytest.mark.parametrize(
     ("t_eval", "message"),
-    [([0.0, 2.0], "outside of the run"), ([0.2, 0.1], "strictly"), ([0.0, np.nan], "finite"), ([[0.0]], "vector")],
-    ids=["outside", "falling", "nan", "matrix"],
+    [
+        ([0.0, 2.0], "outside of the run"),
+        ([-1.0, 0.5], "outside of the run"),
+        ([0.2, 0.1], "strictly"),
+        ([0.0, np.nan], "finite"),
+        ([[0.0]], "vector"),
+    ],
+    ids=["after the end", "before the start", "falling", "nan", "matrix"],
 )
 def test_refused_times(four_bar, t_eval, message):
     with pytest.raises(ValueError, match=message):
