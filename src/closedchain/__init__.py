@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from closedchain._version import __version__
 
 _HOMES = {
-    "closedchain.errors": "ClosedChainError ModelError AssemblyError RedundancyError RunError RunWarning",
+    "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",
     "closedchain.model.expression": "Expression multiplier t",
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp"
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         AssemblyError,
         ClosedChainError,
         ModelError,
-        RedundancyError,
         RunError,
         RunWarning,
     )

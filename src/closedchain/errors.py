@@ -16,10 +16,6 @@ class AssemblyError(ClosedChainError):
     """No closed configuration, or no consistent velocity, was found for the given values."""
 
 
-class RedundancyError(ClosedChainError):
-    """The closure equations contradict each other or lose rank where they must not."""
-
-
 class RunError(ClosedChainError):
     """A run ended early. What was computed until then is kept in ``run``."""
 

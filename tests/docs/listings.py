@@ -38,7 +38,7 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![\w.]*\w)")
-WIDTH = 110  # messages longer than this are folded on the page
+WIDTH = 84  # a page shows so many characters; longer lines of output are folded
 
 
 @dataclass
@@ -158,13 +158,15 @@ def _agree(shown: str, printed: str) -> bool:
 
 
 def fold(output: str) -> str:
-    """Fold long messages; tables and numbers stay as they are."""
+    """Fold long lines, except those of a table."""
     lines = []
     for line in output.rstrip().splitlines():
-        message = re.match(r"\w+(Error|Warning): ", line) or (lines and re.match(r"\w+Error: ", lines[0]))
-        fits = len(line) <= WIDTH or not message
-        lines += [line] if fits else textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+        indent = len(line) - len(line.lstrip()) + 2
+        if len(line) > WIDTH and "   " not in line.strip():
+            lines += textwrap.wrap(line, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+        else:
+            lines.append(line.rstrip())
+    return "\n".join(lines) + "\n"
 
 
 def write_page(page: Path) -> int:

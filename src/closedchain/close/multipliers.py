@@ -113,7 +113,11 @@ class Multipliers:
             v = v + dv
             weights = ca.vertcat(*cuts.counts)
             residual = ca.vertcat(_largest(weights * c), _largest(weights * c_dot), reduce(ca.fmin, cuts.pivots))
-        return ca.vertcat(normalise(e, q), v, W), residual
+        x_plus = ca.vertcat(normalise(e, q), v, W)
+        if has_quaternions(e):
+            # lengths first: a Newton step taken with quaternions of another length would be undone in part
+            return tuple(ca.substitute([x_plus, residual], [e.limbs.q], [normalise(e, e.limbs.q)]))
+        return x_plus, residual
 
 
 def _split(column: ca.SX) -> list[ca.SX]:

@@ -179,8 +179,13 @@ class Expression:
     # numpy would otherwise walk into an array of objects: `array * expression` and numpy functions say so instead
     __array_ufunc__ = None
 
-    # a tree is compared and hashed by identity; == between expressions would be a trap
+    # a tree is compared and hashed by identity; == with a number would be a trap: it is never true
     __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, float | int):
+            raise ModelError(f"{self} == {other} is not known while the mechanism is described; in cc.where, use < and >")
+        return self is other
 
     def leaves(self) -> Iterator[Expression]:
         """All parameters, times, coordinates and velocities in the tree, once each."""

@@ -696,6 +696,8 @@ class Mechanism:
         """A frame by name: ``"body.frame"``, or ``"body"`` for its origin."""
         if name in self.bodies:
             return self.bodies[name]["origin"]
+        if name == "ground":
+            return self.ground["origin"]
         body, _, frame = name.rpartition(".")
         if body == "ground":
             return self.ground[frame]
