@@ -90,6 +90,7 @@ def _cost(found: source.Source, how: Formulation) -> dict[str, Any]:
     from dataclasses import asdict
 
     from closedchain.march.compiled import compiled
+    from closedchain.march.mobility import mobility
 
     start = found.start() if found.start is not None else found.mechanism.assemble()
     program = compiled(start, how)
@@ -98,8 +99,20 @@ def _cost(found: source.Source, how: Formulation) -> dict[str, Any]:
         "start": start.coordinates,
         "independent_closure_equations": len(program.rows),
         "freedoms": program.equations.topology.nv - len(program.rows),
+        "mobility": asdict(mobility(found.mechanism, start)),
         "operations": {**asdict(counts), "total": counts.total},
     }
+
+
+def _mobility(found: dict[str, Any]) -> str:
+    """Counted and true mobility in a line, with the reason where they differ."""
+    text = f"{found['true']} (count of Gruebler and Kutzbach: {found['counted']}"
+    if found["redundant"]:
+        rows: dict[str, list[str]] = {}
+        for joint, row in found["redundant"]:
+            rows.setdefault(joint, []).append(row)
+        text += "; redundant: " + "; ".join(f"{joint}: {', '.join(names)}" for joint, names in rows.items())
+    return f"{text}); independent: {', '.join(found['independent']) or 'none'}"
 
 
 # ---- tables ---------------------------------------------------------------------------------------------------------
@@ -120,6 +133,7 @@ def _print(content: dict[str, Any], method: str) -> None:
         facts += [
             ("closure equations independent", str(content["independent_closure_equations"])),
             ("freedoms", str(content["freedoms"])),
+            ("mobility", _mobility(content["mobility"])),
             ("operations", f"{content['operations']['total']} in the right-hand side under {method} ({kinds})"),
         ]
     output.show(output.facts(content["name"], facts))
