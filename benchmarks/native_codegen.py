@@ -25,13 +25,9 @@ def rotations(x: casadi.SX, n: int, seed: int = 0) -> casadi.SX:
     for k in range(n):
         angle = x[k % x.numel()] * (1 + k // x.numel())
         c, s, a = casadi.cos(angle), casadi.sin(angle), rng.uniform(0, 2 * np.pi)
-        turn = casadi.blockcat(
-            [[c, -s, 0, rng.normal()], [s, c, 0, 0], [0, 0, 1, rng.normal()], [0, 0, 0, 1]]
-        )
+        turn = casadi.blockcat([[c, -s, 0, rng.normal()], [s, c, 0, 0], [0, 0, 1, rng.normal()], [0, 0, 0, 1]])
         tilt = casadi.SX(
-            np.array(
-                [[1, 0, 0, 0], [0, np.cos(a), -np.sin(a), 0], [0, np.sin(a), np.cos(a), 0], [0, 0, 0, 1]]
-            )
+            np.array([[1, 0, 0, 0], [0, np.cos(a), -np.sin(a), 0], [0, np.sin(a), np.cos(a), 0], [0, 0, 0, 1]])
         )
         product = casadi.mtimes([product, turn, casadi.sparsify(tilt)])
         if k % 8 == 7:
@@ -105,9 +101,7 @@ def levels() -> None:
         for generator in (1, 2, 3):
             engine.OPTIMISER_LEVEL, engine.GENERATOR_LEVEL = optimiser, generator
             f = compile_function("f", {"x": x}, {"y": y}, cache=False)
-            print(
-                f"{optimiser:9d} {generator:10d} {1e3 * f.timings.machine_code:13.0f} {1e6 * run_time(f):9.3f}"
-            )
+            print(f"{optimiser:9d} {generator:10d} {1e3 * f.timings.machine_code:13.0f} {1e6 * run_time(f):9.3f}")
     engine.OPTIMISER_LEVEL, engine.GENERATOR_LEVEL = keep
     print(f.counts)
 

@@ -31,9 +31,10 @@ def mechanism() -> cc.Mechanism:
         upper = m.body(f"upper{k}", cc.cylinder(radius=0.02, length=0.7, mass=0.5))
         corner = platform.frame(f"corner{k}", at=(0.5 * cos(p), 0.5 * sin(p), 0))
 
-        m.universal(f"hip{k}", m.ground.at(cos(b), sin(b), 0), lower.at(0, 0, -0.35))
-        slide = m.prismatic(f"slide{k}", lower.at(0, 0, -0.35), upper.at(0, 0, 0.35), guess=1.2)
-        m.spherical(f"ball{k}", upper.at(0, 0, 0.35), corner)
+        foot, head = lower.at(0, 0, -0.35), upper.at(0, 0, 0.35)
+        m.universal(f"hip{k}", m.ground.at(cos(b), sin(b), 0), foot)
+        slide = m.prismatic(f"slide{k}", foot, head, guess=1.2)
+        m.spherical(f"ball{k}", head, corner)
 
         begin, end = m.parameter(f"begin{k}", 1.2), m.parameter(f"end{k}", 1.2)
         wanted = begin + (end - begin) * travel

@@ -294,20 +294,25 @@ def _act(m, rng, body):
 
 
 def _gear(m, rng, at, time):
-    """Rotors, also on joints that are cut; one coupling and one prescribed motion, of joints that are not."""
+    """Rotors, one coupling and one prescribed motion, on joints that are cut where possible."""
     moving = [j for j in m.joints.values() if j.type.nv]
     for _ in range(3):
         joint = moving[rng.integers(len(moving))]
         m.rotor(joint, rng.uniform(0.01, 0.1), ratio=rng.uniform(1, 4), coordinate=int(rng.integers(joint.type.nv)))
-    scalar = [j for j in moving if not j.type.has_quaternion and not j.cut]
-    if len(scalar) < 3:
-        return
-    driven, driver, prescribed = rng.choice(len(scalar), 3, replace=False)
-    driven, driver, prescribed = scalar[driven], scalar[driver], scalar[prescribed]
+    # the angle of a cut joint is known up to whole turns only, and cannot be coupled
+    ends = [
+        (j, i)
+        for j in moving
+        if not j.type.has_quaternion
+        for i, unit in enumerate(j.type.coordinate_units)
+        if not j.cut or unit == "m" or j.type.name == "screw"
+    ]
+    ends.sort(key=lambda end: not end[0].cut)  # cut joints first, since they are rare
+    (driven, i), (prescribed, k), (driver, j) = ends[0], ends[1], ends[-1]
     ratio = rng.uniform(0.5, 2)
-    offset = at[driven.name][0] - ratio * at[driver.name][0]
-    m.couple("gear", driven.labels()[0], driver.labels()[0], ratio=ratio, offset=offset)
-    m.drive(prescribed, at[prescribed.name][0] + rng.uniform(0.2, 1) * cc.sin(3 * (cc.t - time)), coordinate=0)
+    offset = at[driven.name][i] - ratio * at[driver.name][j]
+    m.couple("gear", driven.labels()[i], driver.labels()[j], ratio=ratio, offset=offset)
+    m.drive(prescribed, at[prescribed.name][k] + rng.uniform(0.2, 1) * cc.sin(3 * (cc.t - time)), coordinate=k)
 
 
 def effort(m, rng):

@@ -38,7 +38,7 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?![\w.]*\w)")
-WIDTH = 84  # a page shows so many characters; longer lines of output are folded
+WIDTH = 80  # a page shows so many characters; longer lines of output are folded
 
 
 @dataclass
@@ -169,13 +169,18 @@ def fold(output: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def out_of_date(shown: str, output: str) -> bool:
+    """Whether a page should be rewritten; what somebody abbreviated with ``...`` stays as long as it is true."""
+    return differences(shown, output) is not None or ("..." not in shown and shown != fold(output))
+
+
 def write_page(page: Path) -> int:
     """Replace every shown output that is out of date; returns how many there were."""
     text = page.read_text(encoding="utf-8")
     stale = [
         (listing.place, fold(output))
         for listing, output in run_page(page)
-        if listing.shown is not None and differences(listing.shown, output)
+        if listing.shown is not None and out_of_date(listing.shown, output)
     ]
     for (first, last), output in reversed(stale):
         text = text[:first] + output + text[last:]

@@ -15,7 +15,7 @@ from tests.random_mechanisms import SCALAR_KINDS, draw, draw_platform, random_q
 TREES = tuple(("tree", seed) for seed in range(10))
 LOOPS = tuple(("loop", seed) for seed in range(140, 158))
 SCALAR = tuple(("scalar", seed) for seed in range(200, 208))  # no quaternions: Lagrange's equations apply as they are
-GEARED = tuple(("geared", seed) for seed in range(700, 706))  # with rotors, stops, couplings, prescribed motions
+GEARED = tuple(("geared", seed) for seed in range(720, 726))  # with rotors, stops, couplings, prescribed motions
 PLATFORMS = tuple(("platform", seed) for seed in range(500, 506))  # so many rows at one body that they share its twist
 
 TIME = 0.3

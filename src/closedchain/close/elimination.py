@@ -19,6 +19,8 @@ linearly with the number of limbs that meet at a body.
 A *guarded* factorisation compares each pivot with ``c_r . G c_r`` of its joint before anything was eliminated. A row
 whose pivot has vanished says nothing that the rows before it have not said; it gets no force, which is one of the many
 solutions that a singular pose allows, and the accelerations are those of the constraints that are left.
+
+The theory is in ``docs/theory/elimination.md``.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ zero for ``stabilise="none"`` and ``"projection"``, and ``-2 alpha c' - beta^2 c
 Methods in Applied Mechanics and Engineering 1, 1-16. Projection puts the state back after each accepted step, with
 the inertia matrix as the metric: ``dq = -M^-1 A' (A M^-1 A')^-1 c`` and likewise for the velocities (Lubich 1991;
 Eich 1993, SIAM J. Numer. Anal. 30, 1467-1482).
+
+The theory is in ``docs/theory/multipliers.md``.
 """
 
 from __future__ import annotations

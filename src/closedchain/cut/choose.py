@@ -10,6 +10,8 @@ In order of importance:
    non-zero entries (each freedom counted with all freedoms it hangs on). Found by exchanging one joint at a time.
 
 Ties are broken by the order of the drawing, so the same drawing always gives the same cuts.
+
+The theory is in ``docs/theory/cut.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``print(mechanism)``: bodies, joints, limbs, cuts and counts as text."""
+"""``print(mechanism)``: bodies, joints, limbs, cuts and counts as text.
+
+The theory is in ``docs/theory/cut.md``.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def describe(m: Mechanism) -> str:
     equations = sum(6 - j.type.nv for j in topology.cuts)
     lines.append("cuts: " + (", ".join(f"{j.name} ({6 - j.type.nv} equations)" for j in topology.cuts) or "none"))
     lines.append(
-        f"{len(m.bodies)} bodies, {len(m.joints)} joints, {len(topology.cuts)} loops, "
+        f"{len(m.bodies)} bodies, {len(m.joints)} joints, {len(topology.cuts)} loop{'s' * (len(topology.cuts) != 1)}, "
         f"{topology.nv} velocities, {equations} closure equations drawn, {len(m.parameters)} parameters"
     )
     return "\n".join(lines)

@@ -2,6 +2,8 @@
 
 A *limb* is a tree of bodies that hangs on the ground by one joint once the cuts are made. The inertia matrix is block
 diagonal by limbs, and only the closures at the cuts connect them.
+
+The theory is in ``docs/theory/cut.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What acts on the limbs: motors, springs, dampers, friction, forces at frames; their potential and their power."""
+"""What acts on the limbs: motors, springs, dampers, friction, forces at frames; their potential and their power.
+
+The theory is in ``docs/theory/equations.md``.
+"""
 
 from __future__ import annotations
 

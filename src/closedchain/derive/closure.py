@@ -7,6 +7,8 @@ from S, so that ``lam`` is the force of the joint's first body on its second: as
 
 Rows that can never change (in a planar loop drawn in space, for instance) are recognised by their empty Jacobian; they
 are kept apart in ``fixed``, because a loop closes only if their values are zero.
+
+The theory is in ``docs/theory/closures.md``.
 """
 
 from __future__ import annotations

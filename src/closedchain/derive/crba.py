@@ -1,6 +1,8 @@
 """Composite rigid bodies: the inertia matrix `M` (Featherstone 2008, table 6.2).
 
 Entries exist only between a link and the links it hangs on, so the matrix is block diagonal by limbs and branches.
+
+The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations

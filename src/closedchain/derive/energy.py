@@ -1,4 +1,7 @@
-"""Kinetic energy and the potential of gravity, traced."""
+"""Kinetic energy and the potential of gravity, traced.
+
+The theory is in ``docs/theory/equations.md``.
+"""
 
 from __future__ import annotations
 

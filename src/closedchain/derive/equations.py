@@ -1,6 +1,8 @@
 """All equations of a cut mechanism, in the letters of the design. This file is the table of contents of `derive`.
 
 ``M a + h = tau - A' lam``, ``A a + gamma = 0``, ``q' = N(q) v``.
+
+The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations

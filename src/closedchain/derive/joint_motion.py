@@ -1,6 +1,8 @@
 """What a joint does: pose, motion space and rates from its elementary motions (see `model.joint_types`).
 
 With X the pose of S in P: ``twist of S relative to P, in S = Phi(q) v`` and ``q' = N(q) v``.
+
+The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations

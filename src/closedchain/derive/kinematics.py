@@ -2,6 +2,8 @@
 
 The bias acceleration of a link is its spatial acceleration with all joint accelerations zero. The root is given the
 acceleration -g, which adds gravity to every link at no cost; it cancels in all differences between frames.
+
+The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations

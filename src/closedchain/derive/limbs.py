@@ -2,6 +2,8 @@
 
 The frame of a link is its own side of the joint it hangs on, with the joint's axes. Masses and frames of the body are
 moved there once; those numbers depend on parameters only, so they are computed before a run, not in it.
+
+The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations

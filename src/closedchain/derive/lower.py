@@ -1,4 +1,7 @@
-"""From a drawing's numbers and expressions to traced CasADi scalars."""
+"""From a drawing's numbers and expressions to traced CasADi scalars.
+
+The theory is in ``docs/theory/compiled.md``.
+"""
 
 from __future__ import annotations
 

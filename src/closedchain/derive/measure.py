@@ -1,4 +1,7 @@
-"""Coordinates and velocities of any joint, also of one that is cut: there they are measured on the relative pose."""
+"""Coordinates and velocities of any joint, also of one that is cut: there they are measured on the relative pose.
+
+The theory is in ``docs/theory/equations.md``.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ root. Its time derivatives follow by automatic differentiation from ``R' = w x R
     c' = D (w_P, w_S, d') = A v          c'' = A a + gamma
 
 so that ``A`` is the derivative of ``c`` at every state, not only where the loop is closed.
+
+The theory is in ``docs/theory/closures.md``.
 """
 
 from __future__ import annotations

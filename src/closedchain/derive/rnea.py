@@ -2,6 +2,8 @@
 
 Featherstone 2008, table 5.1. With all joint accelerations zero the result is ``h``: Coriolis, centrifugal, gravity, and
 the external wrenches moved to the left.
+
+The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Rotors geared to joints: ``inertia ratio^2`` on a joint velocity, in a tree or on a cut joint."""
+"""Rotors geared to joints: ``inertia ratio^2`` on a joint velocity, in a tree or on a cut joint.
+
+The theory is in ``docs/theory/equations.md``.
+"""
 
 from __future__ import annotations
 

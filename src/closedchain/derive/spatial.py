@@ -2,6 +2,8 @@
 
 After R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2. Every result is sparsified, so that structural
 zeros propagate and a planar mechanism pays for planar arithmetic.
+
+The theory is in ``docs/theory/compiled.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Put a mechanism together: `assemble` finds a state that closes every loop, `assembly_modes` finds all of them."""
+"""Put a mechanism together: `assemble` finds a state that closes every loop, `assembly_modes` finds all of them.
+
+The theory is in ``docs/theory/assembly.md``.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ def assembly_modes(
     --------
     >>> import closedchain as cc
     >>> [mode.label for mode in cc.assembly_modes(cc.library.four_bar(), O=1.0)]
-    ['A+', 'A-']
+    ['C+', 'C-']
     """
     closing, _ = _prepare(mechanism, hold, joints, frames, None, None, time, parameters, ())
     closing.check_fixed()

@@ -3,6 +3,8 @@
 Positions are found by a Levenberg-Marquardt search with a trust region, in the space of velocities (so quaternions stay
 on their sphere), finished by plain Newton steps of least length to machine precision. Where the direct search fails,
 the equations are approached by continuation: the residual at the guess is let go to zero little by little.
+
+The theory is in ``docs/theory/assembly.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A mechanism under a formulation as native functions: traced, compiled and kept until the drawing changes."""
+"""A mechanism under a formulation as native functions: traced, compiled and kept until the drawing changes.
+
+The theory is in ``docs/theory/compiled.md``.
+"""
 
 from __future__ import annotations
 

@@ -449,12 +449,12 @@ def _cut_short(stop, s, start, t0, times, samples, every_step, chunks):
     whole = _trajectory(s, start, start, t0, stop, times, samples, every_step, chunks, True)
     end = whole.sol(stop)
     forward = stop >= t0
-    kept = (whole.t <= stop) if forward else (whole.t >= stop)
+    kept = (whole.t < stop) if forward else (whole.t > stop)
     steps = whole.steps_t[(whole.steps_t < stop) if forward else (whole.steps_t > stop)]
     what, advice = _SENTENCES[Status.event]
     return Trajectory(
-        whole.t[kept],
-        whole.x[kept],
+        np.append(whole.t[kept], stop),  # the event itself is a sample
+        np.concatenate([whole.x[kept], end[None]]),
         np.append(steps, stop),
         whole.counts,
         Status.event,

@@ -3,6 +3,8 @@
 The count adds the freedoms of the joints and subtracts six for each loop. It is right when all closure equations are
 independent, and too small when some of them repeat others (every planar loop drawn in space). The true mobility is the
 number of velocities minus the rank of the closure Jacobian at a generic closed pose.
+
+The theory is in ``docs/theory/closures.md``.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     >>> print(cc.mobility(cc.library.four_bar()))  # doctest: +ELLIPSIS
     mobility of four-bar: 1 (count of Gruebler and Kutzbach: -2)
       3 of 5 closure equations repeat others, so the count is 3 too small (B: z, tilt x, tilt y)
-      independent coordinates: C
+      independent coordinates: O
       possible: O, A, C
     """
     state = assemble(mechanism) if state is None else state

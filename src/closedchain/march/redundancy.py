@@ -4,6 +4,8 @@ A planar loop drawn in space, or a platform held more often than needed, has clo
 Rows are compared at the given state and at closed poses around it. What is redundant at all of them is structural: it
 is removed once, before compiling, and costs nothing in a run. Where the given state has a smaller rank than its
 surroundings, the pose is singular, and the rows are treated with care while running (see `close.elimination`).
+
+The theory is in ``docs/theory/closures.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A run from start to end, piece by piece: a new piece begins where closures change or a singular pose comes near."""
+"""A run from start to end, piece by piece: a new piece begins where closures change or a singular pose comes near.
+
+The theory is in ``docs/theory/closures.md``.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,15 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
 
 def _stopped(state: State, work: float, program: Compiled, task: Task) -> Trajectory:
     """A piece that ends where it begins, because the pose is singular."""
-    here, _ = _piece(state, work, program, replace(task, until=state.t, times=np.array([state.t]), events=()), -np.inf, 1.0, first=True)
+    here, _ = _piece(
+        state,
+        work,
+        program,
+        replace(task, until=state.t, times=np.array([state.t]), events=()),
+        -np.inf,
+        1.0,
+        first=True,
+    )
     x = pack(state.q, state.v, work)
     return replace(here, status=Status.singular, failure=Failure(state.t, x, None, "start or stop away from it"))
 

@@ -1,4 +1,7 @@
-"""A state of a mechanism: coordinates and velocities of all its joints, at given parameter values."""
+"""A state of a mechanism: coordinates and velocities of all its joints, at given parameter values.
+
+The theory is in ``docs/theory/assembly.md``.
+"""
 
 from __future__ import annotations
 

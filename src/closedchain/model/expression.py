@@ -5,6 +5,8 @@ A mechanism is data. Where a user writes a number, an `Expression` may stand ins
 with ``+ - * / **``, comparisons, and the functions of `closedchain.model.functions`. An expression is a small
 immutable tree. It knows nothing of CasADi: `closedchain.derive.lower` turns it into traced scalars, and
 `Expression.evaluate` computes it with plain numbers.
+
+The theory is in ``docs/theory/compiled.md``.
 """
 
 from __future__ import annotations
@@ -177,14 +179,22 @@ class Expression:
         raise ModelError(f"{self} has no fixed value yet: use cc.sin, cc.sqrt, ... instead of math or numpy")
 
     # numpy would otherwise walk into an array of objects: `array * expression` and numpy functions say so instead
-    __array_ufunc__ = None
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
+            raise ModelError(f"{self} is a single number: combine it with numbers, not with an array")
+        swapped = {np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__", np.divide: "__rtruediv__"}
+        if len(inputs) == 2 and ufunc in swapped and not isinstance(inputs[0], Expression):
+            return getattr(self, swapped[ufunc])(float(inputs[0]))  # a NumPy number on the left
+        raise ModelError(f"NumPy's {ufunc.__name__} does not know expressions: use cc.{ufunc.__name__} for {self}")
 
     # a tree is compared and hashed by identity; == with a number would be a trap: it is never true
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, float | int):
-            raise ModelError(f"{self} == {other} is not known while the mechanism is described; in cc.where, use < and >")
+            raise ModelError(
+                f"{self} == {other} is not known while the mechanism is described; in cc.where, use < and >"
+            )
         return self is other
 
     def leaves(self) -> Iterator[Expression]:

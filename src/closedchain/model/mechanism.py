@@ -39,6 +39,8 @@ from closedchain.model.shapes import MassProperties, Shape, Vector
 
 Place = Body | Frame
 
+LENGTHS = frozenset(("length", "radius", "inner", "size", "width", "height", "thickness"))  # dimensions of shapes
+
 # variables and axes of every dataset
 RESERVED = frozenset(
     "time closure wrench axis lam closure_error closure_velocity_error kinetic_energy potential_energy power work "
@@ -277,6 +279,9 @@ class Mechanism:
         if not isinstance(shape, Shape):
             raise ModelError(f"body {name!r} needs a shape, for instance cc.rod(length=1, mass=1), not {shape!r}")
         self._take(name)
+        for k, x in shape.dimensions.items():
+            if k.split(".")[0] in LENGTHS and not isinstance(x, Expression) and check_number(x, f"{name}.{k}") < 0:  # type: ignore[operator]
+                raise ModelError(f"body {name!r}: its {k} is {x}, but a length cannot be negative")
         dimensions = {k: self._number(x, f"{name}.{k}") for k, x in shape.dimensions.items()}
         body = Body(self, name, shape.build(dimensions), shape.kind, shape.outline)
         validate.check_body(body, self.values())
@@ -750,7 +755,9 @@ def _stops(limits: Any) -> tuple[Stops | None, ...]:
 def _limits(limits: Any, n: int, what: str) -> tuple[tuple[float, float] | None, ...]:
     if limits is None:
         return ()
-    wrong = ModelError(f"{what}: limits need one pair (low, high) or None for each of the {n} coordinates, not {limits!r}")
+    wrong = ModelError(
+        f"{what}: limits need one pair (low, high) or None for each of the {n} coordinates, not {limits!r}"
+    )
     each = [limits] if isinstance(limits, Stops) else limits.tolist() if isinstance(limits, np.ndarray) else limits
     if not isinstance(each, list | tuple):
         raise wrong
@@ -777,6 +784,10 @@ def _friction(friction: Any, n: int, what: str) -> tuple[Friction | None, ...]:
     if friction is None:
         return ()
     each = (friction,) * n if isinstance(friction, Friction) else friction
-    if not isinstance(each, list | tuple) or len(each) != n or not all(f is None or isinstance(f, Friction) for f in each):
+    if (
+        not isinstance(each, list | tuple)
+        or len(each) != n
+        or not all(f is None or isinstance(f, Friction) for f in each)
+    ):
         raise ModelError(f"{what}: friction takes a cc.Friction, or one (or None) for each of the {n} freedoms")
     return tuple(each)

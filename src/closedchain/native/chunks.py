@@ -101,9 +101,7 @@ def _cuts(last_use: list[int], length: int) -> list[int]:
     return cuts
 
 
-def _slots(
-    program: list[int], last_use: list[int], chunk_of: list[int], n_chunks: int
-) -> tuple[dict[int, int], int]:
+def _slots(program: list[int], last_use: list[int], chunk_of: list[int], n_chunks: int) -> tuple[dict[int, int], int]:
     """Give a slot to each value that crosses a cut."""
     slot: dict[int, int] = {}
     free: list[int] = []

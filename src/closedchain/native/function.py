@@ -96,9 +96,9 @@ class NativeFunction:
         n_in, n_out, has_work = len(input_shapes), len(output_shapes), bool(slow_shapes)
         self._main = engine.entry_point(self.address, n_in + has_work + n_out)
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
-        self._batch = ctypes.CFUNCTYPE(
-            None, integer, *[pointer, integer] * n_in, *[pointer] * (has_work + n_out)
-        )(machine.address[BATCH])
+        self._batch = ctypes.CFUNCTYPE(None, integer, *[pointer, integer] * n_in, *[pointer] * (has_work + n_out))(
+            machine.address[BATCH]
+        )
         if self.prepare_address is not None:
             self._prepare = engine.entry_point(self.prepare_address, len(slow_shapes) + 1)
 
@@ -108,9 +108,7 @@ class NativeFunction:
         return f"<NativeFunction {self.name}({inputs}) -> {outputs}: {self.counts.total} operations>"
 
     def __reduce__(self) -> Any:
-        raise TypeError(
-            f"{self.name}: machine code cannot be pickled; compile the expression again (it is cached)"
-        )
+        raise TypeError(f"{self.name}: machine code cannot be pickled; compile the expression again (it is cached)")
 
     def prepare(self, *slow: ArrayLike) -> NDArray[np.float64]:
         """The work vector of the slow inputs, given in their declared order."""
@@ -193,13 +191,9 @@ class NativeFunction:
         given = dict(zip(self._order, inputs, strict=True))
         return [given[name] for name in self.input_shapes], [given[name] for name in self.slow_shapes]
 
-    def _check_number(
-        self, given: Sequence[object], names: Sequence[str] | dict[str, Shape], what: str
-    ) -> None:
+    def _check_number(self, given: Sequence[object], names: Sequence[str] | dict[str, Shape], what: str) -> None:
         if len(given) != len(names):
-            raise ValueError(
-                f"{self.name}: expected {len(names)} {what} ({', '.join(names)}), got {len(given)}"
-            )
+            raise ValueError(f"{self.name}: expected {len(names)} {what} ({', '.join(names)}), got {len(given)}")
 
 
 def compile_function(

@@ -145,9 +145,7 @@ class _Splitter:
             return None
         s, r = self._coefficient(c), self._coefficient(b)
         if inner == name:  # (x s) r, (x + s) + r, (x - s) - r
-            return main.operate(
-                name, x, self._from_work(prepare.operate("mul" if name == "mul" else "add", s, r))
-            )
+            return main.operate(name, x, self._from_work(prepare.operate("mul" if name == "mul" else "add", s, r)))
         first, second = (s, r) if inner == "add" else (r, s)  # (x + s) - r, (x - s) + r
         return main.operate("add", x, self._from_work(prepare.operate("sub", first, second)))
 
@@ -163,9 +161,7 @@ class _Splitter:
 def _with_compact_work(splitter: _Splitter, main: Graph) -> tuple[Graph, Graph]:
     """Drop the elements of ``w`` that nothing reads any more."""
     used = [
-        number
-        for number in range(len(main))
-        if main.name[number] == "input" and main.a[number] == splitter.work_input
+        number for number in range(len(main)) if main.name[number] == "input" and main.a[number] == splitter.work_input
     ]
     prepare = splitter.prepare
     prepare.outputs = [(0, new, splitter.work[main.b[number]]) for new, number in enumerate(used)]

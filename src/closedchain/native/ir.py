@@ -76,9 +76,7 @@ def module_text(
 
 def _declarations(used: set[str]) -> list[str]:
     """Declare what is called; define what is ours."""
-    arity = {
-        OPERATIONS[n].calls: OPERATIONS[n].arity for n in used if n in OPERATIONS and OPERATIONS[n].calls
-    }
+    arity = {OPERATIONS[n].calls: OPERATIONS[n].arity for n in used if n in OPERATIONS and OPERATIONS[n].calls}
     lines = []
     if arity.pop(erfinv.NAME, None):
         lines.append(erfinv.DEFINITION)

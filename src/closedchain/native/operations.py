@@ -49,9 +49,7 @@ class Operation:
 
 
 def _arithmetic(name: str, kind: str, instruction: str, commutative: bool = False) -> Operation:
-    return Operation(
-        name, 2, kind, f"{{r}} = {instruction} {FLAGS} double {{a}}, {{b}}", commutative=commutative
-    )
+    return Operation(name, 2, kind, f"{{r}} = {instruction} {FLAGS} double {{a}}, {{b}}", commutative=commutative)
 
 
 def _call(name: str, kind: str, function: str, arity: int = 1, commutative: bool = False) -> Operation:
@@ -60,9 +58,7 @@ def _call(name: str, kind: str, function: str, arity: int = 1, commutative: bool
 
 
 def _compare(name: str, predicate: str, commutative: bool = False) -> Operation:
-    text = (
-        f"{{r}}.c = fcmp {predicate} double {{a}}, {{b}}\n  {{r}} = select i1 {{r}}.c, double 1.0, double 0.0"
-    )
+    text = f"{{r}}.c = fcmp {predicate} double {{a}}, {{b}}\n  {{r}} = select i1 {{r}}.c, double 1.0, double 0.0"
     return Operation(name, 2, "other", text, commutative=commutative)
 
 
@@ -100,9 +96,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("twice", 1, "add", f"{{r}} = fadd {FLAGS} double {{a}}, {{a}}"),
         Operation("sq", 1, "mul", f"{{r}} = fmul {FLAGS} double {{a}}, {{a}}"),
         Operation("inv", 1, "div", f"{{r}} = fdiv {FLAGS} double 1.0, {{a}}"),
-        Operation(
-            "sqrt", 1, "sqrt", f"{{r}} = call {FLAGS} double @llvm.sqrt.f64(double {{a}})", "llvm.sqrt.f64"
-        ),
+        Operation("sqrt", 1, "sqrt", f"{{r}} = call {FLAGS} double @llvm.sqrt.f64(double {{a}})", "llvm.sqrt.f64"),
         _call("sin", "trig", "llvm.sin.f64"),
         _call("cos", "trig", "llvm.cos.f64"),
         _call("tan", "trig", "tan"),

@@ -41,9 +41,7 @@ def trace(name: str, inputs: dict[str, casadi.SX], outputs: dict[str, casadi.SX]
 
     for input_name, symbol in inputs.items():
         if not isinstance(symbol, casadi.SX) or not symbol.is_valid_input():
-            raise ValueError(
-                f"{name}: input {input_name!r} has to be a purely symbolic casadi.SX, got {symbol!r}"
-            )
+            raise ValueError(f"{name}: input {input_name!r} has to be a purely symbolic casadi.SX, got {symbol!r}")
     expressions = [casadi.SX(expression) for expression in outputs.values()]
     function = casadi.Function("traced", list(inputs.values()), expressions, {"allow_free": True})
     if function.has_free():
@@ -80,7 +78,5 @@ def _read(name: str, function: casadi.Function) -> Graph:
             work[target[0]] = graph.operate(operation, *operands)
         else:
             reason = UNSUPPORTED.get(operation, "it has no scalar native form")
-            raise UnsupportedOperation(
-                f"{name}: operation OP_{operation.upper()} cannot be compiled: {reason}"
-            )
+            raise UnsupportedOperation(f"{name}: operation OP_{operation.upper()} cannot be compiled: {reason}")
     return graph

@@ -11,6 +11,8 @@ actuation (type 2)
 output (type 1)
     Of the singular values of ``J_out N``, the one that a generic pose has as its smallest, over the largest of the run.
     Zero: the output cannot move in some direction, however the actuators move.
+
+The theory is in ``docs/theory/checks.md``.
 """
 
 from __future__ import annotations

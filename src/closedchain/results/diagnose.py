@@ -1,7 +1,11 @@
-"""Why a run ended early, in a sentence that names the culprit."""
+"""Why a run ended early, in a sentence that names the culprit.
+
+The theory is in ``docs/theory/checks.md``.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,11 +30,24 @@ def explain(run: Run) -> str:
     q, v = failure.x[: e.topology.nq], failure.x[e.topology.nq : e.topology.nq + e.topology.nv]
     cause = _culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None
     cause = cause or weightless(e, failure.t, q, v, run.p) or lost_rank(e, run.program.rows, failure.t, q, v, run.p)
-    text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {trajectory.message}"
+    said = re.sub(r"^at t = \S+ ", "", trajectory.message)  # the time is said once
+    if trajectory.status is Status.singular:
+        said = "the pose is singular or close to it"
+    if trajectory.status is Status.nan and failure.index is not None:
+        said = said.replace(f"(entry {failure.index})", f"({_entry(e, failure.index)})")
+    text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {said}"
     if cause:
         text += f". {cause}"
     kept = f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are" if len(run.t) else "no sample is"
     return text + f". {kept} kept in the error's .run"
+
+
+def _entry(e: Equations, index: int) -> str:
+    """What an entry of the state's rate is."""
+    if index < e.topology.nq:
+        return f"rate of {e.topology.q_labels[index]}"
+    index -= e.topology.nq
+    return f"acceleration of {e.topology.v_labels[index]}" if index < e.topology.nv else "power"
 
 
 def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.segments import Segment
-from closedchain.errors import ModelError
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
@@ -96,8 +96,17 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
 
     e = run.program.equations
     if frame.body.mechanism is not run.mechanism:
-        raise ModelError(f"frame {frame.body.name}.{frame.name} belongs to another mechanism, {frame.body.mechanism.name!r}")
-    motion = e.motion.frame(frame)
+        raise ModelError(
+            f"frame {frame.body.name}.{frame.name} belongs to another mechanism, {frame.body.mechanism.name!r}"
+        )
+    if frame.body.name not in e.topology.link_of:
+        raise ModelError(f"body {frame.body.name!r} was drawn after the run: simulate again to follow it")
+    try:
+        motion = e.motion.frame(frame)
+    except RuntimeError:  # its numbers are parameters that the run does not have
+        raise ModelError(
+            f"frame {frame.body.name}.{frame.name} was drawn after the run: simulate again, or use body.at(x, y, z)"
+        ) from None
     columns = {
         "position": motion.X.r,
         "rotation": motion.X.R,

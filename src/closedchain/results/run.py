@@ -19,7 +19,7 @@ from closedchain.march.integrate import SOLVERS, Counts, Status
 from closedchain.march.segments import Segment, Task
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Frame, suggest
+from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results import checks
 from closedchain.results.evaluate import frame_motion, outputs
 
@@ -140,11 +140,13 @@ class Run:
         piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
         return State(self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints)
 
-    def frame(self, frame: Frame | str) -> xarray.Dataset:
+    def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
         """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.
 
         ``frame`` is a `Frame`, a body's name, or ``"body.frame"``.
         """
+        if isinstance(frame, Body):
+            frame = frame["origin"]
         return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
 
     def reaction(self, joint: str, axes: str = "world", stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:

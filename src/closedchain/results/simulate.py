@@ -98,7 +98,8 @@ def simulate(
     if start is None:
         start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
     if start.mechanism is not mechanism:
-        raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
+        same = " (another drawing of that name)" if start.mechanism.name == mechanism.name else ""
+        raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}{same}")
     start.check()
     changes = {**start.parameters, **(parameters or {})}
     start = replace(start, parameters=changes, t=start.t if begin is None else begin)
@@ -144,7 +145,9 @@ def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
             raise ModelError(f"t_eval must be a vector of finite times, not {t_eval!r}")
         low, high = min(begin, until), max(begin, until)
         if times.size and not (low <= times.min() and times.max() <= high):
-            raise ModelError(f"t_eval goes from {times.min():g} to {times.max():g} s, outside of the run, {low:g} to {high:g}")
+            raise ModelError(
+                f"t_eval goes from {times.min():g} to {times.max():g} s, outside of the run, {low:g} to {high:g}"
+            )
         if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
             raise ModelError("t_eval must go strictly from the beginning of the run to its end")
         return times

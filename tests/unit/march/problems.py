@@ -92,9 +92,7 @@ def pendulum_exact(t, gravity, angle=2.0):
     sn, cn, _, _ = ellipj(omega * t + ellipk(k * k), k * k)
     theta, rate = 2 * np.arcsin(k * sn), 2 * k * omega * cn
     position = np.stack([np.sin(theta), -np.cos(theta)], axis=-1)
-    return np.concatenate(
-        [position, rate[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)], axis=-1
-    )
+    return np.concatenate([position, rate[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)], axis=-1)
 
 
 @rhs

@@ -14,15 +14,11 @@ def power_six(t, x, w, dx):
 
 def test_polynomials_of_degree_seven_are_exact_between_steps():
     times = np.linspace(-1, 1, 41)
-    run = integrate(
-        "dop853", power_six.address, [-1.0], (-1.0, 1.0), [], t_eval=times, first_step=0.6, max_step=0.6
-    )
+    run = integrate("dop853", power_six.address, [-1.0], (-1.0, 1.0), [], t_eval=times, first_step=0.6, max_step=0.6)
     np.testing.assert_allclose(run.x[:, 0], times**7, atol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "extra"), [({}, 0), ({"dense_output": True}, 3), ({"t_eval": [0.5]}, None)]
-)
+@pytest.mark.parametrize(("wanted", "extra"), [({}, 0), ({"dense_output": True}, 3), ({"t_eval": [0.5]}, None)])
 def test_evaluations(wanted, extra):
     run = integrate("dop853", problems.oscillator.address, [1.0, 0.0], (0.0, 1.0), [2.0], **wanted)
     counts = run.counts

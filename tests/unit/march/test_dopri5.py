@@ -10,9 +10,7 @@ X0 = problems.pendulum_exact(np.array(0.0), 9.81)
 
 
 def swing(correct=0, **options):
-    return integrate(
-        "dopri5", problems.pendulum.address, X0, (0.0, 1.0), [9.81, 1.0], correct=correct, **options
-    )
+    return integrate("dopri5", problems.pendulum.address, X0, (0.0, 1.0), [9.81, 1.0], correct=correct, **options)
 
 
 def test_six_evaluations_a_step():
@@ -48,8 +46,6 @@ def test_next_step_begins_with_the_derivative_at_the_corrected_state():
     correct = problems.on_circle.address
     both = integrate("dopri5", problems.pendulum.address, X0, (0.0, 0.25), [9.81], correct=correct, **options)
     middle = both.x[1]
-    last = integrate(
-        "dopri5", problems.pendulum.address, middle, (0.125, 0.25), [9.81], correct=correct, **options
-    )
+    last = integrate("dopri5", problems.pendulum.address, middle, (0.125, 0.25), [9.81], correct=correct, **options)
     np.testing.assert_array_equal(both.x[2], last.x[1])
     assert np.hypot(*middle[:2]) == pytest.approx(1.0, abs=1e-15)

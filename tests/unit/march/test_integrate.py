@@ -152,9 +152,7 @@ def test_agrees_with_scipy(name):
         return [x[2], x[3], -force * x[0], -force * x[1] - 9.81]
 
     theirs = solve_ivp(f, (0, 2), x0, PARTNER[name], times, rtol=1e-10, atol=1e-10)
-    ours = integrate(
-        name, problems.pendulum.address, x0, (0, 2), [9.81], t_eval=times, rtol=1e-10, atol=1e-10
-    )
+    ours = integrate(name, problems.pendulum.address, x0, (0, 2), [9.81], t_eval=times, rtol=1e-10, atol=1e-10)
     # both are within the tolerance, passed on over some 100 steps
     np.testing.assert_allclose(ours.x, theirs.y.T, atol=1e-7)
     # another controller and another interpolant, but the same method: the same work

@@ -25,9 +25,7 @@ PROGRAM = textwrap.dedent(
 def hits_and_misses(cache):
     source = Path(jit_module.__file__).parents[2]
     environment = os.environ | {"CLOSEDCHAIN_CACHE_DIR": str(cache), "PYTHONPATH": str(source)}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     return tuple(map(int, done.stdout.split()))
 
 

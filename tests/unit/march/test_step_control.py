@@ -79,9 +79,7 @@ def test_controller():
     assert s.h == pytest.approx(0.1) and s.rejected == 0
 
 
-@pytest.mark.parametrize(
-    ("err", "expected"), [(2.0**5, 0.045), (1e30, 0.02), (np.nan, 0.025), (np.inf, 0.025)]
-)
+@pytest.mark.parametrize(("err", "expected"), [(2.0**5, 0.045), (1e30, 0.02), (np.nan, 0.025), (np.inf, 0.025)])
 def test_rejection(err, expected):
     _, s = records()
     step_control.reject(s, -0.1, err, 0.2, np.zeros((2, 2)))
@@ -106,9 +104,7 @@ def test_failed_corrections_come_to_an_end():
 @pytest.mark.parametrize("name", ["dopri5", "dop853"])
 def test_starting_step_is_of_the_right_size(name, span):
     """It is accepted, and the controller does not have to run away from it for long."""
-    run = integrate(
-        name, problems.oscillator.address, [1.0, 0.0], span, [2.0], rtol=1e-6, atol=1e-6, max_steps=20
-    )
+    run = integrate(name, problems.oscillator.address, [1.0, 0.0], span, [2.0], rtol=1e-6, atol=1e-6, max_steps=20)
     assert run.counts.rejections <= 1
     assert abs(run.steps_t[0] - span[0]) > run.counts.largest_step / 1e3
 

@@ -82,9 +82,7 @@ def test_order_conditions(name, order):
     for tree in up_to(order):
         assert abs(tableau.b @ weight(tree, tableau.A) - 1 / density(tree)) < TOLERANCE, tree
     # and no more than that
-    assert any(
-        abs(tableau.b @ weight(tree, tableau.A) - 1 / density(tree)) > 1e-8 for tree in trees(order + 1)
-    )
+    assert any(abs(tableau.b @ weight(tree, tableau.A) - 1 / density(tree)) > 1e-8 for tree in trees(order + 1))
 
 
 @pytest.mark.parametrize(("name", "row", "order"), [("dopri5", 0, 4), ("dop853", 0, 5), ("dop853", 1, 3)])

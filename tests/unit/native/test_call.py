@@ -77,9 +77,7 @@ print(sum(euler.stats.cache_hits.values()))
 """
 
 
-def test_caller_is_cached_on_disk_and_serves_every_function(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_caller_is_cached_on_disk_and_serves_every_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

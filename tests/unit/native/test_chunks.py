@@ -23,9 +23,7 @@ def random_graph(n: int, reach: int, seed: int) -> Graph:
     return graph.without_dead_values()
 
 
-@pytest.mark.parametrize(
-    ("n", "reach", "length"), [(50, 10, 400), (3000, 20, 100), (3000, 2000, 100), (500, 50, 1)]
-)
+@pytest.mark.parametrize(("n", "reach", "length"), [(50, 10, 400), (3000, 20, 100), (3000, 2000, 100), (500, 50, 1)])
 def test_bounded_and_complete(n: int, reach: int, length: int) -> None:
     graph = random_graph(n, reach, seed=n)
     chunks = split(graph, length)

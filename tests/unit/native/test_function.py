@@ -141,9 +141,7 @@ def test_many_chunks(chunk_length: int, stack_limit: int, monkeypatch: pytest.Mo
     at = np.random.default_rng(4).uniform(-1, 1, (20, 8))
     reference = casadi.Function("f", [s], [y])
     # values stay of the order of one, a thousand roundings may add up
-    np.testing.assert_allclose(
-        f.batch(at), [np.array(reference(row)).ravel() for row in at], rtol=1e-9, atol=1e-11
-    )
+    np.testing.assert_allclose(f.batch(at), [np.array(reference(row)).ravel() for row in at], rtol=1e-9, atol=1e-11)
 
 
 def test_threads_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,11 +23,7 @@ def text_of(n: int, chunk_length: int, width: int = 4) -> str:
 
 def test_nothing_is_assumed_about_nan_and_infinity() -> None:
     text = text_of(20, 30)
-    assert (
-        "nnan" not in text
-        and "ninf" not in text
-        and not re.search(r"\bfast\b(?!:|,)", text.replace("%fast", ""))
-    )
+    assert "nnan" not in text and "ninf" not in text and not re.search(r"\bfast\b(?!:|,)", text.replace("%fast", ""))
     assert all("nnan" not in operation.template for operation in OPERATIONS.values())
 
 

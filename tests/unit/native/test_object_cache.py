@@ -48,9 +48,7 @@ def test_damaged_entry_is_recompiled_and_rewritten(cache_dir: Path, damage: str)
     path = entry(cache_dir)
     good = path.read_bytes()
     flip = {"flipped head": 30, "flipped body": len(good) // 2}
-    bad = {"empty": b"", "truncated": good[:-100], "longer": good + b"x", "text": b"not an object"}.get(
-        damage
-    )
+    bad = {"empty": b"", "truncated": good[:-100], "longer": good + b"x", "text": b"not an object"}.get(damage)
     if bad is None:
         at = flip[damage]
         bad = good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]

@@ -26,9 +26,7 @@ def test_a_single_division_stays() -> None:
 def test_order_is_valid_and_angles_come_first() -> None:
     x = casadi.SX.sym("x", 3)
     first = casadi.sin(x[0] + x[1]) * x[2]
-    graph = trace(
-        "f", {"x": x}, {"y": casadi.vertcat(casadi.cos(first) + casadi.sin(x[2]), casadi.cos(x[0] + x[1]))}
-    )
+    graph = trace("f", {"x": x}, {"y": casadi.vertcat(casadi.cos(first) + casadi.sin(x[2]), casadi.cos(x[0] + x[1]))})
     ordered, angles = angles_first(graph)
     assert sorted(ordered.name) == sorted(graph.name)
     for k in range(len(ordered)):

@@ -9,9 +9,7 @@ import pytest
 from closedchain.native import compile_function
 from closedchain.native.engine import vector_width
 
-needs_extended = pytest.mark.skipif(
-    np.finfo(np.longdouble).nmant < 63, reason="no extended precision to compare with"
-)
+needs_extended = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision to compare with")
 
 
 def sine_cosine(n: int) -> object:

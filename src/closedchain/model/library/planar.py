@@ -47,7 +47,7 @@ def slider_crank(torque: Number = 0.1, g: Number = 0.0) -> Mechanism:
 def five_bar(torques: tuple[float, float] = (0.15, 0.10)) -> Mechanism:
     """A planar robot with two motors on the ground, 0.2 m apart: proximal rods 0.25 m, distal rods 0.35 m.
 
-    The tip of the robot is the frame ``left distal.tip``. It moves in a horizontal plane, to and fro once a second:
+    The tip of the robot is the frame ``left distal.tip``. It moves in a horizontal plane, back and forth once a second:
     ``torques`` are the amplitudes (N m) of a cosine.
     """
     m = Mechanism("five-bar", gravity=(0, 0, -9.81))

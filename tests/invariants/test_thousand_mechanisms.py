@@ -1,0 +1,78 @@
+"""A thousand random closed mechanisms: each assembles or says why not, and moves as a dense solution says.
+
+The dense solution is the whole system ``[M A'; A 0]`` with *all* closure rows, solved by a pseudo-inverse; it knows
+nothing of cuts chosen, rows left out, or elimination orders.
+"""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.derive.equations import derive
+from closedchain.march.redundancy import independent_rows
+from closedchain.march.state import parameter_vector
+from tests.random_mechanisms import KINDS, draw
+
+BLOCK = 25
+
+
+def drawing(seed):
+    """Sizes, loop lengths, branching and joints all follow from the seed."""
+    rng = np.random.default_rng([seed, 77])
+    bodies = int(rng.integers(2, 7))
+    moving = [k for k in KINDS if k != "weld"]
+    kinds = tuple(moving[i] for i in rng.choice(len(moving), size=3, replace=False))
+    return draw(
+        seed,
+        bodies=bodies,
+        loops=int(rng.integers(1, 3)),
+        branching=float(rng.uniform(0, 1)),
+        kinds=kinds,
+        mobility=-30,  # rigid and over-constrained ones too
+        cut=None if rng.random() < 0.5 else "closing",
+    )
+
+
+def dense(m, start):
+    """Accelerations from all closure rows at once."""
+    e = derive(m)
+    terms = {"M": e.M, "h": e.h, "tau": e.tau, "A": e.closure.A, "gamma": e.closure.gamma}
+    got = e.function("dense", terms)(start.t, start.q, start.v, parameter_vector(m))
+    M, h, tau, A, gamma = (np.array(x) for x in got)
+    force, gamma = (tau - h).ravel(), gamma.ravel()
+    free = np.linalg.solve(M, force)
+    # the rank of A decides; the pseudo-inverse of A M^-1 A' would square its condition
+    L = np.linalg.cholesky(M)
+    scaled = np.linalg.solve(L, A.T).T
+    correction = np.linalg.lstsq(scaled, -(A @ free + gamma), rcond=1e-9)[0]
+    return free + np.linalg.solve(L.T, correction), float(np.linalg.cond(M))
+
+
+@pytest.mark.parametrize("block", range(1000 // BLOCK))
+def test_assembles_or_explains_and_accelerates_alike(block):
+    moved = 0
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        drawn = drawing(seed)
+        m = drawn.mechanism
+        try:
+            start = m.assemble(velocity=None)
+        except cc.ClosedChainError as reason:
+            # the guesses close the loops, so a refusal must be about this mechanism and must say what to try
+            assert m.name in str(reason) or any(j in str(reason) for j in m.joints), (seed, str(reason))
+            continue
+        e = derive(m)
+        rng = np.random.default_rng([seed, 3])
+        A = np.array(e.function("A", {"A": e.closure.A})(0.0, start.q, start.v, parameter_vector(m)))
+        v = rng.normal(size=e.topology.nv)
+        v -= np.linalg.lstsq(A, A @ v, rcond=1e-9)[0]
+        start = cc.State(m, start.q, v)
+        rows = independent_rows(e, start)
+        closed = cc.Multipliers().close(e, rows.active if rows.singular else rows.kept, rows.singular)
+        f = e.function("a", {"a": closed.a})
+        a = np.array(f(0.0, start.q, start.v, parameter_vector(m))).ravel()
+        wanted, condition = dense(m, start)
+        size = max(1.0, np.abs(wanted).max())
+        # 1e-9 as promised; random bodies may be so badly scaled that the inertia matrix itself allows no better
+        assert np.abs(a - wanted).max() < max(1e-9, 1e-14 * condition) * size, (seed, np.abs(a - wanted).max() / size)
+        moved += 1
+    assert moved >= BLOCK // 2  # refusals are the exception
