@@ -118,7 +118,7 @@ class Multipliers:
         x_plus = ca.vertcat(normalise(e, q), v, W)
         if has_quaternions(e):
             # lengths first: a Newton step taken with quaternions of another length would be undone in part
-            return tuple(ca.substitute([x_plus, residual], [e.limbs.q], [normalise(e, e.limbs.q)]))
+            x_plus, residual = ca.substitute([x_plus, residual], [e.limbs.q], [normalise(e, e.limbs.q)])
         return x_plus, residual
 
 

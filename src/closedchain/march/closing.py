@@ -220,7 +220,7 @@ class Closing:
                 g = np.array([self.e.topology.mechanism.values()(x) for x in self.e.topology.mechanism.gravity])
                 b_now = b_now.ravel() + (g if name == "acceleration" else 0.0)
                 rows.append(J_now[keep])
-                right.append(np.array([float(wish[i]) for i in keep]) - bias * b_now[keep])
+                right.append(np.array([wish[i] for i in keep], float) - bias * b_now[keep])
         return rows, right
 
     def _least(
@@ -233,8 +233,8 @@ class Closing:
         miss = np.abs(system @ x - b)
         if miss.max() > 1e-9 * max(1.0, np.abs(b).max()):
             raise AssemblyError(
-                f"the {what} {dict(wanted)} of {self.topology.mechanism.name!r} contradict the loops or each other (off by "
-                f"{miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
+                f"the {what} {dict(wanted)} of {self.topology.mechanism.name!r} contradict the loops or each "
+                f"other (off by {miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
             )
         return x
 

@@ -49,7 +49,7 @@ RESERVED = frozenset(
 
 
 def _atomic(method: Any) -> Any:
-    """A method that changes the drawing altogether or, if it is refused, not at all: one corrects the line and goes on."""
+    """A method that changes the drawing altogether or, if it is refused, not at all."""
 
     @functools.wraps(method)
     def attempt(self: Mechanism, *args: Any, **kwargs: Any) -> Any:
