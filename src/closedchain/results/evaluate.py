@@ -26,7 +26,7 @@ def evaluate(
     CasADi's own interpreter is fast enough here, and saves the user a compilation.
     """
     derived = program.equations.topology.mechanism._derived
-    key = ("evaluate", program.method, program.rows, program.guarded, key)
+    key = ("evaluate", program.method, program.rows, program.active, program.guarded, key)
     if key not in derived:
         inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p]
         dense = ca.cse([ca.densify(v) for v in expressions.values()])
@@ -88,7 +88,8 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    got = evaluate(run.program, (frame.body.name, frame.name, id(frame)), columns, run.t, run.x, run.p)
+    key = ("frame", frame.body.name, frame.position, frame.rotation)  # what it is; a frame need not have a name
+    got = evaluate(run.program, key, columns, run.t, run.x, run.p)
     axes = list("xyz")
     return xarray.Dataset(
         {
