@@ -126,6 +126,8 @@ class Closing:
         The trust region is widened and narrowed by the ratio of the actual to the predicted gain.
         """
         r, J = self.residual(q)
+        if not (np.isfinite(r).all() and np.isfinite(J).all()):  # half a turn off: there is no way from here
+            return q
         r = r - target
         damping = 1e-3
         for _ in range(iterations):
@@ -153,6 +155,8 @@ class Closing:
     def continuation(self, q: np.ndarray) -> np.ndarray:
         """Follow ``residual = (1 - s) residual(q)`` from s = 0 to 1, in steps that shrink where it is hard."""
         gap = self.residual(q)[0]
+        if not np.isfinite(gap).all():
+            return q
         s, ds = 0.0, 0.1
         while s < 1 and ds > 1e-3:
             target = (1 - min(s + ds, 1.0)) * gap

@@ -32,6 +32,8 @@ class Compiled:
         The closure rows that are solved; all others follow from them.
     active
         All closure rows that hold; those of open joints do not.
+    moving, rank
+        Those of them that some motion changes, and how many of these are independent at generic poses.
     guarded
         Whether rows that lose their independence on the way are left out while they do.
     seconds
@@ -45,6 +47,8 @@ class Compiled:
     correct: NativeFunction | None
     rows: tuple[int, ...]
     active: tuple[int, ...]
+    moving: tuple[int, ...]
+    rank: int
     guarded: bool
     seconds: dict[str, float]
     functions: dict[Any, Any] = field(default_factory=dict)  # of results, made when asked for
@@ -59,7 +63,7 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
     e = derive(m)
     rows = independent_rows(e, start)
     guarded = rows.singular or guarded
-    solved = rows.active if guarded else rows.kept  # guarded equations find out themselves which rows repeat others
+    solved = rows.moving if guarded else rows.kept  # guarded equations find out themselves which rows repeat others
     key = ("compiled", method, solved, rows.active, guarded)
     if key not in m._derived:
         clock = time.perf_counter()
@@ -73,7 +77,9 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
             outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
             correct = compile_function(f"{name} correction", inputs, outputs, slow=("p",))
         seconds["compile"] = sum(f.timings.total for f in (rhs, correct) if f is not None)
-        m._derived[key] = Compiled(e, method, closed, rhs, correct, solved, rows.active, guarded, seconds)
+        m._derived[key] = Compiled(
+            e, method, closed, rhs, correct, solved, rows.active, rows.moving, len(rows.kept), guarded, seconds
+        )
     return m._derived[key]
 
 

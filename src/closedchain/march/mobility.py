@@ -90,10 +90,8 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     poses = spread(closing, state.q)
     stacked = [closure_jacobian(closing, q) for q in poses]
     ranks = [rank(A) for A in stacked]
-    generic = poses[int(np.argmax(ranks))]
-    A = closure_jacobian(closing, generic)
-    motions = _null(A)
-    true = motions.shape[1]
+    generic = [_null(A) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
+    true = generic[0].shape[1]
     here = _null(closure_jacobian(closing, state.q))
     kept = set(choose_rows(stacked))
     closure = e.closure
@@ -101,7 +99,8 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     redundant += [(closure.joints[i], closure.labels[i]) for i in range(len(closure)) if i not in kept]
     equations = len(closure) + len(closure.fixed)
     labels = e.topology.v_labels
-    size = np.abs(motions).max(axis=1) if true else np.zeros(n)
+    # a coordinate that rests at one pose, at a dead centre, may lead at all others
+    size = np.max([np.abs(motions).max(axis=1) for motions in generic], axis=0) if true else np.zeros(n)
     chosen: list[int] = []
     if here.size:
         order = qr(here.T, mode="r", pivoting=True)[1]

@@ -29,6 +29,8 @@ from closedchain.native.call import call5
 MAX_ITERATIONS = 8
 # Newton that no longer contracts has reached the rounding floor if it is within this many tolerances
 FLOOR = 1e3
+# near a singular pose a small residual may still mean a large step: velocities then need the position after it
+STEEP = 1e-2
 
 FAILED, UNCHANGED, CHANGED = range(3)
 
@@ -64,6 +66,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     if correct == 0:
         return UNCHANGED
     outcome = UNCHANGED
+    settled = False
     before = np.inf
     for _ in range(MAX_ITERATIONS):
         call5(correct, clock, x, w, x_plus, residual)
@@ -78,7 +81,9 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
 
         r = residual[0]
         if r <= o.correct_tol:
-            return outcome
+            if settled or not 0.0 < residual[2] < STEEP:
+                return outcome
+            settled = True
         if not r < before:
             # also when r is not a number
             return outcome if r <= FLOOR * o.correct_tol else FAILED

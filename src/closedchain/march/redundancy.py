@@ -21,15 +21,21 @@ from closedchain.march.closing import Closing
 from closedchain.march.state import State, parameter_vector
 
 RANK = 1e-8  # relative size of a pivot that counts as zero
+ROUNDING = 1e-9  # relative size of a row that counts as zero
 AROUND = 4  # poses to look at besides the given one
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Closure rows that hold, those of them to solve, and whether the state they were chosen at is singular."""
+    """Closure rows that hold, those of them to solve, and whether the state they were chosen at is singular.
+
+    ``moving`` are the rows that some motion changes: where pivots are watched while running, a row that is nothing but
+    rounding would be compared with rounding.
+    """
 
     active: tuple[int, ...]
     kept: tuple[int, ...]
+    moving: tuple[int, ...]
     singular: bool
 
 
@@ -37,14 +43,16 @@ def independent_rows(e: Equations, state: State) -> Rows:
     """Choose the closure rows to solve."""
     active = active_rows(e, state.open_joints)
     if not active:
-        return Rows((), (), False)
+        return Rows((), (), (), False)
     closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
     here = closure_jacobian(closing, state.q)
     if rank(here) == len(active):
-        return Rows(tuple(active), tuple(active), False)
+        return Rows(tuple(active), tuple(active), tuple(active), False)
     stacked = [closure_jacobian(closing, q) for q in spread(closing, state.q)]
     kept = choose_rows(stacked)
-    return Rows(tuple(active), tuple(active[i] for i in kept), rank(here) < len(kept))
+    size = np.max([np.linalg.norm(A, axis=1) for A in stacked], axis=0)
+    moving = tuple(row for row, moves in zip(active, size > ROUNDING, strict=True) if moves)
+    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here) < len(kept))
 
 
 def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
@@ -53,7 +61,7 @@ def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
     size = np.linalg.norm(A, axis=1)
     units = np.array([closing.e.closure.units[i] for i in closing.active])
     scale = np.array([size[units == unit].max() for unit in units])
-    scale = np.where(scale > 1e-9 * size.max(initial=0.0), scale, size.max(initial=1.0))  # rounding is not a unit
+    scale = np.where(scale > ROUNDING * size.max(initial=0.0), scale, size.max(initial=1.0))  # rounding is not a unit
     return A / np.maximum(scale, 1e-300)[:, None]
 
 

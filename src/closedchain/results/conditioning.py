@@ -5,7 +5,8 @@ joint velocities and ``J_out`` the twist of the output frame (Gosselin and Angel
 Automation 6(3), 281-290; Zlatanov, Bonev and Gosselin 2002 for constraint singularities):
 
 closure
-    Ratio of the extreme singular values of ``A``. Zero: a constraint singularity, the mechanism gains a freedom.
+    The smallest singular value of ``A`` that a generic pose has, over the largest. Zero: a constraint singularity, the
+    mechanism gains a freedom.
 actuation (type 2)
     Smallest singular value of ``J_act N``. Zero: something moves although all actuators are locked.
 output (type 1)
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 def conditioning(run: Run) -> dict[str, np.ndarray]:
     """Conditioning of closure, actuation and output at the samples; only those that the mechanism has."""
-    pieces = [_piece(run, segment) for segment in run.segments]
-    names = [name for name in pieces[0] if all(name in piece for piece in pieces)]
+    pieces = [_piece(run, segment) for segment in run.segments if len(segment.trajectory.t)]
+    names = [name for name in pieces[0] if all(name in piece for piece in pieces)] if pieces else []
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in names}
 
 
@@ -40,7 +41,8 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     program = segment.program
     e, m = program.equations, program.equations.topology.mechanism
     t, x = segment.trajectory.t, segment.trajectory.x
-    columns = {"A": ca.densify(e.closure.A[list(program.rows), :])} if program.rows else {}
+    # all rows, not only those that are solved: the number then does not depend on which ones are
+    columns = {"A": ca.densify(e.closure.A[list(program.moving), :])} if program.moving else {}
     driven = dict.fromkeys((motor.joint, motor.index) for motor in m.motors.values())
     driven |= dict.fromkeys((drive.joint, drive.index) for drive in m.drives.values())
     if driven:
@@ -48,7 +50,7 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     if m.output is not None:
         J = e.motion.frame(m.output).J
         columns["out"] = ca.vertcat(J.ang, J.lin)
-    if not columns or not len(t):
+    if not columns:
         return {}
     got = evaluate(program, "conditioning", columns, t, x, run.p)
     out: dict[str, np.ndarray] = {}
@@ -57,8 +59,8 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     if "A" in got:
         A = got["A"] / np.maximum(np.linalg.norm(got["A"], axis=2, keepdims=True), 1e-300)
         _, s, vt = np.linalg.svd(A)
-        out["closure_conditioning"] = s[:, -1] / s[:, 0]
-        motions = np.swapaxes(vt[:, A.shape[1] :], 1, 2)
+        out["closure_conditioning"] = s[:, program.rank - 1] / s[:, 0]
+        motions = np.swapaxes(vt[:, program.rank :], 1, 2)
     if motions.shape[2] == 0:
         return out
     if "act" in got:

@@ -56,10 +56,11 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
                 values,
                 {"units": "N and N m", "components": "force, moment"},
             )
-    for name in [*e.topology.mechanism.drives, *e.topology.mechanism.couplings]:
+    # what a drive or a gear exerts is the multiplier of its row
+    for name in (*e.topology.mechanism.drives, *e.topology.mechanism.couplings):
         row = e.closure.joints.index(name)
-        force = "N m" if e.closure.units[row] == "rad" else "N"
-        variables[name] = ("time", out["lam"][:, row], {"units": force, "about": "effort of the drive or gear"})
+        units = "N m" if e.closure.units[row] == "rad" else "N"
+        variables[name] = ("time", out["lam"][:, row], {"units": units, "about": "effort on the held coordinate"})
     rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
     error, exchanged = energy_balance(run, out)
     variables |= {

@@ -1,11 +1,11 @@
 """Reactions in every joint, tree joints and cut joints alike, from the balance of each body.
 
 At each sample the joints of a body must together exert the wrench that its motion takes (Newton and Euler), and each
-joint's wrench along its own freedoms is what its motors, springs and dampers give. These linear equations for the six
-components of all joints have one solution where the mechanism is not over-constrained. Where it is, the components
-that the equations leave open are told apart from the unique ones, and the distribution of least norm is taken:
-moments count by a length, and ``stiffness`` may weigh joints, since of two parallel paths the stiffer one carries
-more.
+joint's wrench along its own freedoms is what its motors, springs and dampers give, unless a drive or a gear holds it
+there. These linear equations for the six components of all joints have one solution where the mechanism is not
+over-constrained. Where it is, the components that the equations leave open are told apart from the unique ones, and
+the distribution of least norm is taken: moments count by a length, and ``stiffness`` may weigh joints, since of two
+parallel paths the stiffer one carries more.
 """
 
 from __future__ import annotations
@@ -72,8 +72,13 @@ def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, 
     """
     import xarray
 
-    all_ = reactions(run, stiffness)
+    key = tuple(sorted((stiffness or {}).items()))
+    if key not in run._reactions:  # all joints at once, so that the next one asked for is there
+        run._reactions[key] = reactions(run, stiffness)
+    all_ = run._reactions[key]
     if joint not in all_.joints:
+        if joint in run.mechanism.joints:
+            raise ModelError(f"joint {joint!r} is free: it carries nothing, so it has no reaction")
         raise ModelError(f"the run has no joint {joint!r}{suggest(joint, all_.joints)}")
     if axes not in ("world", "joint"):
         raise ModelError(f"axes must be 'world' or 'joint', not {axes!r}")
@@ -128,10 +133,12 @@ def _solve(
     open_ = {e.closure.joints[i] for i in range(len(e.closure))} - {e.closure.joints[i] for i in program.active}
     wrench, axes = np.zeros((n, nj, 6)), np.zeros((n, nj, 3, 3))
     unique = np.ones((nj, 6), bool)
-    length = max(1e-9, float(np.ptp(got["origins"][0], axis=1).max())) if n else 1.0
+    size = float(np.ptp(got["places"][0], axis=1).max()) if n else 0.0
+    length = size if size > 1e-6 else 1.0
     weight = np.concatenate([np.sqrt(stiffness.get(j.name, 1.0)) * np.repeat([length, 1.0], 3) for j in joints])
+    hold = _holding(program, joints, open_, got) if n else np.zeros((0, 0))
     for i in range(n):
-        rows, right = [], []
+        rows, right = [np.zeros((0, 6 * nj))], [np.zeros(0)]
         # balance of each body about the world's origin
         balance = np.zeros((6 * len(links), 6 * nj))
         for k, joint in enumerate(joints):
@@ -150,8 +157,9 @@ def _solve(
                 free[:, 6 * k : 6 * k + 6] = got[f"Phi {joint.name}"][i].T
                 rows.append(free)
                 right.append(got[f"tau {joint.name}"][i, :, 0])
-        system = np.vstack([balance, *rows])
-        b = np.concatenate([got["wanted"][i, :, 0], *right])
+        # ... but where a drive or a gear holds it, that is an unknown too: what is left are combinations without it
+        system = np.vstack([balance, hold @ np.vstack(rows)])
+        b = np.concatenate([got["wanted"][i, :, 0], hold @ np.concatenate(right)])
         # least weighted norm
         u, s, vt = np.linalg.svd(system * weight, full_matrices=True)
         rank = int((s > 1e-9 * s[0]).sum())
@@ -171,17 +179,21 @@ def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
     e, limbs = program.equations, program.equations.limbs
     motion = e.motion
     columns: dict[str, ca.SX] = {}
-    origins = []
+    places = []
     for joint in joints:
         P, S = (motion.frame(frame, _placed(e, joint, frame)) for frame in (joint.a, joint.b))
         columns[f"r {joint.name}"] = ca.densify(S.X.r)
         columns[f"R {joint.name}"] = ca.densify(P.X.R)
-        origins.append(ca.densify(S.X.r))
+        places.append(ca.densify(S.X.r))
         if joint.type.nv:
             columns[f"Phi {joint.name}"] = _freedoms(e, joint, S)
             effort = e.applied.on_joints.get(joint.name, ca.SX.zeros(joint.type.nv, 1))
-            columns[f"tau {joint.name}"] = effort + _constraint_efforts(program, joint)
-    columns["origins"] = ca.horzcat(*origins)
+            columns[f"tau {joint.name}"] = effort - _rotor_efforts(program, joint)
+    for gear in e.topology.mechanism.couplings.values():
+        columns[f"ratio {gear.name}"] = e.limbs.number(gear.ratio)
+    # the size of the mechanism: between joints and centres of mass
+    places += [ca.densify(motion.frame(link.body["com"]).X.r) for link in e.topology.links]
+    columns["places"] = ca.horzcat(*places)
     needed = body_forces(limbs, motion, e.applied.wrenches, program.closed.a)
     stacked = []
     for i, f in enumerate(needed):
@@ -200,34 +212,49 @@ def _placed(e: Equations, joint: Joint, frame: Frame) -> Transform:
 
 def _freedoms(e: Equations, joint: Joint, S: FrameMotion) -> ca.SX:
     """Motion space of a joint (6 x nv) in world axes about the origin of S, at its present coordinates."""
-    q = e.measures.coordinates(joint)
+    q = ca.SX.sym("q", joint.type.nq)  # of a cut joint the coordinates are expressions
     Phi = joint_motion(joint.type, q, ca.SX(joint.type.nv, 1), e.limbs.number(joint.pitch), False).Phi
-    return ca.densify(ca.vertcat(S.X.R @ Phi.ang, S.X.R @ Phi.lin))
+    ang, lin = (ca.substitute(ca.densify(x), q, e.measures.coordinates(joint)) for x in Phi)
+    return ca.densify(ca.vertcat(S.X.R @ ang, S.X.R @ lin))
 
 
-def _constraint_efforts(program: Compiled, joint: Joint) -> ca.SX:
-    """What couplings and prescribed motions exert along the freedoms of a joint, and rotors take."""
-    e, m = program.equations, program.equations.topology.mechanism
+def _rotor_efforts(program: Compiled, joint: Joint) -> ca.SX:
+    """What rotors take along the freedoms of a joint."""
+    e = program.equations
     out = ca.SX.zeros(joint.type.nv, 1)
-
-    def lam(name: str) -> ca.SX:
-        index = next(i for i, x in enumerate(e.closure.joints) if x == name)
-        return program.closed.lam[program.rows.index(index)] if index in program.rows else ca.SX(0)
-
-    for gear in m.couplings.values():
-        if gear.driven[0] == joint.name:
-            out[gear.driven[1]] += lam(gear.name)
-        if gear.driver[0] == joint.name:
-            out[gear.driver[1]] -= lam(gear.name) * e.limbs.number(gear.ratio)
-    for drive in m.drives.values():
-        if drive.joint == joint.name:
-            out[drive.index] += lam(drive.name)
-    for rotor in m.rotors.values():
+    for rotor in e.topology.mechanism.rotors.values():
         if rotor.joint == joint.name:
             row, bias = e.measures.velocity_row(rotor.joint, rotor.index)
             inertia = e.limbs.number(rotor.inertia) * e.limbs.number(rotor.ratio) ** 2
-            out[rotor.index] -= inertia * (ca.densify(row @ program.closed.a) + bias)
+            out[rotor.index] += inertia * (ca.densify(row @ program.closed.a) + bias)
     return out
+
+
+def _holding(program: Compiled, joints: list[Joint], open_: set[str], got: dict[str, np.ndarray]) -> np.ndarray:
+    """Combinations of the freedoms of all joints, as rows, on which no drive and no gear acts."""
+    m = program.equations.topology.mechanism
+    at, count = {}, 0
+    for joint in joints:
+        if joint.name not in open_:
+            at[joint.name] = count
+            count += joint.type.nv
+    acting = []
+    for gear in m.couplings.values():
+        column = np.zeros(count)
+        for (joint_name, index), share in ((gear.driven, 1.0), (gear.driver, -got[f"ratio {gear.name}"][0, 0, 0])):
+            if joint_name in at:
+                column[at[joint_name] + index] = share
+        acting.append((gear.name, column))
+    for drive in m.drives.values():
+        column = np.zeros(count)
+        if drive.joint in at:
+            column[at[drive.joint] + drive.index] = 1.0
+        acting.append((drive.name, column))
+    columns = [column for name, column in acting if name not in open_ and column.any()]
+    if not columns:
+        return np.eye(count)
+    u, s, _ = np.linalg.svd(np.array(columns).T)
+    return u[:, int((s > 1e-12 * s[0]).sum()) :].T
 
 
 def _skew(r: np.ndarray) -> np.ndarray:

@@ -51,6 +51,7 @@ class Run:
         self.p = p
         self.task = task
         self.seconds = seconds
+        self._reactions: dict[Any, Any] = {}  # of all joints, by the stiffness they were asked for
         self.start = segments[0].start
         self.program = segments[0].program
         self.solver, self.rtol, self.atol = task.solver, task.rtol, task.atol
