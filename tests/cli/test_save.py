@@ -108,7 +108,7 @@ def test_a_name_that_netcdf_does_not_allow(cli, file):
     text = """
 import closedchain as cc
 mechanism = cc.Mechanism("slashed", gravity=(0, -9.81, 0))
-mechanism.revolute("left/right", mechanism.ground, mechanism.body("arm", cc.rod(length=1.0, mass=1.0)))
+mechanism.revolute("[left", mechanism.ground, mechanism.body("arm", cc.rod(length=1.0, mass=1.0)))
 """
     answer = cli("run", file(text), "--out", "all/")
     assert answer.code == 1

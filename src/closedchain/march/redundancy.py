@@ -58,6 +58,7 @@ def independent_rows(e: Equations, state: State) -> Rows:
 def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
     """``A`` of the active rows, scaled by the largest row of the same unit, so that metres and radians compare."""
     A = closing.jacobian(q)
+    A = np.where(np.linalg.norm(A, axis=1, keepdims=True) > 1e-12, A, 0.0)  # rounding, where nothing else is left
     size = np.linalg.norm(A, axis=1)
     units = np.array([closing.e.closure.units[i] for i in closing.active])
     scale = np.array([size[units == unit].max() for unit in units])

@@ -182,9 +182,8 @@ class Expression:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
             raise ModelError(f"{self} is a single number: combine it with numbers, not with an array")
-        swapped = {np.add: "__radd__", np.subtract: "__rsub__", np.multiply: "__rmul__", np.divide: "__rtruediv__"}
-        if len(inputs) == 2 and ufunc in swapped and not isinstance(inputs[0], Expression):
-            return getattr(self, swapped[ufunc])(float(inputs[0]))  # a NumPy number on the left
+        if len(inputs) == 2 and ufunc.__name__ in _SWAPPED and not isinstance(inputs[0], Expression):
+            return getattr(self, _SWAPPED[ufunc.__name__])(float(inputs[0]))  # a NumPy number on the left
         raise ModelError(f"NumPy's {ufunc.__name__} does not know expressions: use cc.{ufunc.__name__} for {self}")
 
     # a tree is compared and hashed by identity; == with a number would be a trap: it is never true
@@ -281,6 +280,20 @@ def check_number(x: Any, what: str) -> Number:
 def _is(x: Any, number: float) -> bool:
     return not isinstance(x, Expression) and np.ndim(x) == 0 and x == number
 
+
+# what a NumPy number on the left means for the expression on the right
+_SWAPPED = {
+    "add": "__radd__",
+    "subtract": "__rsub__",
+    "multiply": "__rmul__",
+    "divide": "__rtruediv__",
+    "power": "__rpow__",
+    "remainder": "__rmod__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+}
 
 _INFIX = {
     "add": "+",

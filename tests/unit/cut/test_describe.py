@@ -43,7 +43,7 @@ def test_the_four_bar():
         "limb 1: O > crank, A > coupler",
         "limb 2: C > rocker",
         "cuts: B (5 equations)",
-        "3 bodies, 4 joints, 1 loops, 3 velocities, 5 closure equations drawn, 9 parameters",
+        "3 bodies, 4 joints, 1 loop, 3 velocities, 5 closure equations drawn, 9 parameters",
     ]
 
 

@@ -159,7 +159,7 @@ def test_math_on_an_expression_names_the_remedy(use):
 
 
 def test_numpy_on_an_expression_is_refused():
-    with pytest.raises(TypeError, match="Expression"):
+    with pytest.raises(cc.ModelError, match=r"use cc\.sin for t"):
         np.sin(cc.t)
 
 
