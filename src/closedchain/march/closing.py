@@ -236,9 +236,11 @@ class Closing:
         x = np.linalg.lstsq(system, b, rcond=1e-11)[0]
         miss = np.abs(system @ x - b)
         if miss.max() > 1e-9 * max(1.0, np.abs(b).max()):
+            m = self.topology.mechanism
+            held = [*wanted, *m.drives, *(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses if x.rates)]
             raise AssemblyError(
-                f"the {what} {dict(wanted)} of {self.topology.mechanism.name!r} contradict the loops or each "
-                f"other (off by {miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
+                f"the {what} of {m.name!r} that are held or prescribed ({', '.join(held)}) contradict the loops or "
+                f"each other (off by {miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
             )
         return x
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.integrate import DenseOutput
-from closedchain.model.expression import Expression
+from closedchain.model.expression import Expression, t
 from closedchain.model.parts import suggest
 
 BETWEEN = 4  # looks at each step
+TOUCHING = 1e-6  # a relative pivot that counts as zero between steps: within about 1e-3 rad of the pose
 
 
 @dataclass(frozen=True)
@@ -82,35 +84,77 @@ class Happening:
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
-class Watch:
-    """Looks at the steps of a run for events; ``integrate`` calls it."""
+SINGULAR = "singular pose"
 
-    def __init__(self, program: Compiled, events: tuple[Event, ...], p: np.ndarray, armed: float) -> None:
-        self.events, self.armed = events, armed
+
+class Watch:
+    """Looks at the steps of a run for events and, if asked to, for singular poses; ``integrate`` calls it."""
+
+    def __init__(
+        self, program: Compiled, events: tuple[Event, ...], p: np.ndarray, armed: float, singular: str = "pass"
+    ) -> None:
+        self.events, self.armed, self.program, self.p = events, armed, program, p
         self.found: list[tuple[float, Event]] = []
-        self._g = _function(program, events, p)
+        self._g = _function(program, events, p) if events else None
+        self._pose = None
+        if singular != "pass" and program.correct is not None and program.rows:
+            self._pose = Event(SINGULAR, t, then="stop" if singular == "stop" else "record")
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to look for."""
+        return self._g is None and self._pose is None
 
     def __call__(self, sol: DenseOutput) -> float | None:
         """Time at which the run must stop, if an event says so."""
-        t = np.concatenate([np.linspace(a, b, BETWEEN, endpoint=False) for a, b in zip(sol.t, sol.t[1:], strict=False)])
-        t = np.append(t, sol.t[-1])
-        values = self._g(t, sol(t))
-        crossings = []
-        for k, event in enumerate(self.events):
-            g = values[k]
-            for i in np.flatnonzero(np.sign(g[:-1]) * np.sign(g[1:]) < 0):
-                if event.direction * (g[i + 1] - g[i]) < 0:
-                    continue
-                root = brentq(
-                    lambda s, k=k: float(self._g(np.array([s]), sol(np.array([s])))[k, 0]), t[i], t[i + 1], xtol=1e-15
-                )
-                if root > self.armed:
-                    crossings.append((float(root), k))
-        for time, k in sorted(crossings):
-            self.found.append((time, self.events[k]))
-            if self.events[k].then != "record":
+        times = np.append(
+            np.concatenate([np.linspace(a, b, BETWEEN, endpoint=False) for a, b in pairwise(sol.t)]), sol.t[-1]
+        )
+        found = self._crossings(times, sol) + self._singular(times, sol)
+        for time, event in sorted(found, key=lambda x: x[0]):
+            self.found.append((time, event))
+            if event.then != "record":
                 return time
         return None
+
+    def _crossings(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
+        g = self._g
+        if g is None:
+            return []
+        values = g(times, sol(times))
+        found = []
+        for k, event in enumerate(self.events):
+            for i in np.flatnonzero(np.sign(values[k, :-1]) * np.sign(values[k, 1:]) < 0):
+                if event.direction * (values[k, i + 1] - values[k, i]) < 0:
+                    continue
+                root = brentq(
+                    lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i : i + 2], xtol=1e-15
+                )
+                if root > self.armed:
+                    found.append((float(root), event))
+        return found
+
+    def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
+        """Poses at which the smallest pivot touches zero; it does not change its sign there."""
+        if self._pose is None:
+            return []
+        values = self._pivots(times, sol)
+        found = []
+        for i in range(1, len(times) - 1):
+            if values[i] < values[i - 1] and values[i] <= values[i + 1]:
+                lowest = minimize_scalar(
+                    lambda s: float(self._pivots(np.array([s]), sol)[0]),
+                    bounds=(times[i - 1], times[i + 1]),
+                    method="bounded",
+                    options={"xatol": 1e-10},
+                )
+                if lowest.fun < TOUCHING:
+                    found.append((float(lowest.x), self._pose))
+        return found
+
+    def _pivots(self, times: np.ndarray, sol: DenseOutput) -> np.ndarray:
+        assert self.program.correct is not None
+        return self.program.correct.batch(times[:, None], sol(times), self.p)[1][:, 2]
 
 
 def _function(

@@ -14,7 +14,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation, pack
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.events import Event, Happening, Switch, Watch
+from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.integrate import Failure, Status, Trajectory, integrate
 from closedchain.march.state import State, parameter_vector
 
@@ -75,7 +75,10 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
                 for t, event in watch.found
                 if not isinstance(event.then, Switch)
             ]
-        if trajectory.status is Status.singular and task.singularity != "stop":
+        if trajectory.status is Status.event and watch is not None and watch.found[-1][1].name == SINGULAR:
+            segments[-1] = replace(segments[-1], trajectory=replace(trajectory, status=Status.singular))
+            return segments, record
+        if trajectory.status is Status.singular:
             state, work = _resume(state, trajectory, program)
         elif trajectory.status is Status.event and watch is not None and isinstance(watch.found[-1][1].then, Switch):
             state, work = _resume(state, trajectory, program)
@@ -92,7 +95,7 @@ def _stopped(state: State, work: float, program: Compiled, task: Task) -> Trajec
         state,
         work,
         program,
-        replace(task, until=state.t, times=np.array([state.t]), events=()),
+        replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass"),
         -np.inf,
         1.0,
         first=True,
@@ -118,7 +121,9 @@ def _piece(
         (forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)
     ]
     events = tuple(event for event in task.events if _changes(state, event))
-    watch = Watch(program, events, p, armed) if events else None
+    watch: Watch | None = Watch(program, events, p, armed, task.singularity)
+    if watch is not None and watch.idle:
+        watch = None
     trajectory = integrate(
         task.solver,
         program.rhs.address,

@@ -501,7 +501,10 @@ class Mechanism:
         coordinate: str | int | None = None,
         name: str | None = None,
     ) -> JointSpring:
-        """A spring on a joint coordinate: ``-stiffness (q - rest)``."""
+        """A spring on a joint coordinate: ``-stiffness (q - rest)``.
+
+        On a hinge that is cut the angle is measured between -pi and pi: turns are not counted there.
+        """
         j = self._joint(joint, "spring")
         if j.type.has_quaternion:
             raise ModelError(

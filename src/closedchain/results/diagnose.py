@@ -12,7 +12,9 @@ import numpy as np
 
 from closedchain.close.formulation import pack
 from closedchain.derive.equations import Equations
+from closedchain.march.closing import Closing
 from closedchain.march.integrate import Status
+from closedchain.march.redundancy import closure_jacobian
 
 NEAR = 1e-2  # singular values this far apart belong to a pose worth mentioning
 
@@ -98,10 +100,10 @@ def _outer_body(e: Equations, i: int) -> str:
 
 def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
     """A sentence about closures that come close to losing rank: the pose, and the direction that is lost."""
-    A = np.array(e.function("jacobian", {"A": e.closure.A})(t, q, v, p))[list(rows)]
-    if not A.size or not np.isfinite(A).all():
+    closing = Closing(e, p, time=t, rows=rows)
+    if not rows or not np.isfinite(closing.jacobian(q)).all():
         return None
-    u, s, vt = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300))
+    u, s, vt = np.linalg.svd(closure_jacobian(closing, q))
     smallest = len(s) - 1
     if s[-1] > NEAR * s[0]:
         return None
