@@ -3,7 +3,7 @@
 #   PYTHON=python3.12 make demo            another interpreter (3.11 or later)
 #   make test PYTEST_ARGS="-k four_bar"    some tests only
 #   make test JOBS=0                       tests in one process, for a debugger
-#   make bench BENCH="operation_counts"    some benchmarks only
+#   make bench BENCH="operations"    some benchmarks only
 
 PYTHON ?= python3
 VENV   ?= .venv

@@ -427,7 +427,8 @@ def functions(e: Equations) -> dict[str, ca.Function]:
         frames = [side for j in e.topology.joints for side in (j.a, j.b)] + [
             link.body["com"] for link in e.topology.links
         ]
-        places = ca.vertcat(*(ca.densify(e.motion.frame(frame).X.r) for frame in frames))
+        at = [e.motion.X[e.topology.link_of[frame.body.name]] @ limbs.place(frame) for frame in frames]
+        places = ca.vertcat(*(ca.densify(X.r) for X in at))
         derived["closing"] = {
             "places": e.function("places", {"r": places}),
             "residual": e.function("residual", closure),

@@ -13,7 +13,6 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
@@ -118,6 +117,8 @@ class Watch:
         return None
 
     def _crossings(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
+        from scipy.optimize import brentq  # only runs with events pay for the import
+
         g = self._g
         if g is None:
             return []
@@ -136,6 +137,8 @@ class Watch:
 
     def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
         """Poses at which the smallest pivot touches zero; it does not change its sign there."""
+        from scipy.optimize import minimize_scalar
+
         if self._pose is None:
             return []
         values = self._pivots(times, sol)

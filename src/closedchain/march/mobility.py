@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
 
 from closedchain.derive.equations import derive
 from closedchain.march.assemble import assemble
@@ -82,6 +81,8 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
       independent coordinates: O
       possible: O, A, C
     """
+    from scipy.linalg import qr
+
     state = assemble(mechanism) if state is None else state
     e = derive(mechanism)
     n = e.topology.nv

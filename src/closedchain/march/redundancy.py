@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
 
 from closedchain.derive.equations import Equations
 from closedchain.march.assemble import active_rows
@@ -84,6 +83,8 @@ def rank(A: np.ndarray) -> int:
 
 def choose_rows(stacked: list[np.ndarray]) -> tuple[int, ...]:
     """Numbers of independent rows: as many as the largest rank found, well conditioned where it is found."""
+    from scipy.linalg import qr  # costs a tenth of a second to import, and most mechanisms never need it
+
     ranks = [rank(A) for A in stacked]
     best = stacked[int(np.argmax(ranks))]
     order = qr(best.T, mode="r", pivoting=True)[1]

@@ -34,7 +34,7 @@ def energy_balance(run: Run, out: dict[str, np.ndarray]) -> tuple[np.ndarray, fl
     begin = evaluate(
         run.program,
         "energy",
-        {"E": run.program.equations.kinetic + run.program.equations.potential},
+        lambda: {"E": run.program.equations.kinetic + run.program.equations.potential},
         np.array([run.start.t]),
         pack(run.start.q, run.start.v)[None],
         run.p,

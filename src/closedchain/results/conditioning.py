@@ -52,7 +52,7 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
         columns["out"] = ca.vertcat(J.ang, J.lin)
     if not columns:
         return {}
-    got = evaluate(program, "conditioning", columns, t, x, run.p)
+    got = evaluate(program, "conditioning", lambda: columns, t, x, run.p)
     out: dict[str, np.ndarray] = {}
     n = e.topology.nv
     motions = np.broadcast_to(np.eye(n), (len(t), n, n))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -20,23 +20,30 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    program: Compiled, key: object, expressions: dict[str, ca.SX], t: np.ndarray, x: np.ndarray, p: np.ndarray
+    program: Compiled,
+    key: object,
+    expressions: Callable[[], dict[str, ca.SX]],
+    t: np.ndarray,
+    x: np.ndarray,
+    p: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """Evaluate traced expressions of (t, x, p) at many samples; leading axis is time.
 
-    CasADi's own interpreter is fast enough here, and saves the user a compilation.
+    ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough here, and
+    saves the user a compilation.
     """
     derived = program.functions
     if key not in derived:
         inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p]
-        dense = ca.cse([ca.densify(v) for v in expressions.values()])
-        derived[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(expressions))
+        traced = expressions()
+        dense = ca.cse([ca.densify(v) for v in traced.values()])
+        derived[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
     f = derived[key]
     n = len(t)
     out = {}
     values = f.map(n)(np.asarray(t).reshape(1, n), np.asarray(x).T, np.tile(p[:, None], (1, n))) if n else []
     values = values if isinstance(values, tuple | list) else [values]
-    for i, name in enumerate(expressions):
+    for i, name in enumerate(f.name_out()):
         shape = f.size_out(i)
         flat = np.array(values[i]) if n else np.zeros((shape[0], 0))
         # columns come time after time: (rows, n * columns)
@@ -68,6 +75,10 @@ def _count_turns(program: Compiled, q: np.ndarray) -> None:
 
 
 def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
+    return {k: v[:, :, 0] for k, v in evaluate(program, "outputs", lambda: _columns(program), t, x, p).items()}
+
+
+def _columns(program: Compiled) -> dict[str, ca.SX]:
     e, closed = program.equations, program.closed
     joints = e.topology.joints
     lam = ca.SX.zeros(len(e.closure), 1)
@@ -86,8 +97,7 @@ def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> 
         "power": closed.dx[-1],
         "work": closed.x[-1],
     }
-    columns |= {f"effort {name}": effort for name, effort in e.applied.efforts.items()}
-    return {k: v[:, :, 0] for k, v in evaluate(program, "outputs", columns, t, x, p).items()}
+    return columns | {f"effort {name}": effort for name, effort in e.applied.efforts.items()}
 
 
 def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
@@ -113,7 +123,7 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    got = evaluate(run.program, frame, columns, run.t, run.x, run.p)
+    got = evaluate(run.program, frame, lambda: columns, run.t, run.x, run.p)
     axes = list("xyz")
     return xarray.Dataset(
         {

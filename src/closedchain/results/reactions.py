@@ -127,7 +127,7 @@ def _solve(
     stiffness: Mapping[str, float],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     e = program.equations
-    got = evaluate(program, "reactions", _columns(program, joints), t, x, p)
+    got = evaluate(program, "reactions", lambda: _columns(program, joints), t, x, p)
     n, nj = len(t), len(joints)
     links = e.topology.links
     open_ = {e.closure.joints[i] for i in range(len(e.closure))} - {e.closure.joints[i] for i in program.active}

@@ -137,7 +137,9 @@ def test_one_sample():
 def test_matrices_keep_their_shape(four_bar_run):
     """Columns come time after time from CasADi: each sample must get its own matrix back."""
     e = four_bar_run.program.equations
-    got = evaluate(four_bar_run.program, "test", {"A": e.closure.A}, four_bar_run.t, four_bar_run.x, four_bar_run.p)
+    got = evaluate(
+        four_bar_run.program, "test", lambda: {"A": e.closure.A}, four_bar_run.t, four_bar_run.x, four_bar_run.p
+    )
     single = e.function("A", {"A": e.closure.A})
 
     assert got["A"].shape == (101, 2, 3)
