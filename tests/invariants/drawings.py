@@ -254,7 +254,7 @@ def translating_hexapod():
 
 
 def driven_hexapod(doubled=0):
-    """The library's Gough-Stewart with its legs driven to and fro, and the first leg drawn several times over."""
+    """The library's Gough-Stewart with its legs driven back and forth, and the first leg drawn several times over."""
     from closedchain.model.library.gough_stewart import STROKE
 
     m = cc.library.gough_stewart("none")

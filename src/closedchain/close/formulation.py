@@ -46,6 +46,8 @@ class Closed:
     x_plus, residual
         One Newton step back to the manifold, and before it: the residuals of position and velocity, and the smallest
         relative pivot of the closures (small near a singular pose); None if never needed.
+    watched
+        Whether that pivot is real: only then singular poses can be seen coming.
     """
 
     x: ca.SX
@@ -56,6 +58,7 @@ class Closed:
     lam: ca.SX
     x_plus: ca.SX | None = None
     residual: ca.SX | None = None
+    watched: bool = False
 
 
 class Formulation(Protocol):

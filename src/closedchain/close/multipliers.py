@@ -91,7 +91,9 @@ class Multipliers:
         power = e.power + (ca.vertcat(*lam).T @ c_t if lam else 0)
         dx = ca.vertcat(e.qdot, a, power)
         x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, ca.vertcat(ca.SX(0, 1), *lam), x_plus, residual)
+        force = ca.vertcat(ca.SX(0, 1), *lam)
+        watched = self.stabilise == "projection" and len(rows) > 0
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual, watched)
 
     def _stabiliser(self, c: ca.SX, c_dot: ca.SX) -> ca.SX:
         if not isinstance(self.stabilise, Baumgarte):

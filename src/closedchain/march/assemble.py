@@ -177,6 +177,7 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
         guess=by_label(e.topology, guess or {}, "guess"),
         poses=wanted_poses(e, frames),
         rows=active_rows(e, open_joints),
+        open_joints=open_joints,
     )
     return closing, _rates(closing, velocity, "velocity")
 

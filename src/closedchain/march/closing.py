@@ -54,11 +54,13 @@ class Closing:
         guess: Mapping[str, float] | None = None,
         poses: Sequence[Pose] = (),
         rows: Sequence[int] | None = None,
+        open_joints: Sequence[str] = (),
     ) -> None:
         self.e, self.p, self.t = e, p, time
         self.topology = e.topology
         self.held = dict(held or {})
         self.poses = tuple(poses)
+        self.open_joints = tuple(open_joints)
         self.active = list(range(len(e.closure)) if rows is None else rows)
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
@@ -302,7 +304,7 @@ class Closing:
 
     def check_fixed(self) -> None:
         """Rows that no motion changes must be zero as drawn."""
-        fixed = self.e.closure.fixed
+        fixed = [row for row in self.e.closure.fixed if row[0] not in self.open_joints]
         if not fixed:
             return
         f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})

@@ -21,6 +21,7 @@ from closedchain.model.expression import Expression, t
 from closedchain.model.parts import suggest
 
 BETWEEN = 4  # looks at each step
+SAME_TIME = 1e-9  # s: what is closer than this happens together
 TOUCHING = 1e-6  # a relative pivot that counts as zero between steps: within about 1e-3 rad of the pose
 
 
@@ -90,10 +91,11 @@ class Watch:
     """Looks at the steps of a run for events and, if asked to, for singular poses; ``integrate`` calls it."""
 
     def __init__(
-        self, program: Compiled, events: tuple[Event, ...], p: np.ndarray, armed: float, singular: str = "pass"
+        self, program: Compiled, events: tuple[Event, ...], p: np.ndarray, armed: float | None, singular: str = "pass"
     ) -> None:
         self.events, self.armed, self.program, self.p = events, armed, program, p
         self.found: list[tuple[float, Event]] = []
+        self._sign = [0.0] * len(events)
         self._g = _function(program, events, p) if events else None
         self._pose = None
         if singular != "pass" and program.correct is not None and program.rows:
@@ -105,18 +107,21 @@ class Watch:
         return self._g is None and self._pose is None
 
     def __call__(self, sol: DenseOutput) -> float | None:
-        """Time at which the run must stop, if an event says so."""
+        """Time at which the run must stop, if an event says so; all that happens at that time is found with it."""
         times = np.append(
             np.concatenate([np.linspace(a, b, BETWEEN, endpoint=False) for a, b in pairwise(sol.t)]), sol.t[-1]
         )
-        found = self._crossings(times, sol) + self._singular(times, sol)
-        for time, event in sorted(found, key=lambda x: x[0]):
-            self.found.append((time, event))
-            if event.then != "record":
-                return time
-        return None
+        forward = 1.0 if sol.t[-1] >= sol.t[0] else -1.0
+        found = self._crossings(times, sol, forward) + self._singular(times, sol)
+        found.sort(key=lambda x: forward * x[0])
+        stop = next((time for time, event in found if event.then != "record"), None)
+        if stop is None:
+            self.found += found
+            return None
+        self.found += [(time, event) for time, event in found if forward * (time - stop) <= SAME_TIME]
+        return stop
 
-    def _crossings(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
+    def _crossings(self, times: np.ndarray, sol: DenseOutput, forward: float) -> list[tuple[float, Event]]:
         from scipy.optimize import brentq  # only runs with events pay for the import
 
         g = self._g
@@ -125,14 +130,18 @@ class Watch:
         values = g(times, sol(times))
         found = []
         for k, event in enumerate(self.events):
-            for i in np.flatnonzero(np.sign(values[k, :-1]) * np.sign(values[k, 1:]) < 0):
-                if event.direction * (values[k, i + 1] - values[k, i]) < 0:
+            sign = self._sign[k]  # the last one that was not zero: a value that is exactly zero lies on the way
+            for i, value in enumerate(values[k]):
+                if value == 0.0:
                     continue
-                root = brentq(
-                    lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i : i + 2], xtol=1e-15
-                )
-                if root > self.armed:
-                    found.append((float(root), event))
+                if sign != 0.0 and np.sign(value) != sign and i > 0 and event.direction * value >= 0:
+                    root = float(
+                        brentq(lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i - 1 : i + 1])
+                    )
+                    if self.armed is None or forward * (root - self.armed) > SAME_TIME:
+                        found.append((root, event))
+                sign = float(np.sign(value))
+            self._sign[k] = sign
         return found
 
     def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
@@ -175,7 +184,12 @@ def _function(
                 f"an event refers to the unknown closing force {f'{joint} {row}'!r}{suggest(joint, known)}"
             )
         index = names.index((joint, row))
-        return closed.lam[program.rows.index(index)] if index in program.rows else ca.SX(0)
+        if index in program.active and index not in program.rows:
+            raise ModelError(
+                f"an event asks for the closing force {f'{joint} {row}'!r}, which repeats others here and has "
+                "no value of its own: draw the mechanism without the redundancy, or watch another quantity"
+            )
+        return closed.lam[program.rows.index(index)] if index in program.rows else ca.SX(0)  # open: no force
 
     g = ca.vertcat(*(e.expression(event.when, lam) for event in events))
     f = ca.Function("events", [e.limbs.t, closed.x, e.limbs.p], [ca.densify(g)])

@@ -446,6 +446,7 @@ def _look(watch, chunks, t0):
 
 def _cut_short(stop, s, start, t0, times, samples, every_step, chunks):
     """The trajectory up to the time that the watcher gave."""
+    s["status"] = Status.finished  # as far as it is wanted
     whole = _trajectory(s, start, start, t0, stop, times, samples, every_step, chunks, True)
     end = whole.sol(stop)
     forward = stop >= t0

@@ -13,8 +13,9 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation, pack
 from closedchain.errors import ModelError
+from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
+from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.integrate import Failure, Status, Trajectory, integrate
 from closedchain.march.state import State, parameter_vector
 
@@ -57,7 +58,8 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
     """Integrate to the end, through events and singular poses."""
     segments: list[Segment] = []
     record: list[Happening] = []
-    state, work, guarded, armed = start, 0.0, False, -np.inf
+    state, work, guarded = start, 0.0, False
+    armed: float | None = None
     while True:
         program = compiled(state, task.method, guarded)
         pivot = _pivot(program, state, work)
@@ -80,10 +82,10 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
             return segments, record
         if trajectory.status is Status.singular:
             state, work = _resume(state, trajectory, program)
-        elif trajectory.status is Status.event and watch is not None and isinstance(watch.found[-1][1].then, Switch):
+        elif trajectory.status is Status.event and watch is not None and _switches(watch, trajectory):
             state, work = _resume(state, trajectory, program)
             armed, guarded = state.t, False
-            state, happening = switch(state, watch.found[-1][1], task.method)
+            state, happening = switch(state, _switches(watch, trajectory), task.method)
             record.append(happening)
         else:
             return segments, record
@@ -96,12 +98,19 @@ def _stopped(state: State, work: float, program: Compiled, task: Task) -> Trajec
         work,
         program,
         replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass"),
-        -np.inf,
+        None,
         1.0,
         first=True,
     )
     x = pack(state.q, state.v, work)
     return replace(here, status=Status.singular, failure=Failure(state.t, x, None, "start or stop away from it"))
+
+
+def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
+    """The events that end a piece by opening or closing joints, all at its last instant; none if one says stop."""
+    assert trajectory.failure is not None
+    last = [event for time, event in watch.found if abs(time - trajectory.failure.t) <= SAME_TIME]
+    return [] if any(event.then == "stop" for event in last) else [e for e in last if isinstance(e.then, Switch)]
 
 
 def _changes(state: State, event: Event) -> bool:
@@ -113,7 +122,7 @@ def _changes(state: State, event: Event) -> bool:
 
 
 def _piece(
-    state: State, work: float, program: Compiled, task: Task, armed: float, pivot: float, first: bool
+    state: State, work: float, program: Compiled, task: Task, armed: float | None, pivot: float, first: bool
 ) -> tuple[Trajectory, Watch | None]:
     p = parameter_vector(state.mechanism, state.parameters)
     forward = 1 if task.until >= state.t else -1
@@ -161,14 +170,15 @@ def _resume(state: State, trajectory: Trajectory, program: Compiled) -> tuple[St
     return replace(state, q=x[:n].copy(), v=x[n : n + m].copy(), t=failure.t), float(x[-1])
 
 
-def switch(state: State, event: Event, method: Formulation) -> tuple[State, Happening]:
-    """Open and close joints; where one closes, an impulse makes the velocities consistent.
+def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
+    """Open and close joints; where some close, one impulse makes all velocities consistent.
 
     With the new closures, ``v+ = v- - M^-1 A' S^-1 (A v-)``: no work-less impulse changes the velocities less.
     """
-    action = event.then
-    assert isinstance(action, Switch)
-    open_joints = tuple(sorted((set(state.open_joints) - set(action.close)) | set(action.open)))
+    name = ", ".join(event.name for event in events)
+    closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
+    opening = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.open)
+    open_joints = tuple(sorted((set(state.open_joints) - set(closing)) | set(opening)))
     after = replace(state, open_joints=open_joints)
     program = compiled(after, method)
     e = program.equations
@@ -176,12 +186,13 @@ def switch(state: State, event: Event, method: Formulation) -> tuple[State, Happ
     terms = e.function("impact", {"M": e.M, "A": e.closure.A, "c": e.closure.c, "c_t": e.closure.c_t})
     M, A, c, c_t = (np.array(x) for x in terms(state.t, state.q, state.v, p))
     rows = list(program.rows)
-    new = [i for i in rows if e.closure.joints[i] in action.close]
+    Closing(e, p, time=state.t, open_joints=open_joints).check_fixed()
+    new = [i for i in program.active if e.closure.joints[i] in closing]
     gap = float(np.abs(c.ravel()[new]).max(initial=0.0))
     if gap > 1e-6:
         joint = e.closure.joints[new[int(np.argmax(np.abs(c.ravel()[new])))]]
         raise ModelError(
-            f"event {event.name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
+            f"event {name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
             f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"
         )
     A, drift = A[rows], c_t.ravel()[rows]
@@ -196,9 +207,9 @@ def switch(state: State, event: Event, method: Formulation) -> tuple[State, Happ
         "kinetic_after": now,
         "lost": before - now,
     }
-    words = [f"{name!r} closes" for name in action.close] + [f"{name!r} opens" for name in action.open]
-    text = f"{event.name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {before - now:.6g} J"
-    return replace(after, v=v), Happening(state.t, event.name, text, numbers)
+    words = [f"{j!r} closes" for j in closing] + [f"{j!r} opens" for j in opening]
+    text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {before - now:.6g} J"
+    return replace(after, v=v), Happening(state.t, name, text, numbers)
 
 
 def _pivot(program: Compiled, state: State, work: float) -> float:

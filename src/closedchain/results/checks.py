@@ -2,7 +2,7 @@
 
 With a local tolerance rtol, errors of a run add up over its steps. A run is called good while
 
-* the closure residual stays below ``max(CLOSURE * rtol, 1e-10)`` times the size of the mechanism's motion, and
+* the closure residual stays below ``max(CLOSURE * rtol, 1e-10)`` (m or rad), and
 * the energy that came from nowhere stays below ``ENERGY * rtol`` times the energy that was exchanged.
 
 The factors allow for the accumulation over some thousand steps; what exceeds them deserves a look.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from closedchain.close.formulation import pack
+from closedchain.model.expression import Expression
 from closedchain.results.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def energy_balance(run: Run, out: dict[str, np.ndarray]) -> tuple[np.ndarray, fl
     error = energy - begin - out["work"][:, 0]
     for happening in run.record:
         if "lost" in happening.numbers:
-            error = error + np.where(run.t > happening.t, happening.numbers["lost"], 0.0)
+            forward = 1 if run.task.until >= run.start.t else -1
+            error = error + np.where(forward * (run.t - happening.t) > 0, happening.numbers["lost"], 0.0)
     exchanged = max(
         float(np.max(out["kinetic"])),
         float(np.ptp(out["potential"])),
@@ -85,8 +87,33 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             "torques with jumps cost accuracy too"
         )
     said += limit_violations(run, out)
+    said += half_turns(run, out)
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.what == "singular pose"]
+    return said
+
+
+def half_turns(run: Run, out: dict[str, np.ndarray]) -> list[str]:
+    """Cut hinges whose angle something depends on, and that pass half a turn: the angle jumps there."""
+    m, topology = run.mechanism, run.program.equations.topology
+    used = {x.joint for x in m.joint_springs.values()} | {x.joint for x in m.joint_stops.values()}
+    efforts = [x.effort for x in m.motors.values()] + [c for x in m.forces.values() for c in (*x.force, *x.moment)]
+    for effort in efforts:
+        if isinstance(effort, Expression):
+            used |= {leaf.args[0] for leaf in effort.leaves() if leaf.op == "coordinate"}
+    said, column = [], 0
+    for joint in topology.joints:
+        for label, unit in zip(joint.labels(), joint.type.coordinate_units, strict=True):
+            if joint.name in used and joint.name not in topology.tree_joints and unit == "rad" and len(run.t):
+                turns = np.floor((out["q"][:, column] + np.pi) / (2 * np.pi))
+                if joint.type.name != "screw" and np.ptp(turns) > 0:
+                    i = int(np.argmax(turns != turns[0]))
+                    said.append(
+                        f"{label!r} passes half a turn at t = {run.t[i]:.4g} s, but it is cut, where turns are "
+                        "not counted: what depends on its angle jumps there; draw it with cut=False, or cut another "
+                        "joint of its loop"
+                    )
+            column += 1
     return said
 
 

@@ -57,7 +57,7 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     n = e.topology.nv
     motions = np.broadcast_to(np.eye(n), (len(t), n, n))
     if "A" in got:
-        A = got["A"] / np.maximum(np.linalg.norm(got["A"], axis=2, keepdims=True), 1e-300)
+        A = _scaled(got["A"], [e.closure.units[i] for i in program.moving])
         _, s, vt = np.linalg.svd(A)
         out["closure_conditioning"] = s[:, program.rank - 1] / s[:, 0]
         motions = np.swapaxes(vt[:, program.rank :], 1, 2)
@@ -71,4 +71,14 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
         s = np.linalg.svd(got["out"] @ motions, compute_uv=False)
         generic = int((s > 1e-8 * s[:, :1]).sum(axis=1).max())
         out["output_conditioning"] = s[:, generic - 1] / max(float(s.max()), 1e-300)
+    return out
+
+
+def _scaled(A: np.ndarray, units: list[str]) -> np.ndarray:
+    """Rows of one unit over their common size, which does not depend on the directions of the axes."""
+    out = A.copy()
+    for unit in set(units):
+        rows = [i for i, other in enumerate(units) if other == unit]
+        size = np.sqrt((A[:, rows] ** 2).sum(axis=(1, 2), keepdims=True) / len(rows))
+        out[:, rows] /= np.maximum(size, 1e-300)
     return out

@@ -67,7 +67,10 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         "lam": (
             ("time", "closure"),
             out["lam"],
-            {"units": "N or N m", "about": "force of the cut joint's first body on its second"},
+            {
+                "units": "N or N m",
+                "about": "of the cut joint's first body on its second; rows that repeat others have none",
+            },
         ),
         "closure_error": ("time", closure_norm(out["c"]), {"units": "m or rad"}),
         "closure_velocity_error": ("time", closure_norm(out["c_dot"]), {"units": "m/s or rad/s"}),

@@ -113,7 +113,7 @@ def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: n
     direction = ", ".join(f"{e.topology.v_labels[i]} {motion[i]:+.2f}" for i in moving)
     pose = ", ".join(f"{label}={x:.4g}" for label, x in list(zip(e.topology.q_labels, q, strict=True))[:8])
     return (
-        f"The loops are close to a singular pose at {pose}: the closure rows {rows_named} no longer resist each "
-        f"other's motion (smallest singular value {s[-1]:.2g}, largest {s[0]:.2g}), and the motion along "
-        f"({direction}) is lost. Stop before it, or drive the mechanism by another joint"
+        f"The loops are close to a singular pose at {pose}: the closures {rows_named} lose their hold on the motion "
+        f"along ({direction}) (smallest singular value {s[-1]:.2g}, largest {s[0]:.2g}); that direction is lost. "
+        "Stop before it, or drive the mechanism by another joint"
     )

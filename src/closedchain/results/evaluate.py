@@ -29,8 +29,8 @@ def evaluate(
 ) -> dict[str, np.ndarray]:
     """Evaluate traced expressions of (t, x, p) at many samples; leading axis is time.
 
-    ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough here, and
-    saves the user a compilation.
+    ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough
+    here, and saves the user a compilation.
     """
     derived = program.functions
     if key not in derived:

@@ -102,7 +102,11 @@ def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, 
 def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactions:
     """Reactions in all joints at all samples of a run."""
     topology = run.program.equations.topology
-    joints = [j for j in topology.joints if j.type.closure]  # a free joint carries nothing
+    m = run.mechanism
+    acted = {*run.program.equations.applied.on_joints, *(x.joint for x in m.drives.values())}
+    acted |= {x.joint for x in m.rotors.values()}
+    # a free joint carries nothing but what acts along it
+    joints = [j for j in topology.joints if j.type.closure or j.name in acted]
     for name, value in (stiffness or {}).items():
         if name not in {j.name for j in joints}:
             raise ModelError(f"stiffness: no joint is named {name!r}{suggest(name, [j.name for j in joints])}")
@@ -164,6 +168,10 @@ def _solve(
         u, s, vt = np.linalg.svd(system * weight, full_matrices=True)
         rank = int((s > 1e-9 * s[0]).sum())
         f = weight * (vt[:rank].T @ ((u[:, :rank].T @ b) / s[:rank]))
+        if np.abs(system @ f - b).max(initial=0.0) > 1e-6 * max(1.0, np.abs(b).max(initial=0.0)):
+            raise ModelError(
+                f"the reactions do not balance the bodies at t = {t[i]:.6g} s: the motion is not consistent there"
+            )
         wrench[i] = f.reshape(nj, 6)
         loose = (weight[:, None] * vt[rank:].T).reshape(nj, 6, -1)
         if loose.size:

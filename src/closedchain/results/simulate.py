@@ -110,6 +110,11 @@ def simulate(
     clock = time.perf_counter()
     program = compiled(start, method)
     check_start(program, start, p)
+    if singularity != "pass" and program.rows and not program.closed.watched:
+        raise ModelError(
+            f"singularity={singularity!r} needs pivots that this method does not watch: "
+            "use Multipliers(stabilise='projection')"
+        )
     prepared = time.perf_counter()
     task = Task(
         until=until,
@@ -185,7 +190,7 @@ def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
     missing = weightless(e, start.t, start.q, start.v, p)
     if missing:
         raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
-    Closing(e, p, time=start.t).check_fixed()
+    Closing(e, p, time=start.t, open_joints=start.open_joints).check_fixed()
     active = active_rows(e, start.open_joints)
     if not active:
         return
