@@ -84,8 +84,8 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         out.efforts[motor.name] = effort
         out.power += effort * on_joint(motor.joint, motor.index, effort)
     for spring in m.joint_springs.values():
-        stretch = measures.coordinates(m.joints[spring.joint])[spring.index] - limbs.number(spring.rest)
-        k = limbs.number(spring.stiffness)
+        k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
+        stretch = measures.about(m.joints[spring.joint], spring.index, rest) - rest
         on_joint(spring.joint, spring.index, -k * stretch)
         out.potential += k * stretch**2 / 2
     for damper in m.joint_dampers.values():
@@ -96,10 +96,11 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         out.power += effort * on_joint(damper.joint, damper.index, effort)
 
     for stop in m.joint_stops.values():
-        q = measures.coordinates(m.joints[stop.joint])[stop.index]
+        low, high = limbs.number(stop.low), limbs.number(stop.high)
+        q = measures.about(m.joints[stop.joint], stop.index, (low + high) / 2)
         v = measures.velocities(m.joints[stop.joint])[stop.index]
         # how far beyond the upper or lower stop, with its sign
-        beyond = ca.fmax(q - limbs.number(stop.high), 0) + ca.fmin(q - limbs.number(stop.low), 0)
+        beyond = ca.fmax(q - high, 0) + ca.fmin(q - low, 0)
         k, resist = limbs.number(stop.stiffness), limbs.number(stop.damping) * ca.if_else(beyond == 0, 0, v)
         out.power -= resist * on_joint(stop.joint, stop.index, -k * beyond - resist)
         out.potential += k * beyond**2 / 2

@@ -54,6 +54,14 @@ class JointMeasures:
             return quaternion(pair.P.X.R.T @ pair.S.X.R)
         return self._measured(joint).value
 
+    def about(self, joint: Joint, index: int, middle: ca.SX) -> ca.SX:
+        """One coordinate of a joint; where it is cut and turns are not counted, the angle next to ``middle``."""
+        q = self.coordinates(joint)[index]
+        counted = joint.name in self.limbs.topology.tree_joints or joint.type.name == "screw"
+        if counted or joint.type.coordinate_units[index] != "rad":
+            return q
+        return middle + ca.atan2(ca.sin(q - middle), ca.cos(q - middle))
+
     def jacobian(self, joint: Joint) -> ca.SX:
         """Velocities of a joint are this matrix times ``v``."""
         link = self.limbs.topology.tree_joints.get(joint.name)

@@ -145,6 +145,8 @@ class Closing:
             r_new = r_new - target
             gain = r @ r - r_new @ r_new if np.isfinite(r_new).all() else -np.inf
             predicted = -2 * (r @ (J @ d)) - (J @ d) @ (J @ d)
+            if predicted < 1e-14 * (r @ r):  # the bottom of a valley: nothing more is to be had here
+                break
             if gain > 1e-4 * predicted > 0:
                 q, r, J = trial, r_new, J_new
                 damping = max(damping * (0.2 if gain > 0.5 * predicted else 1.0), 1e-14)

@@ -6,7 +6,7 @@ changes, the time is found by Brent's method on the polynomial of the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,7 @@ from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.integrate import DenseOutput
 from closedchain.model.expression import Expression, t
+from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
 BETWEEN = 4  # looks at each step
@@ -41,6 +42,8 @@ class Switch:
             value = getattr(self, name)
             if isinstance(value, str):
                 object.__setattr__(self, name, (value,))
+            elif not isinstance(value, list | tuple) or not all(isinstance(x, str) for x in value):
+                raise ModelError(f"Switch: {name} takes the name of a joint, or several, not {value!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,8 @@ class Event:
     def __post_init__(self) -> None:
         if not isinstance(self.when, Expression):
             raise ModelError(f"event {self.name!r} needs an expression, not {self.when!r}")
+        if self.when.op in ("lt", "le", "and", "or", "not"):
+            raise ModelError(f"event {self.name!r}: {self.when} is a condition and passes no zero; give the difference")
         if self.direction not in (-1, 0, 1):
             raise ModelError(f"event {self.name!r}: direction is -1, 0 or 1, not {self.direction}")
         if not isinstance(self.then, Switch) and self.then not in ("record", "stop"):
@@ -85,6 +90,24 @@ class Happening:
 
 
 SINGULAR = "singular pose"
+
+
+def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tuple[Event, ...]:
+    """The events of a run, all known to fit the mechanism."""
+    if not isinstance(events, list | tuple) or not all(isinstance(x, Event) for x in events):
+        raise ModelError(f"events takes a list of cc.Event, not {events!r}")
+    for event in events:
+        for name in (*event.then.close, *event.then.open) if isinstance(event.then, Switch) else ():
+            if name not in cuts:
+                raise ModelError(f"event {event.name!r}: {name!r} is not a cut joint{suggest(name, cuts)}")
+        for leaf in event.when.leaves():
+            known = leaf.op in ("time", "parameter", "place", "speed", "multiplier") or leaf.args[0] in mechanism.joints
+            if not known:
+                raise ModelError(
+                    f"event {event.name!r} refers to the unknown joint {leaf.args[0]!r}"
+                    f"{suggest(leaf.args[0], mechanism.joints)}"
+                )
+    return tuple(events)
 
 
 class Watch:

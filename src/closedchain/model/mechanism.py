@@ -326,7 +326,11 @@ class Mechanism:
             raise ModelError(f"a name must be a non-empty text, not {name!r}")
         if name in RESERVED:
             raise ModelError(f"the name {name!r} is kept for a result of every run: choose another one")
-        if "/" in name or name != name.strip() or not name.isprintable():
+        if name.endswith("'"):
+            raise ModelError(
+                f"the name {name!r} ends with a prime, which stands for a rate in results: choose another one"
+            )
+        if "/" in name or name == "." or name != name.strip() or not name.isprintable():
             raise ModelError(f"the name {name!r} cannot be used in files: no '/', and no blank at its ends")
         if name in self._taken:
             raise ModelError(f"mechanism {self.name!r} already has something named {name!r}: names must be unique")
@@ -503,7 +507,7 @@ class Mechanism:
     ) -> JointSpring:
         """A spring on a joint coordinate: ``-stiffness (q - rest)``.
 
-        On a hinge that is cut the angle is measured between -pi and pi: turns are not counted there.
+        On a hinge that is cut the angle is measured within half a turn of ``rest``: turns are not counted there.
         """
         j = self._joint(joint, "spring")
         if j.type.has_quaternion:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from closedchain.errors import ModelError
 from closedchain.model.expression import Expression, Number
 from closedchain.model.joint_types import JointType
@@ -83,6 +85,9 @@ class Body:
         The orientation is that of the body unless ``rpy`` (roll, pitch, yaw about fixed axes, rad), ``R`` (3x3, columns
         are the frame's axes) or ``axis`` (direction of the frame's z) says otherwise.
         """
+        for c in (x, y, z):
+            if not isinstance(c, Expression) and np.ndim(c) > 0:
+                raise ModelError(f"frame on {self.name!r}: give three numbers, body.at(x, y, z), not {c!r}")
         return Frame(self, (x, y, z), _rotation(rpy, R, axis, f"frame on {self.name!r}"))
 
     def frame(

@@ -94,26 +94,31 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
 
 
 def half_turns(run: Run, out: dict[str, np.ndarray]) -> list[str]:
-    """Cut hinges whose angle something depends on, and that pass half a turn: the angle jumps there."""
+    """Cut hinges that something depends on, and that pass half a turn from its middle: their angle jumps there."""
     m, topology = run.mechanism, run.program.equations.topology
-    used = {x.joint for x in m.joint_springs.values()} | {x.joint for x in m.joint_stops.values()}
+    value = m.values(run.start.parameters)
+    used = [(x.joint, x.index, value(x.rest)) for x in m.joint_springs.values()]
+    used += [(x.joint, x.index, (value(x.low) + value(x.high)) / 2) for x in m.joint_stops.values()]
     efforts = [x.effort for x in m.motors.values()] + [c for x in m.forces.values() for c in (*x.force, *x.moment)]
-    for effort in efforts:
-        if isinstance(effort, Expression):
-            used |= {leaf.args[0] for leaf in effort.leaves() if leaf.op == "coordinate"}
-    said, column = [], 0
-    for joint in topology.joints:
-        for label, unit in zip(joint.labels(), joint.type.coordinate_units, strict=True):
-            if joint.name in used and joint.name not in topology.tree_joints and unit == "rad" and len(run.t):
-                turns = np.floor((out["q"][:, column] + np.pi) / (2 * np.pi))
-                if joint.type.name != "screw" and np.ptp(turns) > 0:
-                    i = int(np.argmax(turns != turns[0]))
-                    said.append(
-                        f"{label!r} passes half a turn at t = {run.t[i]:.4g} s, but it is cut, where turns are "
-                        "not counted: what depends on its angle jumps there; draw it with cut=False, or cut another "
-                        "joint of its loop"
-                    )
-            column += 1
+    for leaf in (leaf for x in efforts if isinstance(x, Expression) for leaf in x.leaves()):
+        if leaf.op == "coordinate":
+            joint, name = leaf.args
+            used.append((joint, 0 if name is None else m.joints[joint].type.coordinates.index(name), 0.0))
+    labels = [label for joint in topology.joints for label in joint.labels()]
+    said = []
+    for name, index, middle in dict.fromkeys(used):
+        joint = m.joints[name]
+        counted = name in topology.tree_joints or joint.type.name == "screw"
+        if counted or joint.type.coordinate_units[index] != "rad" or not len(run.t):
+            continue
+        label = joint.labels()[index]
+        turns = np.floor((out["q"][:, labels.index(label)] - middle + np.pi) / (2 * np.pi))
+        if np.ptp(turns) > 0:
+            i = int(np.argmax(turns != turns[0]))
+            said.append(
+                f"{label!r} passes half a turn at t = {run.t[i]:.4g} s, but it is cut, where turns are not counted: "
+                "what depends on its angle jumps there; draw it with cut=False, or cut another joint of its loop"
+            )
     return said
 
 

@@ -41,8 +41,10 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     program = segment.program
     e, m = program.equations, program.equations.topology.mechanism
     t, x = segment.trajectory.t, segment.trajectory.x
-    # all rows, not only those that are solved: the number then does not depend on which ones are
-    columns = {"A": ca.densify(e.closure.A[list(program.moving), :])} if program.moving else {}
+    # all rows, not only those that are solved: the number then does not depend on which ones are. A drive is an
+    # actuator, although it is solved as a closure
+    loops = [row for row in program.moving if e.closure.joints[row] not in m.drives]
+    columns = {"A": ca.densify(e.closure.A[loops, :])} if loops else {}
     driven = dict.fromkeys((motor.joint, motor.index) for motor in m.motors.values())
     driven |= dict.fromkeys((drive.joint, drive.index) for drive in m.drives.values())
     if driven:
@@ -57,10 +59,11 @@ def _piece(run: Run, segment: Segment) -> dict[str, np.ndarray]:
     n = e.topology.nv
     motions = np.broadcast_to(np.eye(n), (len(t), n, n))
     if "A" in got:
-        A = _scaled(got["A"], [e.closure.units[i] for i in program.moving])
+        A = _scaled(got["A"], [e.closure.units[row] for row in loops])
         _, s, vt = np.linalg.svd(A)
-        out["closure_conditioning"] = s[:, program.rank - 1] / s[:, 0]
-        motions = np.swapaxes(vt[:, program.rank :], 1, 2)
+        rank = program.rank if len(loops) == len(program.moving) else int((s > 1e-8 * s[:, :1]).sum(axis=1).max())
+        out["closure_conditioning"] = s[:, rank - 1] / s[:, 0]
+        motions = np.swapaxes(vt[:, rank:], 1, 2)
     if motions.shape[2] == 0:
         return out
     if "act" in got:

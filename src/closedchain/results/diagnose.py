@@ -31,7 +31,7 @@ def explain(run: Run) -> str:
     e = run.program.equations
     q, v = failure.x[: e.topology.nq], failure.x[e.topology.nq : e.topology.nq + e.topology.nv]
     cause = _culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None
-    cause = cause or weightless(e, failure.t, q, v, run.p) or lost_rank(e, run.program.rows, failure.t, q, v, run.p)
+    cause = cause or weightless(e, failure.t, q, v, run.p) or _lost(run, failure.t, q, v)
     said = re.sub(r"^at t = \S+ ", "", trajectory.message)  # the time is said once
     if trajectory.status is Status.singular:
         said = "the pose is singular or close to it"
@@ -98,14 +98,16 @@ def _outer_body(e: Equations, i: int) -> str:
     return next(link.body.name for link in e.topology.links if link.v.start <= i < link.v.stop)
 
 
-def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
+def _lost(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
     """A sentence about closures that come close to losing rank: the pose, and the direction that is lost."""
-    closing = Closing(e, p, time=t, rows=rows)
+    program = run.segments[-1].program
+    e, rows = program.equations, program.moving
+    closing = Closing(e, run.p, time=t, rows=rows)
     if not rows or not np.isfinite(closing.jacobian(q)).all():
         return None
     u, s, vt = np.linalg.svd(closure_jacobian(closing, q))
-    smallest = len(s) - 1
-    if s[-1] > NEAR * s[0]:
+    smallest = program.rank - 1  # what comes after it is zero at every pose
+    if s[smallest] > NEAR * s[0]:
         return None
     force, motion = np.abs(u[:, smallest]), vt[smallest]
     rows_named = ", ".join(f"{e.closure.joints[rows[i]]} {e.closure.labels[rows[i]]}" for i in np.argsort(-force)[:2])
@@ -114,6 +116,6 @@ def lost_rank(e: Equations, rows: tuple[int, ...], t: float, q: np.ndarray, v: n
     pose = ", ".join(f"{label}={x:.4g}" for label, x in list(zip(e.topology.q_labels, q, strict=True))[:8])
     return (
         f"The loops are close to a singular pose at {pose}: the closures {rows_named} lose their hold on the motion "
-        f"along ({direction}) (smallest singular value {s[-1]:.2g}, largest {s[0]:.2g}); that direction is lost. "
+        f"along ({direction}) (smallest singular value {s[smallest]:.2g}, largest {s[0]:.2g}); that direction is lost. "
         "Stop before it, or drive the mechanism by another joint"
     )

@@ -17,7 +17,7 @@ from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.events import Event
+from closedchain.march.events import Event, check_events
 from closedchain.march.integrate import SOLVERS
 from closedchain.march.segments import Task, march
 from closedchain.march.state import State, parameter_vector
@@ -95,6 +95,13 @@ def simulate(
     """
     method = Multipliers() if method is None else method
     check_options(solver, until, begin, rtol, atol, step, singularity)
+    for name, value in (("first_step", first_step), ("max_step", max_step)):
+        if value is not None and not value > 0:
+            raise ModelError(f"{name} must be positive, not {value}")
+    if not hasattr(method, "close"):
+        raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
+    if start is not None and not isinstance(start, State):
+        raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
         start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
     if start.mechanism is not mechanism:
@@ -123,7 +130,7 @@ def simulate(
         solver=solver,
         rtol=rtol,
         atol=rtol if atol is None else atol,
-        events=tuple(events),
+        events=check_events(mechanism, {j.name for j in start.topology.cuts}, events),
         singularity=singularity,
         dense_output=dense_output,
         step=step,
@@ -173,6 +180,9 @@ def check_options(
         raise ModelError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
     if singularity not in ("pass", "warn", "stop"):
         raise ModelError(f"singularity must be 'pass', 'warn' or 'stop', not {singularity!r}")
+    for name, value in (("until", until), ("begin", begin), ("rtol", rtol), ("atol", atol), ("step", step)):
+        if value is not None and not isinstance(value, int | float | np.number):
+            raise ModelError(f"{name} must be a number, not {value!r}")
     if not (np.isfinite(until) and np.isfinite(begin or 0.0)):
         raise ModelError(f"a run from {begin} to {until} s has no end: give finite times")
     for name, value in (("rtol", rtol), ("atol", atol)):

@@ -1,0 +1,125 @@
+"""Events: where they are found, in which order, and what opening and closing joints does."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+
+
+def falling(height=1.0, feet=((0.05, 0.0),)):
+    """A body above the ground, with ball joints that may hold its feet; they are open at the start."""
+    m = cc.Mechanism("drop", gravity=(0, 0, -9.81))
+    body = m.body("body", cc.box((0.3, 0.2, 0.2), mass=2.0))
+    m.free("fly", m.ground, body)
+    names = []
+    for k, (x, y) in enumerate(feet):
+        body.frame(f"foot{k}", at=(x, y, -0.1))
+        m.spherical(f"contact{k}", m.ground.at(x, y, 0), body[f"foot{k}"], cut=True)
+        names.append(f"contact{k}")
+    start = m.assemble({"fly": (0, 0, height, 1, 0, 0, 0)}, open_joints=tuple(names))
+    return m, start
+
+
+def touch(m, k):
+    return cc.Event(f"foot {k}", m.bodies["body"][f"foot{k}"].place[2], -1, cc.Switch(close=f"contact{k}"))
+
+
+@pytest.mark.parametrize(("solver", "step"), [("dop853", {}), ("dopri5", {}), ("rk4", {"step": 0.125})])
+def test_a_time_is_found_to_rounding(solver, step):
+    """Also where a step of rk4 ends exactly on it."""
+    m = cc.library.pendulum()
+    run = cc.simulate(m, until=1.0, rtol=1e-4, solver=solver, events=[cc.Event("half", cc.t - 0.5)], **step)
+
+    assert [h.t for h in run.record] == [pytest.approx(0.5, abs=1e-12)]
+
+
+def test_directions():
+    m = cc.library.pendulum()
+    swing = m.joints["hinge"].q + cc.pi / 2
+    events = [cc.Event(name, swing, direction) for name, direction in (("both", 0), ("up", 1), ("down", -1))]
+    run = cc.simulate(m, until=3.0, rtol=1e-9, events=events)
+    seen = {name: [h.t for h in run.record if h.what == name] for name in ("both", "up", "down")}
+
+    assert len(seen["both"]) == 3 and seen["both"] == sorted(seen["up"] + seen["down"])
+    np.testing.assert_allclose(np.diff(seen["both"]), seen["both"][1] - seen["both"][0], rtol=1e-8)  # half a period
+
+
+def test_stops_keep_a_sample_at_the_event():
+    m = cc.library.pendulum()
+    run = cc.simulate(m, until=3.0, rtol=1e-10, events=[cc.Event("low", m.joints["hinge"].q + cc.pi / 2, then="stop")])
+
+    assert run.complete and run.t[-1] == run.record[0].t
+    assert float(run["hinge"][-1]) == pytest.approx(-np.pi / 2, abs=1e-9)
+
+
+def test_backwards_the_later_event_comes_first():
+    m = cc.library.pendulum()
+    events = [cc.Event(f"{t}", cc.t - t, then="stop") for t in (0.29, 0.31)]
+    run = cc.simulate(m, until=0.0, begin=1.0, events=events)
+
+    assert [h.what for h in run.record] == ["0.31"]
+
+
+def test_a_touch_down_keeps_its_books():
+    """The impulse changes linear and angular momentum by itself and its moment; energy is lost, and booked."""
+    m, start = falling()
+    run = cc.simulate(m, start, until=0.5, rtol=1e-11, events=[touch(m, 0)], t_eval=np.linspace(0, 0.5, 11))
+    impact = run.record[0]
+    fall = np.sqrt(2 * 0.9 / 9.81)
+    assert impact.t == pytest.approx(fall, abs=1e-10)
+
+    J = np.array([impact.numbers["impulse"][f"contact0 {axis}"] for axis in "xyz"])
+    inertia = np.diag([2.0 * (0.2**2 + 0.2**2) / 12, 2.0 * (0.3**2 + 0.2**2) / 12, 2.0 * (0.3**2 + 0.2**2) / 12])
+    arm = np.array([0.05, 0.0, -0.1])
+    v = np.array([0, 0, -9.81 * fall]) + J / 2.0
+    w = np.linalg.solve(inertia, np.cross(arm, J))
+    np.testing.assert_allclose(v + np.cross(w, arm), 0, atol=1e-10)  # the foot stands
+    kinetic = 0.5 * (2.0 * v @ v + w @ inertia @ w)
+    assert impact.numbers["kinetic_after"] == pytest.approx(kinetic, rel=1e-10)
+    assert impact.numbers["lost"] == pytest.approx(0.5 * 2.0 * (9.81 * fall) ** 2 - kinetic, rel=1e-10)
+    # the next sample moves on from there, and no energy comes from nowhere
+    assert float(abs(run.energy_error).max()) < 1e-7
+    assert float(run.closure_error.max()) < 1e-9
+    assert len(run.record) == 1  # a foot that stands does not touch down again
+
+
+def test_two_feet_at_one_instant_share_one_impact():
+    m, start = falling(feet=((0.1, 0.0), (-0.1, 0.0)))
+    run = cc.simulate(m, start, until=0.6, rtol=1e-10, events=[touch(m, 0), touch(m, 1)])
+
+    assert [h.what for h in run.record] == ["foot 0, foot 1"]
+    assert float(abs(run.frame("body.foot0").position.values[-1] - [0.1, 0, 0]).max()) < 1e-9
+    assert float(abs(run.frame("body.foot1").position.values[-1] - [-0.1, 0, 0]).max()) < 1e-9
+
+
+def test_letting_go_needs_no_impulse():
+    m, start = falling(height=0.1)
+    held = m.assemble({"fly": (0, 0, 0.1, 1, 0, 0, 0)})
+    assert start.open_joints and not held.open_joints
+    run = cc.simulate(
+        m, held, until=0.3, rtol=1e-10, events=[cc.Event("let go", cc.t - 0.1, then=cc.Switch(open="contact0"))]
+    )
+    happening = run.record[0]
+
+    assert happening.numbers["lost"] == pytest.approx(0.0, abs=1e-12)
+    assert float(abs(run.energy_error).max()) < 1e-7
+
+
+def test_a_joint_that_is_not_there_cannot_close():
+    m, start = falling()
+    early = cc.Event("too early", cc.t - 0.1, then=cc.Switch(close="contact0"))
+    with pytest.raises(cc.ModelError, match=r"'too early' closes joint 'contact0' .* apart there"):
+        cc.simulate(m, start, until=0.5, events=[early])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: cc.Event("e", 1.0), "event 'e' needs an expression"),
+        (lambda: cc.Event("e", cc.t, direction=2), "direction is -1, 0 or 1"),
+        (lambda: cc.Event("e", cc.t, then="halt"), "then is 'record', 'stop' or cc.Switch"),
+    ],
+)
+def test_refusals(make, message):
+    with pytest.raises(cc.ModelError, match=message):
+        make()
