@@ -76,14 +76,14 @@ class Multipliers:
         """Trace the closed system; see the module's docstring for the equations."""
         e = equations
         picked = list(rows)
-        c, c_t = e.closure.c[picked], e.closure.c_t[picked]
+        c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         tree = TreeFactor(e.M)
         cuts = ClosureFactor(tree, e.closure, rows, guarded)
 
         # closing forces balance what the free limbs would do; the limbs then move under both
         u = tree.half(dict(enumerate(ca.vertsplit(e.tau - e.h))))
-        lam, reaction = cuts.solve(_split(e.closure.gamma[picked] - self._stabiliser(c, c_dot)), u)
+        lam, reaction = cuts.solve(_split(e.closure.gamma[picked, :] - self._stabiliser(c, c_dot)), u)
         a = tree.finish({k: x - reaction[k] if k in reaction else x for k, x in u.items()})
 
         x = state_symbols(e)

@@ -47,7 +47,7 @@ def _rotation(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
 
 
 def _hooke(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
-    return -(R_P[:, 0].T @ R_S[:, 1])
+    return R_P[:, 0].T @ R_S[:, 1]  # falls as S turns about x_P x y_S: the multiplier is the moment about that
 
 
 def _screw(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:

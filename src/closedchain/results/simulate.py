@@ -123,6 +123,7 @@ def simulate(
             "use Multipliers(stabilise='projection')"
         )
     prepared = time.perf_counter()
+    cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
     task = Task(
         until=until,
         times=sample_times(start.t, until, t_eval),
@@ -130,7 +131,7 @@ def simulate(
         solver=solver,
         rtol=rtol,
         atol=rtol if atol is None else atol,
-        events=check_events(mechanism, {j.name for j in start.topology.cuts}, events),
+        events=check_events(mechanism, cuts, events),
         singularity=singularity,
         dense_output=dense_output,
         step=step,
