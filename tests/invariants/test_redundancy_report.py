@@ -156,6 +156,29 @@ def test_every_body_is_in_balance(name):
         assert imbalance(run, [3], stiffness=stiffness) < 1e-10
 
 
+CUT = {"revolute": {}, "prismatic": {}, "cylindrical": {}, "screw": {"pitch": 0.3}, "universal": {}, "planar": {},
+       "weld": {}, "spherical": {}}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_the_multiplier_of_a_cut_joint_is_its_reaction(kind):
+    """Force and moment of the first body on the second, component by component and with its sign."""
+    m = cc.Mechanism("held")
+    body = m.body("body", cc.rigid(2.0, com=(0.1, 0.2, 0.3), inertia=(0.2, 0.3, 0.25)))
+    m.joint(kind, "held", m.ground, body, cut=True, **CUT[kind])
+    m.revolute("other", m.ground.at(5, 0, 0), m.body("arm", cc.rod(1.0, mass=1.0)))  # something must move
+    m.force("push", body, (3, -2, 7), moment=(1.0, 2.0, 3.0))
+    run = cc.simulate(m, m.assemble(), until=0.0)
+    got = run.reaction("held")
+    force, moment = got.force.values[0], got.moment.values[0]
+    lam = run["lam"]
+    for label, value in zip(lam.closure.values, lam.values[0], strict=True):
+        row = str(label).removeprefix("held ")
+        part = force if row in ("x", "y", "z", "advance") else moment
+        axis = {"advance": 2, "square": 2}.get(row, "xyz".find(row[-1]))
+        assert value == pytest.approx(part[axis], abs=1e-10)
+
+
 @pytest.mark.parametrize("name", ["four_bar", "storeys", "sarrus", "bennett"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_other_distribution_is_smaller(name, weighted, rng):

@@ -147,7 +147,7 @@ def place(m, state, name):
 
 
 def wrench_of(impulse, joint, kind, P, S):
-    """Force and moment of an impulse on a joint's second body, at its frame; forces of slides along its own axes."""
+    """Force and moment of an impulse on the second body of a joint, at its frame; slides push along their own axes."""
     force, moment = np.zeros(3), np.zeros(3)
     forces = P[1] if kind in ("planar", "cylindrical", "prismatic") else np.eye(3)
     for label, value in impulse.items():
@@ -352,7 +352,7 @@ def test_an_event_that_stops():
 
 def test_events_far_into_a_long_run():
     """Steps are looked at some at a time: an event may come in any of these looks."""
-    m, _hinge = swinging()
+    m, _ = swinging()
     for turn in (3.0, 30.0):
         run = cc.simulate(m, m.assemble(), until=60.0, rtol=1e-10, events=[cc.Event("late", cc.t - turn, then="stop")])
         assert run.record[0].t == pytest.approx(turn, abs=1e-9) and run.t[-1] <= turn
@@ -369,7 +369,7 @@ def test_joints_that_do_not_meet_are_not_closed():
 
 def test_a_drive_that_lets_go():
     """A drive is a closure too: it carries a pendulum round, then lets it swing."""
-    m, _hinge = swinging()
+    m, _ = swinging()
     m.drive("hinge", 2 * cc.t, name="carrier")
     m.start = {}
     event = cc.Event("let go", cc.t - 1.0, then=cc.Switch(open="carrier"))

@@ -54,7 +54,7 @@ def _screw(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
     turned = R_P[:, 2].T @ d / pitch  # the angle that belongs to the advance; whole turns do not matter
     c, s = R_P[:, 0].T @ R_S[:, 0], R_P[:, 1].T @ R_S[:, 0]
     lag_s, lag_c = s * ca.cos(turned) - c * ca.sin(turned), c * ca.cos(turned) + s * ca.sin(turned)
-    return -2 * pitch * lag_s / (1 + lag_c)
+    return 2 * pitch * lag_s / (1 + lag_c)  # falls as S moves along the axis: the multiplier is the force along it
 
 
 ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Quantity]] = {

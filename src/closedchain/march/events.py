@@ -121,7 +121,8 @@ class Watch:
         self._sign = [0.0] * len(events)
         self._g = _function(program, events, p) if events else None
         self._pose = None
-        if singular != "pass" and program.correct is not None and program.rows:
+        # guarded equations may hold rows that repeat others: their smallest pivot is zero at every pose
+        if singular != "pass" and program.correct is not None and program.rows and not program.guarded:
             self._pose = Event(SINGULAR, t, then="stop" if singular == "stop" else "record")
 
     @property
@@ -175,11 +176,13 @@ class Watch:
             return []
         values = self._pivots(times, sol)
         found = []
-        for i in range(1, len(times) - 1):
-            if values[i] < values[i - 1] and values[i] <= values[i + 1]:
+        last = len(times) - 1
+        for i in range(last + 1):  # the ends too: the pose may lie between them and their only neighbour
+            before, after = max(i - 1, 0), min(i + 1, last)
+            if values[i] <= values[before] and values[i] <= values[after]:
                 lowest = minimize_scalar(
                     lambda s: float(self._pivots(np.array([s]), sol)[0]),
-                    bounds=(times[i - 1], times[i + 1]),
+                    bounds=sorted((times[before], times[after])),
                     method="bounded",
                     options={"xatol": 1e-10},
                 )

@@ -1,0 +1,211 @@
+"""Singular poses: driven into one a run ends with a sentence and keeps what it has; one that can be passed is told."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from tests.invariants import drawings
+from tests.invariants.drawings import TILT, relative_energy_error
+
+
+def refusal(m, **options):
+    """The error of a run that must end early, and the run so far."""
+    with pytest.raises(cc.RunError) as refused:
+        cc.simulate(m, m.assemble(), **options)
+    return str(refused.value), refused.value.run
+
+
+def time_of(text):
+    return float(re.search(r"ended at t = (\S+) s", text).group(1))
+
+
+def pose_of(text):
+    words = re.search(r"singular pose at (.*?): the closures?", text).group(1)
+    return {name: float(value) for name, value in (word.split("=") for word in words.split(", "))}
+
+
+def direction_of(text):
+    words = re.search(r"the motion along \((.*?)\).*lost", text).group(1)
+    return {word.rpartition(" ")[0]: float(word.rpartition(" ")[2]) for word in words.split(", ")}
+
+
+# ---- a four-bar driven into its dead point -------------------------------------------------------------------------
+
+# crank and coupler lie on one another where the pin is 2.5 - 1 m from the origin: 1.5^2 = 2^2 + 2^2 + 2 2 2 cos(rocker)
+DEAD = np.arccos((1.5**2 - 8) / 8)
+SPEED = 0.5
+
+
+def rocker_driven(**drawing):
+    m = drawings.four_bar(**drawing)
+    m.drive("C", m.joints["C"].guess[0] + SPEED * cc.t)
+    m.start = {}
+    return m, (DEAD - m.joints["C"].guess[0]) / SPEED
+
+
+@pytest.mark.parametrize("singularity", ["pass", "warn", "stop"])
+@pytest.mark.parametrize("drawing", [{}, {"R": TILT, "cut": "A"}, {"kinds": "RUSR"}])
+def test_a_rocker_driven_into_its_dead_point(drawing, singularity):
+    m, when = rocker_driven(**drawing)
+    text, run = refusal(m, until=10.0, singularity=singularity)
+    # the angle to the dead point goes with the square root of the time to it: a stop at 1e-2 rad is early by 1e-4 s
+    assert time_of(text) == pytest.approx(when, abs=1e-3)
+    pose = pose_of(text)
+    if "C" in pose:
+        assert pose["C"] == pytest.approx(DEAD, abs=2e-3)
+    assert pose["O"] == pytest.approx(np.arctan2(2 * np.sin(DEAD), 2 + 2 * np.cos(DEAD)) + np.pi, abs=0.05)
+    assert "O" in direction_of(text) and "C" not in direction_of(text)  # the crank moves though the rocker is held
+    assert "drive the mechanism by another joint" in text
+
+    # what was computed is kept, and is right
+    assert f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are kept in the error's .run" in text
+    assert not run.complete and run.t[-1] < when
+    assert len(run.t) - int(when / 0.05) in (1, 2)  # all samples, and perhaps the end
+    assert np.abs(run["C"].values - run.start["C"] - SPEED * run.t).max() < 1e-12
+    assert relative_energy_error(run) < 1e-6
+    fading = run["actuation_conditioning"].values
+    assert fading[-1] < 0.1 < fading[0] and np.all(np.diff(fading[-10:]) < 0)
+    assert run["closure_conditioning"].values.min() > 0.1  # the loop itself is well, it is the drive that is not
+
+
+def test_the_crank_may_be_driven_through_it():
+    """The same pose is nothing special for a motor on the crank."""
+    m = drawings.four_bar()
+    m.drive("O", cc.pi / 3 + 3 * cc.t)
+    m.start = {}
+    run = cc.simulate(m, m.assemble(), until=2 * np.pi / 3, rtol=1e-10, singularity="stop")
+    assert run.complete and not run.record
+    assert run["C"].values.max() == pytest.approx(DEAD, abs=1e-3)  # it went through the pose, between samples
+    assert run["actuation_conditioning"].values.min() > 0.2
+
+
+# ---- a 3-RRR driven into a type-2 singularity ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rate", "reach"), [(0.1, -1), (-0.1, 1)])
+def test_a_3rrr_driven_until_its_distal_links_meet_in_one_point(rate, reach):
+    """Turned alike, all three drives turn the platform on the spot, until the distal links point at its centre."""
+    m = cc.library.rrr3(position=(0.0, 0.0))
+    start = dict(m.start)
+    for joint, angle in start.items():
+        m.drive(joint, angle + rate * cc.t)
+    m.start = {}
+    text, run = refusal(m, until=20.0)
+
+    # then the elbow is 0.6 m beyond the platform's corner, or on the other side of the centre: one triangle for each
+    R, corner = 1.2 / np.sqrt(3), 0.4 / np.sqrt(3)
+    elbow = 0.6 - reach * corner
+    # proximal angle from the ray that goes outwards through the base joint
+    end = np.arccos((elbow**2 - R**2 - 0.4**2) / (2 * R * 0.4))
+    begin = start["base1"] - np.radians(210)
+    travel = np.angle(np.exp(1j * (-end - begin)))
+    assert time_of(text) == pytest.approx(travel / rate, abs=2e-3)
+    pose = pose_of(text)
+    assert pose["elbow1"] == pytest.approx(pose["elbow2"], abs=0.01)
+    assert len(direction_of(text)) == 3 and "base1" not in direction_of(text)
+    assert run["actuation_conditioning"].values[-1] < 0.3 * run["actuation_conditioning"].values[0]
+    centre = run.frame("platform").position.values
+    assert np.abs(centre).max() < 1e-9 and np.ptp(run["elbow1"].values) > 0.05
+
+
+def test_the_lost_direction_is_the_motion_of_the_platform_with_its_drives_locked():
+    m = cc.library.rrr3(position=(0.0, 0.0))
+    for joint, angle in dict(m.start).items():
+        m.drive(joint, angle + 0.1 * cc.t)
+    m.start = {}
+    text, _ = refusal(m, until=20.0)
+    lost = direction_of(text)
+    # the platform turns about its centre: each distal link turns about its elbow so that its tip moves across it
+    corner = 0.4 / np.sqrt(3)
+    expected = {"elbow1": -corner / 0.6, "elbow2": -corner / 0.6}
+    ratio = {name: lost[name] / (lost["wrist1"] + lost["elbow1"]) for name in expected}
+    # the distal link points away from the centre: its tip moves with the platform, the other way round about the elbow
+    assert ratio == pytest.approx(expected, abs=0.02)
+
+
+# ---- poses that can be passed --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tilted", [False, True])
+@pytest.mark.parametrize("rtol", [1e-6, 1e-10])
+def test_warn_and_stop_do_not_leap_over_a_singular_pose(tilted, rtol):
+    """Steps are longer than the neighbourhood of the flat pose; it is found between them."""
+    m = drawings.parallelograms(1, TILT if tilted else None)
+    with pytest.warns(cc.RunWarning, match="singular pose"):
+        run = cc.simulate(m, m.assemble(), until=2.0, rtol=rtol, singularity="warn")
+    assert run.complete and relative_energy_error(run) < 100 * rtol
+    first = next(x for x in run.record if x.what == "singular pose")
+    before = cc.simulate(m, m.assemble(), until=first.t, rtol=1e-10)
+    assert abs(float(before["O0"][-1])) < 0.02  # the first time it is flat
+
+    text, stopped = refusal(m, until=2.0, rtol=rtol, singularity="stop")
+    assert time_of(text) == pytest.approx(first.t, abs=1e-4) and abs(pose_of(text)["O0"]) < 0.02
+    assert direction_of(text).keys() <= {"O0", "O1", "left1"}
+    assert stopped.t[-1] <= time_of(text) + 1e-5 and len(stopped.t) > 10
+
+
+def test_pass_says_nothing_but_keeps_a_record():
+    m = drawings.sarrus()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = cc.simulate(m, m.assemble(), until=3.0, rtol=1e-10)
+    assert [x.what for x in run.record] == ["singular pose"]
+
+
+def test_a_pose_that_is_passed_is_told_once():
+    """Also where equations are watched one by one, some of them redundant at every pose."""
+    m = drawings.sarrus()
+    with pytest.warns(cc.RunWarning) as said:
+        run = cc.simulate(m, m.assemble(), until=3.0, rtol=1e-10, singularity="warn")
+    assert 1 <= len(run.record) <= 4 and len(said) == len(run.record)  # straight down at 0.54 s, and on its way back
+
+
+@pytest.mark.parametrize("singularity", ["warn", "stop"])
+def test_rows_that_are_chosen_anew_are_no_singular_pose(singularity):
+    """Bennett's linkage is regular everywhere, but any two of its five closure rows are not."""
+    m = drawings.bennett()
+    run = cc.simulate(m, m.assemble(), until=10.0, rtol=1e-10, singularity=singularity)
+    assert run.complete and not run.record and len(run.segments) > 2
+    # the monitor looks at all rows, and does not depend on the choice
+    assert run["closure_conditioning"].values.min() > 0.05
+    other = drawings.bennett(cut="J1")
+    other = cc.simulate(other, other.assemble(), until=10.0, rtol=1e-10)
+    assert len(other.segments) == 1
+
+
+def test_the_closure_monitor_sees_the_flat_pose():
+    m = drawings.parallelograms(1)
+    times = np.linspace(0, 2, 401)
+    run = cc.simulate(m, m.assemble(), until=2.0, rtol=1e-10, t_eval=times)
+    angle, monitor = run["O0"].values, run["closure_conditioning"].values
+    flat = np.abs(np.sin(angle))
+    ratio = monitor / flat
+    assert flat.min() < 0.02 and ratio.min() > 0.2 and ratio.max() < 2  # it falls to zero in proportion to the angle
+
+
+def test_a_start_that_is_singular():
+    m = drawings.parallelograms(1)
+    held = {"O0": 0.0, "O1": 0.0, "left1": 0.0}
+    start = m.assemble(held, velocity={"O0": 3.0, "O1": 3.0})
+    run = cc.simulate(m, start, until=1.0, rtol=1e-10)
+    assert [x.what for x in run.record] == ["singular pose"] and run.record[0].t == 0.0
+    assert np.abs(run["O0"].values - run["O1"].values).max() < 1e-8  # it left along the parallelogram, as it was sent
+    with pytest.raises(cc.RunError, match=r"ended at t = 0 s.*singular pose at O0=0, left1=0, O1=0") as refused:
+        cc.simulate(m, start, until=1.0, singularity="stop")
+    assert len(refused.value.run.t) == 1
+
+
+def test_a_singular_start_leaves_along_the_branch_it_was_sent():
+    """A flat square has another branch: one rocker rests, the other swings together with the coupler on it."""
+    m = drawings.parallelograms(1)
+    start = m.assemble({"O0": 0.0, "O1": 0.0, "left1": 0.0}, velocity={"O0": 0.0, "O1": 3.0})
+    run = cc.simulate(m, start, until=0.3, rtol=1e-10)
+    one, two, coupler = (run[name].values for name in ("O0", "O1", "left1"))
+    assert np.abs(one).max() < 1e-9 and np.abs(coupler - two).max() < 1e-9 and np.ptp(two) > 0.2
+    # two rods on one pivot: the coupler has its free end there
+    inertia, weight = 2 / 3, 9.81
+    energy = inertia * run["O1'"].values ** 2 / 2 + weight * np.sin(two)
+    assert np.ptp(energy) < 1e-6
