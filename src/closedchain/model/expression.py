@@ -19,57 +19,31 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.model.operations import OPERATIONS
 
-LEAVES = ("parameter", "time", "coordinate", "velocity", "place", "speed", "multiplier")
-
-# every inner operation with its meaning on plain numbers; `derive.lower` has the traced twin of each
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "pow": np.power,
-    "neg": np.negative,
-    "abs": np.abs,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "sign": np.sign,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "mod": np.mod,
-    "min": np.minimum,
-    "max": np.maximum,
-    "lt": lambda a, b: np.less(a, b) * 1.0,
-    "le": lambda a, b: np.less_equal(a, b) * 1.0,
-    "and": lambda a, b: np.logical_and(a, b) * 1.0,
-    "or": lambda a, b: np.logical_or(a, b) * 1.0,
-    "not": lambda a: np.logical_not(a) * 1.0,
-    "where": np.where,
-    "interp": lambda x, xp, fp: np.interp(x, xp, fp),
-}
+LEAVES = ("parameter", "time", "coordinate", "velocity", "place", "speed", "multiplier", "conditioning")
 
 
 def _scalar(operator: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that refuses arrays: a vector hidden in a scalar effort would be summed up silently."""
+    """An operator that refuses what is not a number."""
 
     @functools.wraps(operator)
     def checked(self: Expression, other: Any) -> Any:
-        if not isinstance(other, Expression) and np.ndim(other) > 0:
-            raise ModelError(f"{self} is a single number: combine it with numbers, not with the array {other!r}")
-        return operator(self, other)
+        return operator(self, operand(self, other))
 
     return checked
+
+
+def operand(expression: Expression, other: Any) -> Number:
+    """Refuse what is no number: a vector hidden in a scalar effort would be summed up silently."""
+    if isinstance(other, Expression):
+        return other
+    if isinstance(other, list | tuple) or getattr(other, "ndim", 0) > 0:
+        raise ModelError(f"{expression} is a single number: combine it with numbers, not with the array {other!r}")
+    value = _as_float(other)
+    if value is None or math.isnan(value):
+        raise ModelError(f"{expression} combines with numbers and expressions, not with {other!r}")
+    return other if isinstance(other, int) and math.isfinite(value) else value
 
 
 class Expression:
@@ -133,6 +107,12 @@ class Expression:
     def __rmod__(self, other: Number) -> Number:
         return Expression("mod", other, self)
 
+    def __floordiv__(self, other: object) -> Expression:
+        raise ModelError(f"whole quotients are written with cc.floor: cc.floor({self} / {other})")
+
+    def __rfloordiv__(self, other: object) -> Expression:
+        raise ModelError(f"whole quotients are written with cc.floor: cc.floor({other} / {self})")
+
     def __neg__(self) -> Expression:
         return Expression("neg", self)
 
@@ -178,12 +158,18 @@ class Expression:
     def __float__(self) -> float:
         raise ModelError(f"{self} has no fixed value yet: use cc.sin, cc.sqrt, ... instead of math or numpy")
 
+    def __int__(self) -> int:
+        raise ModelError(f"{self} has no fixed value yet: use cc.floor or cc.ceil instead of int and round")
+
+    def __round__(self, digits: int | None = None) -> int:
+        return int(self)
+
     # numpy would otherwise walk into an array of objects: `array * expression` and numpy functions say so instead
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, np.ndarray) and x.ndim for x in inputs):
             raise ModelError(f"{self} is a single number: combine it with numbers, not with an array")
         if len(inputs) == 2 and ufunc.__name__ in _SWAPPED and not isinstance(inputs[0], Expression):
-            return getattr(self, _SWAPPED[ufunc.__name__])(float(inputs[0]))  # a NumPy number on the left
+            return getattr(self, _SWAPPED[ufunc.__name__])(inputs[0])  # a NumPy number on the left
         raise ModelError(f"NumPy's {ufunc.__name__} does not know expressions: use cc.{ufunc.__name__} for {self}")
 
     # a tree is compared and hashed by identity; == with a number would be a trap: it is never true
@@ -215,7 +201,9 @@ class Expression:
         return fold(self, leaf, OPERATIONS)
 
     def __repr__(self) -> str:
-        return _text(self)
+        from closedchain.model.expression_text import text  # which needs this class
+
+        return text(self)
 
 
 Number: TypeAlias = float | int | Expression
@@ -232,7 +220,21 @@ def parameter(name: str) -> Expression:
 
 def multiplier(joint: str, row: str) -> Expression:
     """The closing force of a cut joint by the name of its row (``"x"``, ``"tilt y"``), for use in events."""
+    if not isinstance(joint, str) or not isinstance(row, str):
+        raise ModelError(
+            f"a closing force is named by two texts, as cc.multiplier('A', 'x'), not {joint!r} and {row!r}"
+        )
     return Expression("multiplier", joint, row)
+
+
+def conditioning(kind: str) -> Expression:
+    """How far the pose is from a singular one, 0 to 1, for use in events.
+
+    ``kind`` is ``"closure"``, ``"actuation"`` (type 2) or ``"output"`` (type 1); see `closedchain.march.conditioning`.
+    """
+    if kind not in ("closure", "actuation", "output"):
+        raise ModelError(f"conditioning: kind is 'closure', 'actuation' or 'output', not {kind!r}")
+    return Expression("conditioning", kind)
 
 
 def fold(node: Any, leaf: Callable[[Expression], Any], operations: dict[str, Callable[..., Any]]) -> Any:
@@ -268,17 +270,30 @@ def check_number(x: Any, what: str) -> Number:
     """Pass an expression or a finite float; name the culprit otherwise."""
     if isinstance(x, Expression):
         return x
-    try:
-        value = float(x)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} must be a number, a parameter or an expression, not {x!r}") from None
+    value = _as_float(x)
+    if value is None:
+        raise ModelError(f"{what} must be a number, a parameter or an expression, not {x!r}")
     if not math.isfinite(value):
         raise ModelError(f"{what} is {value}: give a finite number")
     return value
 
 
+def _as_float(x: Any) -> float | None:
+    """The value of a single real number; None for texts, arrays and all else."""
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x.item()
+    if isinstance(x, str | bytes) or getattr(x, "ndim", 0) != 0:
+        return None
+    try:
+        return float(x)
+    except OverflowError:  # an integer of more than 308 digits
+        return math.inf
+    except Exception:  # whatever its own conversion says about not being a number
+        return None
+
+
 def _is(x: Any, number: float) -> bool:
-    return not isinstance(x, Expression) and np.ndim(x) == 0 and x == number
+    return not isinstance(x, Expression) and _as_float(x) == number
 
 
 # what a NumPy number on the left means for the expression on the right
@@ -294,38 +309,3 @@ _SWAPPED = {
     "greater": "__lt__",
     "greater_equal": "__le__",
 }
-
-_INFIX = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "pow": "**",
-    "lt": "<",
-    "le": "<=",
-    "and": "&",
-    "or": "|",
-}
-
-
-def _text(node: Any) -> str:
-    if not isinstance(node, Expression):
-        return f"{node:g}" if isinstance(node, float | int) else repr(node)
-    if node.op == "parameter":
-        return node.args[0]
-    if node.op == "time":
-        return "t"
-    if node.op in ("coordinate", "velocity"):
-        joint, index = node.args
-        return f"{'q' if node.op == 'coordinate' else 'v'}[{joint}{'' if index is None else f'.{index}'}]"
-    if node.op in ("place", "speed"):
-        body, frame, axis = node.args
-        return f"{node.op}[{body}.{frame}.{'xyz'[axis]}]"
-    if node.op == "multiplier":
-        return f"lam[{node.args[0]} {node.args[1]}]"
-    parts = [_text(a) for a in node.args]
-    if node.op in _INFIX:
-        return f"({parts[0]} {_INFIX[node.op]} {parts[1]})"
-    if node.op == "neg":
-        return f"-{parts[0]}"
-    return f"{node.op}({', '.join(parts)})"

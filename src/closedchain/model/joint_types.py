@@ -62,6 +62,10 @@ class JointType:
         """Whether the last four coordinates are a unit quaternion (w, x, y, z)."""
         return any(m.kind in ("ball", "free") for m in self.motions)
 
+    def wraps(self, index: int) -> bool:
+        """Whether a pose tells this coordinate only up to whole turns; the advance of a screw tells them apart."""
+        return self.coordinate_units[index] == "rad" and self.name != "screw"
+
 
 def _scalar(name: str, motions: str, coordinates: str, closure: str) -> JointType:
     """A joint whose velocities are the rates of its coordinates; motions as ``"Tz:0 Rz:0"``."""

@@ -1,16 +1,17 @@
-"""The parts of a mechanism: bodies and their frames, joints, and what acts on them. Plain data, made by `Mechanism`."""
+"""The parts of a mechanism: bodies and their frames, and the joints between them. Plain data, made by `Mechanism`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number
+from closedchain.model.expression import Expression, Number, check_number
+from closedchain.model.given import entries, listed
 from closedchain.model.joint_types import JointType
 from closedchain.model.rotation import IDENTITY, Rotation, from_axis, from_matrix, from_rpy
 from closedchain.model.shapes import MassProperties, Vector
@@ -85,10 +86,12 @@ class Body:
         The orientation is that of the body unless ``rpy`` (roll, pitch, yaw about fixed axes, rad), ``R`` (3x3, columns
         are the frame's axes) or ``axis`` (direction of the frame's z) says otherwise.
         """
-        for c in (x, y, z):
-            if not isinstance(c, Expression) and np.ndim(c) > 0:
-                raise ModelError(f"frame on {self.name!r}: give three numbers, body.at(x, y, z), not {c!r}")
-        return Frame(self, (x, y, z), _rotation(rpy, R, axis, f"frame on {self.name!r}"))
+        what = f"frame on {self.name!r}"
+        for label, c in zip("xyz", (x, y, z), strict=True):
+            if listed(c) is not None:
+                raise ModelError(f"{what}: give three numbers, body.at(x, y, z), not {c!r}")
+            check_number(c, f"{what}: {label}")
+        return Frame(self, (x, y, z), _rotation(rpy, R, axis, what))
 
     def frame(
         self,
@@ -100,16 +103,23 @@ class Body:
         axis: Sequence[float] | None = None,
     ) -> Frame:
         """Name a frame on this body; see `at` for the orientation."""
-        if len(at) != 3:
-            raise ModelError(f"frame {self.name}.{name}: a position has three components, not {len(at)}")
-        rotation = _rotation(rpy, R, axis, f"frame {self.name}.{name}")
-        return self.mechanism._name_frame(Frame(self, (at[0], at[1], at[2]), rotation), name)
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"the name of a frame on {self.name!r} must be a non-empty text, not {name!r}")
+        if "." in name:
+            raise ModelError(
+                f"frame {name!r} on body {self.name!r}: a dot stands between the body and the frame, as in "
+                f"'{self.name}.tip'; write {name.replace('.', '_')!r}"
+            )
+        what = f"frame {self.name}.{name}"
+        x, y, z = entries(at, 3, f"{what}: a position has three components", "at=(0.1, 0, 0)")
+        return self.mechanism._name_frame(Frame(self, (x, y, z), _rotation(rpy, R, axis, what)), name)
 
     def __getitem__(self, name: str) -> Frame:
-        try:
-            return self.frames[name]
-        except KeyError:
-            raise ModelError(f"body {self.name!r} has no frame {name!r}{suggest(name, self.frames)}") from None
+        if not isinstance(name, str) or name not in self.frames:
+            raise ModelError(f"body {self.name!r} has no frame {name!r}{suggest(name, self.frames)}")
+        return self.frames[name]
+
+    __iter__ = None  # frames have names, not numbers: a body is no sequence
 
     def __getattr__(self, name: str) -> Frame:
         if name.startswith("_") or name == "frames":
@@ -204,10 +214,10 @@ class Joint:
                 if names
                 else f"{what}: joint {self.name!r} is a weld and has no freedom"
             )
-        if velocity in names:
-            return names.index(velocity)  # type: ignore[arg-type]
-        if isinstance(velocity, int) and 0 <= velocity < len(names):
-            return velocity
+        if isinstance(velocity, str) and velocity in names:
+            return names.index(velocity)
+        if isinstance(velocity, int | np.integer) and 0 <= velocity < len(names):
+            return int(velocity)
         raise ModelError(f"{what}: joint {self.name!r} has no coordinate {velocity!r}{suggest(str(velocity), names)}")
 
     def labels(self) -> tuple[str, ...]:
@@ -237,136 +247,3 @@ class Joint:
 
     def __repr__(self) -> str:
         return f"Joint({self.name!r}, {self.type.name}, {self.a.body.name}-{self.b.body.name})"
-
-
-@dataclass(frozen=True, eq=False)
-class Motor:
-    """A force or torque ``effort`` on velocity number ``index`` of a joint."""
-
-    name: str
-    joint: str
-    index: int
-    effort: Number
-
-
-@dataclass(frozen=True, eq=False)
-class JointSpring:
-    """``-stiffness (q - rest)`` on one coordinate of a joint."""
-
-    name: str
-    joint: str
-    index: int
-    stiffness: Number
-    rest: Number
-
-
-@dataclass(frozen=True, eq=False)
-class JointDamper:
-    """``-(damping v + coulomb tanh(v / velocity))`` on one velocity of a joint."""
-
-    name: str
-    joint: str
-    index: int
-    damping: Number
-    coulomb: Number = 0.0
-    velocity: Number = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class JointStop:
-    """A compliant stop: outside (low, high) a coordinate meets ``stiffness`` and ``damping``."""
-
-    name: str
-    joint: str
-    index: int
-    low: Number
-    high: Number
-    stiffness: Number
-    damping: Number
-
-
-@dataclass(frozen=True, eq=False)
-class Rotor:
-    """A rotor geared to a joint velocity: it adds ``inertia ratio^2`` there."""
-
-    name: str
-    joint: str
-    index: int
-    inertia: Number
-    ratio: Number
-
-
-@dataclass(frozen=True, eq=False)
-class Coupling:
-    """A gear or mimic joint: coordinate ``driven`` equals ``ratio`` times coordinate ``driver`` plus ``offset``."""
-
-    name: str
-    driven: tuple[str, int]
-    driver: tuple[str, int]
-    ratio: Number
-    offset: Number
-
-
-@dataclass(frozen=True, eq=False)
-class Drive:
-    """A prescribed motion: a coordinate of a joint is a function of time; the force it takes is a result."""
-
-    name: str
-    joint: str
-    index: int
-    position: Number
-
-
-@dataclass(frozen=True, eq=False)
-class FrameForce:
-    """A force and a moment at a frame, in world axes or in the frame's own."""
-
-    name: str
-    frame: Frame
-    force: Vector
-    moment: Vector
-    world: bool
-
-
-@dataclass(frozen=True, eq=False)
-class PointSpring:
-    """A spring and damper between the origins of two frames: pull ``k (d - length) + c d'`` at distance d."""
-
-    name: str
-    a: Frame
-    b: Frame
-    stiffness: Number
-    length: Number
-    damping: Number
-
-
-@dataclass
-class Leaves:
-    """``q["A"]``, ``v["A"]`` or ``q["leg.x"]`` inside a torque function."""
-
-    op: str
-    joints: Mapping[str, Joint] = field(default_factory=dict)
-
-    def __getitem__(self, key: str) -> Expression:
-        if key in self.joints:
-            joint, name = key, None
-        else:
-            joint, _, name = key.rpartition(".")  # type: ignore[assignment]
-        if joint not in self.joints:
-            raise ModelError(f"a torque refers to the unknown joint {key!r}{suggest(key, self.joints)}")
-        return coordinate_leaf(self.op, self.joints[joint], name)
-
-
-def coordinate_leaf(op: str, joint: Joint, name: str | None) -> Expression:
-    """The expression of one coordinate or velocity of a joint."""
-    names = joint.type.coordinates if op == "coordinate" else joint.type.velocities
-    if name is None and len(names) != 1:
-        raise ModelError(
-            f"joint {joint.name!r} ({joint.type.name}) has {len(names)} values {names}: "
-            f"write for instance {f'{joint.name}.{names[0]}'!r}"
-            if names
-            else f"joint {joint.name!r} is a weld and has no coordinate"
-        )
-    if name is not None and name not in names:
-        raise ModelError(f"joint {joint.name!r} has no {op} {name!r}{suggest(name, names)}")
-    return Expression(op, joint.name, None if len(names) == 1 else name)

@@ -13,6 +13,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.expression import Expression, Number, check_number
 from closedchain.model.functions import cos, sin
+from closedchain.model.given import entries, listed
 
 Rotation: TypeAlias = tuple[tuple[Number, ...], ...]
 
@@ -29,12 +30,12 @@ def snap(a: Any) -> np.ndarray:
 
 def from_matrix(R: Any, what: str) -> Rotation:
     """Check that a matrix of numbers is a rotation; matrices of expressions are taken at their word."""
-    rows = tuple(tuple(row) for row in R)
-    if len(rows) != 3 or any(len(row) != 3 for row in rows):
-        raise ModelError(f"{what}: a rotation matrix has 3 x 3 entries")
+    sentence, example = f"{what}: a rotation matrix has 3 x 3 entries", "((1, 0, 0), (0, 1, 0), (0, 0, 1))"
+    rows = tuple(entries(row, 3, sentence, example) for row in entries(R, 3, sentence, example))
+    numbers = [[check_number(x, f"{what}: an entry of the rotation matrix") for x in row] for row in rows]
     if any(isinstance(x, Expression) for row in rows for x in row):
         return rows
-    a = np.array([[check_number(x, what) for x in row] for row in rows])
+    a = np.array(numbers)
     error = np.abs(a @ a.T - np.eye(3)).max()
     if error > 1e-6 or np.linalg.det(a) < 0:
         raise ModelError(
@@ -47,9 +48,11 @@ def from_matrix(R: Any, what: str) -> Rotation:
 
 def from_rpy(rpy: Sequence[Number], what: str) -> Rotation:
     """Roll, pitch, yaw about the fixed axes x, y, z: ``Rz(yaw) Ry(pitch) Rx(roll)``."""
-    if len(rpy) != 3:
-        raise ModelError(f"{what}: rpy takes three angles in radians, got {len(rpy)}")
-    r, p, y = (check_number(a, what) for a in rpy)
+    angles = listed(rpy)
+    if angles is None or len(angles) != 3:
+        got = repr(rpy) if angles is None else len(angles)
+        raise ModelError(f"{what}: rpy takes three angles in radians, got {got}")
+    r, p, y = (check_number(a, what) for a in angles)
     (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) if not _zero(a) else (1.0, 0.0) for a in (r, p, y))
     R = (
         (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
@@ -83,9 +86,10 @@ def from_two_axes(x: Sequence[float], y: Sequence[float], what: str) -> Rotation
 
 def unit(v: Sequence[float], what: str) -> np.ndarray:
     """The direction of ``v`` with length one."""
-    if len(v) != 3 or any(isinstance(x, Expression) for x in v):
+    numbers = listed(v)
+    if numbers is None or len(numbers) != 3 or any(isinstance(x, Expression) for x in numbers):
         raise ModelError(f"{what}: an axis is three plain numbers (turn the frame with rpy to vary it), not {v!r}")
-    a = np.array([check_number(x, what) for x in v])
+    a = np.array([check_number(x, what) for x in numbers])
     length = np.linalg.norm(a)
     if length < 1e-12:
         raise ModelError(f"{what}: the axis {tuple(v)} has no direction")

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, is_zero
+from closedchain.model.expression import Expression, Number, check_number, is_zero
 from closedchain.model.functions import pi
+from closedchain.model.given import entries, listed
 
 Vector: TypeAlias = tuple[Number, Number, Number]
 
@@ -74,23 +75,10 @@ def rigid(mass: Number, com: Sequence[Number] = (0, 0, 0), inertia: Any = (0, 0,
     >>> import closedchain as cc
     >>> shape = cc.rigid(mass=2.0, com=(0.1, 0, 0), inertia=(0.01, 0.02, 0.02))
     """
-    rows = list(inertia)
-    if len(rows) == 3 and all(hasattr(r, "__len__") and len(r) == 3 for r in rows):
-        for i, j in ((0, 1), (0, 2), (1, 2)):
-            if rows[i][j] is not rows[j][i] and not _equal(rows[i][j], rows[j][i], rows):
-                raise ModelError(f"the inertia matrix is not symmetric: {rows[i][j]} and {rows[j][i]}")
-        entries = [rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2]]
-    elif len(rows) == 3:
-        entries = [*rows, 0.0, 0.0, 0.0]
-    elif len(rows) == 6:
-        entries = rows
-    else:
-        raise ModelError(f"an inertia has 3, 6 or 3x3 entries, not {len(rows)}")
-    if len(com) != 3:
-        raise ModelError(f"a centre of mass has three components, not {len(com)}")
+    centre = entries(com, 3, "a centre of mass has three components", "(0.1, 0, 0)")
     dimensions = {"mass": mass}
-    dimensions |= {f"com.{a}": c for a, c in zip("xyz", com, strict=True)}
-    dimensions |= {f"inertia.{a}": e for a, e in zip(INERTIA_NAMES, entries, strict=True)}
+    dimensions |= {f"com.{a}": c for a, c in zip("xyz", centre, strict=True)}
+    dimensions |= {f"inertia.{a}": e for a, e in zip(INERTIA_NAMES, _six(inertia), strict=True)}
 
     def build(d: Mapping[str, Number]) -> MassProperties:
         return MassProperties(
@@ -102,11 +90,37 @@ def rigid(mass: Number, com: Sequence[Number] = (0, 0, 0), inertia: Any = (0, 0,
     return Shape("rigid", dimensions, build)
 
 
-def _equal(a: Any, b: Any, rows: Any) -> bool:
+def _six(inertia: Any) -> tuple[Number, ...]:
+    """The entries ``xx, yy, zz, xy, xz, yz`` of an inertia in any of its forms."""
+    given = listed(inertia)
+    if given is None:
+        raise ModelError(f"an inertia has 3, 6 or 3x3 entries, for instance (0.01, 0.02, 0.02), not {inertia!r}")
+    rows = [row for row in map(listed, given) if row is not None]
+    if len(given) == len(rows) == 3:
+        return _six_of_matrix(rows)
+    if len(given) == 3:
+        return (*given, 0.0, 0.0, 0.0)
+    if len(given) != 6:
+        raise ModelError(f"an inertia has 3, 6 or 3x3 entries, not {len(given)}")
+    return given
+
+
+def _six_of_matrix(rows: list[tuple[Any, ...]]) -> tuple[Number, ...]:
+    for row in rows:
+        if len(row) != 3:
+            raise ModelError(f"a row of an inertia matrix has three entries, not {len(row)}: {row}")
+    a = [[check_number(x, "an entry of an inertia matrix") for x in row] for row in rows]
+    size = max((abs(x) for row in a for x in row if not isinstance(x, Expression)), default=0.0)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        if not _equal(a[i][j], a[j][i], size):
+            raise ModelError(f"the inertia matrix is not symmetric: {a[i][j]} and {a[j][i]}")
+    return a[0][0], a[1][1], a[2][2], a[0][1], a[0][2], a[1][2]
+
+
+def _equal(a: Number, b: Number, size: float) -> bool:
     """Equal to rounding: a matrix that was turned is symmetric to some 1e-16 only."""
     if isinstance(a, Expression) or isinstance(b, Expression):
-        return False
-    size = max(abs(float(rows[i][i])) for i in range(3) if not isinstance(rows[i][i], Expression))
+        return a is b
     return abs(a - b) <= 1e-9 * size
 
 
@@ -145,8 +159,7 @@ def rod(length: Number, mass: Number | None = None, *, density: Number | None = 
 
 def box(size: Sequence[Number], mass: Number | None = None, *, density: Number | None = None) -> Shape:
     """A solid box with edges ``size`` (m) along x, y, z, centred at the body's origin."""
-    if len(size) != 3:
-        raise ModelError(f"a box has three edges, not {len(size)}")
+    edges = entries(size, 3, "a box has three edges", "size=(0.3, 0.2, 0.1)")
 
     def build(d: Mapping[str, Number]) -> MassProperties:
         x, y, z = d["size.x"], d["size.y"], d["size.z"]
@@ -157,7 +170,7 @@ def box(size: Sequence[Number], mass: Number | None = None, *, density: Number |
             (m * (y**2 + z**2) / 12, m * (x**2 + z**2) / 12, m * (x**2 + y**2) / 12, 0.0, 0.0, 0.0),
         )
 
-    dimensions = {f"size.{a}": s for a, s in zip("xyz", size, strict=True)} | _mass("box", mass, density)
+    dimensions = {f"size.{a}": s for a, s in zip("xyz", edges, strict=True)} | _mass("box", mass, density)
     return Shape("box", dimensions, build)
 
 
@@ -170,6 +183,9 @@ def cylinder(
     inner: Number = 0.0,
 ) -> Shape:
     """A round cylinder about z, centred at the body's origin; ``inner`` is the radius of a bore."""
+    hole, round_ = check_number(inner, "inner of a cylinder"), check_number(radius, "radius of a cylinder")
+    if not isinstance(hole, Expression) and not isinstance(round_, Expression) and hole > round_:
+        raise ModelError(f"a cylinder with a radius of {round_:g} m cannot have a bore of radius inner={hole:g} m")
 
     def build(d: Mapping[str, Number]) -> MassProperties:
         R, r, L = d["radius"], d["inner"], d["length"]

@@ -77,3 +77,34 @@ def test_interp_refuses_bad_tables(xp, fp, message):
 
 def test_pi_is_a_plain_float():
     assert type(cc.pi) is float and cc.pi == np.pi
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cc.sin(), r"cc\.sin takes 1 argument, not 0"),
+        (lambda: cc.sin(cc.t, 2), r"cc\.sin takes 1 argument, not 2"),
+        (lambda: cc.atan2(cc.t), r"cc\.atan2 takes 2 arguments, not 1"),
+        (lambda: cc.maximum(cc.t, 1, 2), r"cc\.maximum takes 2 arguments, not 3"),
+        (lambda: cc.where(cc.t < 1), r"cc\.where takes 3 arguments, not 1"),
+        (lambda: cc.sin("1"), r"cc\.sin takes numbers, arrays or expressions, not '1'"),
+        (lambda: cc.sqrt(None), r"cc\.sqrt takes numbers, arrays or expressions, not None"),
+        (lambda: cc.atan2(None, 1), r"cc\.atan2 takes numbers, arrays or expressions, not None, 1"),
+        (lambda: cc.minimum(cc.t, "1"), "t combines with numbers and expressions, not with '1'"),
+        (lambda: cc.minimum(cc.t, [1, 2]), r"t is a single number: .* not with the array \[1, 2\]"),
+        (lambda: cc.where(cc.t < 1, None, 2), r"\(t < 1\) combines with numbers and expressions, not with None"),
+        (lambda: cc.interp("1", [0, 1], [0, 1]), "interp needs a number, an array or an expression to look up"),
+        (lambda: cc.interp(cc.t, ["0", "1"], [0, 1]), r"plain numbers as its places, not \['0', '1'\]"),
+        (lambda: cc.interp(cc.t, [0, 1], [0, [1]]), r"plain numbers as its values, not \[0, \[1\]\]"),
+        (lambda: cc.interp(cc.t, [0, 1], [0, cc.t]), r"plain numbers as its values, not \[0, t\]"),
+        (lambda: cc.interp(cc.t, None, [0, 1]), "plain numbers as its places, not None"),
+    ],
+    ids=[
+        "no argument", "two for one", "one for two", "three for two", "one for three", "text", "none", "none and one",
+        "text beside t", "list beside t", "none beside t", "look up a text", "places of texts", "ragged values",
+        "values of t", "no places",
+    ],
+)  # fmt: skip
+def test_refused_arguments(call, message):
+    with pytest.raises(cc.ModelError, match=message):
+        call()

@@ -3,15 +3,11 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.parts import Leaves, coordinate_leaf, suggest
-
-
-@pytest.fixture
-def m():
-    return cc.Mechanism("rig", gravity=(0, 0, 0))
+from closedchain.model.parts import suggest
 
 
 @pytest.fixture
@@ -135,45 +131,6 @@ def test_a_ball_has_a_quaternion_and_an_angular_velocity(m, crank):
 
 
 @pytest.mark.parametrize(
-    ("key", "text"), [("hinge", "q[hinge]"), ("table.x", "q[table.x]"), ("hinge.angle", "q[hinge]")], ids=str
-)
-def test_leaves_by_name(m, crank, key, text):
-    m.revolute("hinge", m.ground, crank)
-    m.planar("table", crank.tip, m.body("plate", cc.plate(1, 1, 1)))
-
-    assert str(Leaves("coordinate", m.joints)[key]) == text
-
-
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        ("hnge", "unknown joint 'hnge'; did you mean 'hinge'"),
-        ("table", r"joint 'table' \(planar\) has 3 values .*write for instance 'table\.x'"),
-        ("table.z", "joint 'table' has no coordinate 'z'"),
-        ("glue", "joint 'glue' is a weld and has no coordinate"),
-        ("table.x.y", r"unknown joint 'table\.x\.y'"),
-    ],
-    ids=str,
-)
-def test_refused_leaves(m, crank, key, message):
-    plate = m.body("plate", cc.plate(1, 1, 1))
-    m.revolute("hinge", m.ground, crank)
-    m.planar("table", crank.tip, plate)
-    m.weld("glue", plate, m.body("pin", cc.ball(0.1, 1)))
-
-    with pytest.raises(cc.ModelError, match=message):
-        Leaves("coordinate", m.joints)[key]
-
-
-def test_coordinate_leaf_of_a_velocity(m, crank):
-    ball = m.spherical("ball", m.ground, crank)
-
-    assert str(coordinate_leaf("velocity", ball, "wx")) == "v[ball.wx]"
-    with pytest.raises(cc.ModelError, match="joint 'ball' has no velocity 'qx'"):
-        coordinate_leaf("velocity", ball, "qx")
-
-
-@pytest.mark.parametrize(
     ("velocity", "message"),
     [
         (None, r"motor: joint 'table' \(planar\) has 3 freedoms .*coordinate="),
@@ -222,3 +179,42 @@ def test_a_mechanism_survives_being_copied(twin_of):
 
     assert m.parameters["crank.length"] == 1.0
     assert twin.bodies["crank"].mechanism is twin and twin.joints["A"].a is twin.bodies["crank"].tip
+
+
+# ---- wrong kinds of values -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda b: b.frame("a.b"), r"frame 'a\.b' on body 'crank': a dot stands between .*; write 'a_b'"),
+        (lambda b: b.frame(""), "the name of a frame on 'crank' must be a non-empty text, not ''"),
+        (lambda b: b.frame(5), "the name of a frame on 'crank' must be a non-empty text, not 5"),
+        (lambda b: b.frame("eye", at=5), r"frame crank\.eye: a position has three components, for instance .* not 5"),
+        (lambda b: b.frame("eye", at=("1", 0, 0)), r"crank\.eye\.x must be a number, .* not '1'"),
+        (lambda b: b.frame("eye", rpy=1), r"frame crank\.eye: rpy takes three angles in radians, got 1"),
+        (lambda b: b.at("1"), "frame on 'crank': x must be a number, .* not '1'"),
+        (lambda b: b.at(0, None), "frame on 'crank': y must be a number, .* not None"),
+        (lambda b: b.at(0, 0, float("nan")), "frame on 'crank': z is nan"),
+        (lambda b: b.at([0, [1]]), r"frame on 'crank': give three numbers, body\.at\(x, y, z\), not \[0, \[1\]\]"),
+        (lambda b: b.at(R=1), "frame on 'crank': a rotation matrix has 3 x 3 entries, .* not 1"),
+        (lambda b: b.at(axis=1), "frame on 'crank': an axis is three plain numbers .* not 1"),
+        (lambda b: b[["tip"]], r"body 'crank' has no frame \['tip'\]"),
+        (lambda b: b[0], "body 'crank' has no frame 0"),
+    ],
+    ids=[
+        "dot", "empty", "number as name", "position a number", "position of texts", "rpy", "text", "none", "nan",
+        "list", "R", "axis", "list as name", "number as key",
+    ],
+)  # fmt: skip
+def test_refused_kinds_of_values(crank, make, message):
+    with pytest.raises(cc.ModelError, match=message):
+        make(crank)
+
+
+@pytest.mark.parametrize("velocity", [np.zeros(2), cc.t, ["x"], 1.0], ids=["array", "expression", "list", "float"])
+def test_a_velocity_is_a_name_or_a_whole_number(m, crank, velocity):
+    table = m.planar("table", m.ground, crank)
+
+    with pytest.raises(cc.ModelError, match="motor: joint 'table' has no coordinate"):
+        table.index(velocity, "motor")

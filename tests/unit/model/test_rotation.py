@@ -125,3 +125,27 @@ def test_snap_moves_rounding_only():
 def test_refused_orientations_name_the_frame(make, message):
     with pytest.raises(cc.ModelError, match=f"{WHAT}.*{message}"):
         make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: from_matrix(5, WHAT), "3 x 3 entries, for instance .*, not 5"),
+        (lambda: from_matrix([1, 2, 3], WHAT), "3 x 3 entries, for instance .*, not 1"),
+        (lambda: from_matrix([["1", 0, 0], [0, 1, 0], [0, 0, 1]], WHAT), "must be a number, .* not '1'"),
+        (lambda: from_matrix([[cos(parameter("a")), 0, 0], [0, "1", 0], [0, 0, 1]], WHAT), "must be a number, .* '1'"),
+        (lambda: from_rpy(5, WHAT), "rpy takes three angles in radians, got 5"),
+        (lambda: from_rpy(("0", 0, 0), WHAT), "must be a number, .* not '0'"),
+        (lambda: from_axis(5, WHAT), "an axis is three plain numbers .* not 5"),
+        (lambda: from_axis(None, WHAT), "an axis is three plain numbers .* not None"),
+        (lambda: from_axis("001", WHAT), "an axis is three plain numbers .* not '001'"),
+        (lambda: from_two_axes((1, 0, 0), 5, WHAT), "an axis is three plain numbers .* not 5"),
+    ],
+    ids=[
+        "matrix a number", "matrix a row", "matrix of texts", "texts beside expressions", "rpy a number", "rpy texts",
+        "axis a number", "no axis", "axis a text", "second axis a number",
+    ],
+)  # fmt: skip
+def test_refused_kinds_of_values_name_the_frame(make, message):
+    with pytest.raises(cc.ModelError, match=f"{WHAT}.*{message}"):
+        make()

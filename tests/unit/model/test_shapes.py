@@ -214,3 +214,48 @@ def test_a_density_without_a_volume_is_refused(shape, culprit):
     """A rod of steel without a radius would silently weigh nothing."""
     with pytest.raises(cc.ModelError, match=culprit):
         cc.Mechanism("m").body("steel", shape())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: cc.box(size=1, mass=1), r"a box has three edges, for instance size=\(0\.3, 0\.2, 0\.1\), not 1"),
+        (lambda: cc.box(size=None, mass=1), "a box has three edges, .* not None"),
+        (lambda: cc.box(size=("1", 1, 1), mass=1), r"b\.size\.x must be a number, .* not '1'"),
+        (lambda: cc.rod(length="1", mass=1), r"b\.length must be a number, .* not '1'"),
+        (lambda: cc.rod(length=None, mass=1), r"b\.length must be a number, .* not None"),
+        (lambda: cc.rod(length=[[1, 2], 3], density=1, radius=1), r"b\.length must be a number"),
+        (lambda: cc.rod(length=1, density=1, radius=[[1, 2], 3]), r"b\.radius must be a number"),
+        (lambda: cc.ball(radius="1", mass=1), r"b\.radius must be a number, .* not '1'"),
+        (lambda: cc.disc(radius=1, mass="1"), r"b\.mass must be a number, .* not '1'"),
+        (lambda: cc.plate(width=1, height=np.ones(2), mass=1), r"b\.height must be a number, .* array"),
+        (lambda: cc.cylinder(radius="1", length=1, mass=1), "radius of a cylinder must be a number, .* not '1'"),
+        (lambda: cc.cylinder(radius=1, length=1, mass=1, inner=2), "a radius of 1 m cannot have a bore .* inner=2 m"),
+        (lambda: cc.rigid(1, com=5), r"a centre of mass has three components, for instance \(0\.1, 0, 0\), not 5"),
+        (lambda: cc.rigid(1, inertia=5), "an inertia has 3, 6 or 3x3 entries, for instance .*, not 5"),
+        (lambda: cc.rigid(1, inertia="123"), "an inertia has 3, 6 or 3x3 entries, for instance .*, not '123'"),
+        (lambda: cc.rigid(1, inertia=[(1, 0), (0, 1), (0, 0)]), "a row of an inertia matrix has three entries, not 2"),
+        (lambda: cc.rigid(1, inertia=np.full((3, 3), np.nan)), "an entry of an inertia matrix is nan"),
+        (
+            lambda: cc.rigid(1, inertia=[[1, "0", 0], ["1", 1, 0], [0, 0, 1]]),
+            "an entry of an inertia matrix must be a number, .* not '0'",
+        ),
+        (lambda: cc.point_mass(1, at=2), "a centre of mass has three components"),
+    ],
+    ids=[
+        "box a number", "box of nothing", "box of texts", "text", "none", "list", "list in a density", "ball", "disc",
+        "plate", "cylinder", "bore", "com", "inertia a number", "inertia a text", "short rows", "nan",
+        "matrix of texts", "point",
+    ],
+)  # fmt: skip
+def test_refused_kinds_of_values(make, message):
+    with pytest.raises(cc.ModelError, match=message):
+        properties(make())
+
+
+def test_an_inertia_matrix_of_parameters():
+    m = cc.Mechanism("one body", gravity=(0, 0, 0))
+    k = m.parameter("k", 1.0)
+    body = m.body("b", cc.rigid(1.0, inertia=[[k, 0.1, 0], [0.1, k, 0], [0, 0, k]]))
+
+    assert [m.values()(x) for x in body.properties.inertia] == [1.0, 1.0, 1.0, 0.1, 0.0, 0.0]

@@ -1,0 +1,231 @@
+"""What a mechanism is drawn on: tables of its parts, names that are taken, numbers that become parameters, places.
+
+`DrawsJoints` and `DrawsActions` add the methods that draw; `Mechanism` is both. A method marked `atomic` changes the
+drawing altogether or, if it is refused, not at all: in a notebook one corrects the line and runs it again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from closedchain.errors import ModelError
+from closedchain.model.actions import (
+    Coupling,
+    Drive,
+    FrameForce,
+    JointDamper,
+    JointSpring,
+    JointStop,
+    Motor,
+    PointSpring,
+    Rotor,
+)
+from closedchain.model.expression import Expression, Number, check_number, is_zero, parameter
+from closedchain.model.parameters import Parameters, plain_value
+from closedchain.model.parts import Body, Frame, Joint, suggest
+from closedchain.model.shapes import Vector
+
+Place = Body | Frame
+
+# variables and axes of every dataset
+RESERVED = frozenset(
+    "time closure wrench axis lam closure_error closure_velocity_error kinetic_energy potential_energy power work "
+    "energy_error closure_conditioning actuation_conditioning output_conditioning".split()
+)
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def atomic(method: Method) -> Method:
+    """A method that changes the drawing altogether or, if it is refused, not at all."""
+
+    @functools.wraps(method)
+    def attempt(self: Drawing, *args: Any, **kwargs: Any) -> Any:
+        if self._attempting:
+            return method(self, *args, **kwargs)
+        tables = {k: dict(v) for k, v in vars(self).items() if isinstance(v, dict)}
+        values, taken, revision = dict(self.parameters._values), set(self._taken), self.revision
+        frames = {body: dict(body.frames) for body in (self.ground, *self.bodies.values())}
+        self._attempting = True
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            for name, table in tables.items():
+                setattr(self, name, table)
+            self.parameters._values, self._taken, self.revision = values, taken, revision
+            for body, before in frames.items():
+                body.frames = before
+            raise
+        finally:
+            self._attempting = False
+
+    return attempt  # type: ignore[return-value]
+
+
+class Drawing:
+    """Tables of parts by name, and the rules for names, numbers and places that all drawing methods share."""
+
+    ground: Body
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"the name of a mechanism must be a non-empty text, not {name!r}")
+        self.name = name
+        self.parameters = Parameters(name)
+        self.bodies: dict[str, Body] = {}
+        self.joints: dict[str, Joint] = {}
+        self.motors: dict[str, Motor] = {}
+        self.joint_springs: dict[str, JointSpring] = {}
+        self.joint_dampers: dict[str, JointDamper] = {}
+        self.joint_stops: dict[str, JointStop] = {}
+        self.rotors: dict[str, Rotor] = {}
+        self.couplings: dict[str, Coupling] = {}
+        self.drives: dict[str, Drive] = {}
+        self.forces: dict[str, FrameForce] = {}
+        self.springs: dict[str, PointSpring] = {}
+        self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
+        self._attempting = False  # inside a method that undoes itself when it fails
+        self._taken = {"ground"}
+
+    # ---- numbers -----------------------------------------------------------------------------------------------
+
+    @atomic
+    def parameter(self, name: str, value: float) -> Expression:
+        """Declare a named number. It may be used wherever a number may, and changed without recompiling."""
+        if isinstance(value, Expression):
+            raise ModelError(f"parameter {name!r} needs a number as its value, not an expression")
+        self.parameters.declare(name, plain_value(value, name))
+        self.revision += 1
+        return parameter(name)
+
+    def _number(self, value: Any, name: str) -> Number:
+        """A number of the drawing: zeros are structure, expressions stay, all else becomes a parameter."""
+        number = check_number(value, name)
+        if isinstance(number, Expression):
+            for leaf in number.leaves():
+                if leaf.op != "parameter":
+                    raise ModelError(f"{name} may depend on parameters only, not on {leaf}")
+                self._check_parameter(leaf, name)
+            return number
+        if is_zero(number):
+            return 0.0
+        self.parameters.declare(name, float(number))
+        return parameter(name)
+
+    def _check_parameter(self, leaf: Expression, what: str) -> None:
+        if leaf.args[0] not in self.parameters:
+            raise ModelError(
+                f"{what} uses the parameter {leaf.args[0]!r}, which mechanism {self.name!r} does not have: "
+                "parameters belong to the mechanism that made them"
+            )
+
+    def _vector(self, values: Sequence[Any], name: str) -> Vector:
+        return tuple(self._number(x, f"{name}.{a}") for a, x in zip("xyz", values, strict=True))  # type: ignore
+
+    # ---- names -------------------------------------------------------------------------------------------------
+
+    def _take(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a name must be a non-empty text, not {name!r}")
+        if name in RESERVED:
+            raise ModelError(f"the name {name!r} is kept for a result of every run: choose another one")
+        if name.endswith("'"):
+            raise ModelError(
+                f"the name {name!r} ends with a prime, which stands for a rate in results: choose another one"
+            )
+        if "/" in name or name == "." or name != name.strip() or not name.isprintable():
+            raise ModelError(f"the name {name!r} cannot be used in files: no '/', and no blank at its ends")
+        if name in self._taken:
+            raise ModelError(f"mechanism {self.name!r} already has something named {name!r}: names must be unique")
+        self._taken.add(name)
+        self.revision += 1
+
+    def _free_name(self, name: str | None, stem: str) -> str:
+        """The name that was given, or the first one made of the stem that is not taken."""
+        if name is None:
+            name, k = stem, 2
+            while name in self._taken:
+                name, k = f"{stem}{k}", k + 1
+        self._take(name)
+        return name
+
+    def _joint(self, joint: str | Joint, what: str) -> Joint:
+        name = joint.name if isinstance(joint, Joint) else joint
+        if not isinstance(name, str) or name not in self.joints:
+            raise ModelError(f"{what} on the unknown joint {name!r}{suggest(name, self.joints)}")
+        if isinstance(joint, Joint) and self.joints[name] is not joint:
+            raise ModelError(f"{what} on joint {name!r} of another mechanism: name the joint of {self.name!r}")
+        return self.joints[name]
+
+    # ---- places ------------------------------------------------------------------------------------------------
+
+    @atomic
+    def _name_frame(self, frame: Frame, name: str) -> Frame:
+        """Give a frame its name: its numbers become parameters ``body.name.x`` and so on."""
+        body = frame.body
+        if body.mechanism is not self:
+            raise ModelError(f"body {body.name!r} belongs to another mechanism, {body.mechanism.name!r}")
+        if _is_attribute(body, name):
+            raise ModelError(f"body {body.name!r} already has a frame or attribute {name!r}: choose another name")
+        if self._find(f"{body.name}.{name}"):
+            raise ModelError(
+                f"frame {name!r} on body {body.name!r} would be found as '{body.name}.{name}', which is something else "
+                f"in mechanism {self.name!r} already: choose another name"
+            )
+        for x in (x for row in frame.rotation for x in row if isinstance(x, Expression)):
+            self._number(x, f"frame {body.name}.{name}")
+        named = replace(frame, name=name, position=self._vector(frame.position, f"{body.name}.{name}"))
+        body.frames[name] = named
+        self.revision += 1
+        return named
+
+    def _place(self, place: Place, user: str) -> Frame:
+        """The frame that a joint or force named ``user`` is put on."""
+        if isinstance(place, Body):
+            place = place["origin"]
+        if not isinstance(place, Frame):
+            raise ModelError(f"{user!r} must be placed on a body or a frame, not on {place!r}")
+        if place.body.mechanism is not self:
+            raise ModelError(
+                f"{user!r} is placed on body {place.body.name!r} of another mechanism, {place.body.mechanism.name!r}"
+            )
+        if place.name is not None:
+            return place
+        name, k = user, 2
+        while _is_attribute(place.body, name) or self._find(f"{place.body.name}.{name}"):
+            name, k = f"{user}_{k}", k + 1
+        return self._name_frame(place, name)
+
+    def find_frame(self, name: str) -> Frame:
+        """A frame by name: ``"body.frame"``, or ``"body"`` for its origin."""
+        if not isinstance(name, str):
+            raise ModelError(f"a frame is found by its name, for instance 'ground.origin', not by {name!r}")
+        found = self._find(name)
+        if found is not None:
+            return found
+        body, _, frame = name.rpartition(".")
+        if body == "ground" or body in self.bodies:
+            return self._body(body)[frame]  # which names the frames that there are
+        raise ModelError(f"mechanism {self.name!r} has no body or frame {name!r}{suggest(name, self.bodies)}")
+
+    def _body(self, name: str) -> Body:
+        return self.ground if name == "ground" else self.bodies[name]
+
+    def _find(self, name: str) -> Frame | None:
+        if name == "ground" or name in self.bodies:
+            return self._body(name)["origin"]
+        # a body may have a dot in its name, and so may a frame that is named after its joint: try every one
+        body, dot, frame = name.rpartition(".")
+        while dot:
+            if (body == "ground" or body in self.bodies) and frame in self._body(body).frames:
+                return self._body(body)[frame]
+            body, dot, tail = body.rpartition(".")
+            frame = f"{tail}.{frame}"
+        return None
+
+
+def _is_attribute(body: Body, name: str) -> bool:
+    return name in body.frames or hasattr(type(body), name) or name in vars(body)

@@ -1,0 +1,40 @@
+"""Several values, taken apart or refused with a sentence."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.model.given import entries, listed
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ((1, 2), (1, 2)),
+        ([1, cc.t], (1, cc.t)),
+        (range(2), (0, 1)),
+        (np.array([1.0, 2.0]), (1.0, 2.0)),
+        ((), ()),
+    ],
+    ids=["tuple", "list", "range", "array", "nothing"],
+)
+def test_what_has_entries_is_listed(given, found):
+    assert listed(given) == found
+
+
+@pytest.mark.parametrize("given", [1.0, None, "xy", b"xy", {1: 2}, {1, 2}, np.array(1.0), cc.t, cc.rod], ids=repr)
+def test_one_value_a_text_and_what_has_no_order_are_no_list(given):
+    assert listed(given) is None
+
+
+def test_a_body_is_no_list(a):
+    """It has frames by name, which Python would take for entries."""
+    assert listed(a) is None
+
+
+def test_entries_are_counted():
+    assert entries([1, 2], 2, "a pair has two values", "(1, 2)") == (1, 2)
+    with pytest.raises(cc.ModelError, match=r"a pair has two values, not 3$"):
+        entries([1, 2, 3], 2, "a pair has two values", "(1, 2)")
+    with pytest.raises(cc.ModelError, match=r"a pair has two values, for instance \(1, 2\), not 'ab'"):
+        entries("ab", 2, "a pair has two values", "(1, 2)")
