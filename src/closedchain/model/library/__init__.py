@@ -15,9 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from closedchain.errors import ModelError
+from closedchain.model.library.arms_with_box import arms_with_box
+from closedchain.model.library.delta import delta
 from closedchain.model.library.gough_stewart import gough_stewart
+from closedchain.model.library.hexaglide import hexaglide
+from closedchain.model.library.legged import hexapod, walker
+from closedchain.model.library.pacdrive import pacdrive
 from closedchain.model.library.pendulums import double_pendulum, pendulum
-from closedchain.model.library.planar import five_bar, four_bar, slider_crank
+from closedchain.model.library.planar import five_bar, four_bar, four_bar_chain, slider_crank
 from closedchain.model.library.rrr3 import rrr3
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -25,14 +30,21 @@ from closedchain.model.parts import suggest
 __all__ = [
     "MECHANISMS",
     "Entry",
+    "arms_with_box",
+    "delta",
     "double_pendulum",
     "five_bar",
     "four_bar",
+    "four_bar_chain",
     "get",
     "gough_stewart",
+    "hexaglide",
+    "hexapod",
+    "pacdrive",
     "pendulum",
     "rrr3",
     "slider_crank",
+    "walker",
 ]
 
 
@@ -53,6 +65,13 @@ MECHANISMS: dict[str, Entry] = {
     "five-bar": Entry(five_bar, 2.0, "planar robot with two motors on the ground"),
     "rrr3": Entry(rrr3, 2.0, "planar parallel robot 3-RRR (Raoofian et al. 2017)"),
     "gough-stewart": Entry(gough_stewart, 2.0, "six-legged platform under leg control (Wang et al. 2002)"),
+    "four-bar-chain": Entry(four_bar_chain, 2.0, "square four-bars in a row (IFToMM benchmark A02)"),
+    "pacdrive": Entry(pacdrive, 0.4, "planar packaging robot with two parallelograms (Vidoni et al. 2012)"),
+    "delta": Entry(delta, 1.0, "three motors and six rods move a platform without turning it"),
+    "hexaglide": Entry(hexaglide, 2.0, "platform on six struts whose feet slide on rails"),
+    "arms-with-box": Entry(arms_with_box, 2.0, "three PUMA 560 arms lift a box (after Lilly and Orin 1989)"),
+    "hexapod": Entry(hexapod, 2.0, "body on six legs of three hinges, on point feet"),
+    "walker": Entry(walker, 2.0, "body on four legs whose feet can be lifted"),
 }
 
 

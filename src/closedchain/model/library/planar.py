@@ -1,7 +1,8 @@
-"""Planar mechanisms with one loop, drawn in space with ordinary hinges and slides. Plane xy, gravity along -y."""
+"""Planar mechanisms, drawn in space with ordinary hinges and slides. Plane xy, gravity along -y."""
 
 from __future__ import annotations
 
+from closedchain.errors import ModelError
 from closedchain.model.expression import Number, t
 from closedchain.model.functions import cos, pi
 from closedchain.model.mechanism import Mechanism
@@ -64,4 +65,27 @@ def five_bar(torques: tuple[float, float] = (0.15, 0.10)) -> Mechanism:
         amplitude = m.parameter(f"{side} amplitude", torque)
         m.motor(f"{side} motor", torque=amplitude * cos(2 * pi * t))
     m.start = {"left motor": 2.2, "right motor": pi - 2.2}
+    return m
+
+
+def four_bar_chain(n: int = 5) -> Mechanism:
+    """Problem A02 of the IFToMM multibody benchmarks: ``n`` square four-bars in a row, all links 1 m and 1 kg.
+
+    Neighbours share a rocker; ``rocker0`` to ``rocker<n>`` stand on the ground 1 m apart. It starts with the rockers
+    upright and their tips moving at 1 m/s along +x, and swings through the pose in which all links lie in one line:
+    there its loops are singular. (Gonzalez, Dopico, Lugris and Cuadrado 2006; the original has 40 loops.)
+    """
+    if n < 1:
+        raise ModelError(f"four_bar_chain: it needs at least one loop, not {n}")
+    m = Mechanism("four-bar-chain", gravity=(0, -9.81, 0))
+    rocker = m.body("rocker0", rod(length=1.0, mass=1.0))
+    m.output = rocker.tip
+    m.revolute("O0", m.ground, rocker)
+    for k in range(1, n + 1):
+        coupler, neighbour = (m.body(f"{name}{k}", rod(length=1.0, mass=1.0)) for name in ("coupler", "rocker"))
+        m.revolute(f"O{k}", m.ground.at(k, 0, 0), neighbour, guess=pi / 2)
+        m.revolute(f"left{k}", rocker.tip, coupler, guess=-pi / 2)
+        m.revolute(f"right{k}", coupler.tip, neighbour.tip)
+        rocker = neighbour
+    m.start, m.start_velocity = {"O0": pi / 2}, {"O0": -1.0}
     return m

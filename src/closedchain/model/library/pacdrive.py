@@ -1,0 +1,111 @@
+"""The PacDrive packaging robot of Vidoni, Gasparetto, Boscariol and Giovagnoni (2012), with rigid links."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from closedchain.model.expression import Expression, t
+from closedchain.model.functions import maximum, minimum, where
+from closedchain.model.library.holding import check_choice
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.shapes import Shape, rigid, rod
+
+PIVOTS = {1: (-0.05, 0.0), 2: (0.05, 0.0), 6: (0.05, 0.07)}
+DENSITY, SMALL = 7840.0, 0.07
+WIDE, NARROW, SHORT = 0.02 * 0.03, 0.01 * 0.02, 0.01 * 0.03  # cross-sections, m^2
+SLOPE = math.radians(150)  # from joint 4 to 9 and from 5 to 11
+DRIVES = ("smooth", "step", "none")
+
+
+def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(-170), math.radians(-10))) -> Mechanism:
+    """A planar robot with two motors, whose two parallelograms keep its tool upright.
+
+    Links 1-3 and 2-4 form a five-bar between the motors; links 6, 10 and the triangle 7-8-9 guide the tool 5-11. Joint
+    k is where link k starts (the paper's numbers); there is no joint 8 or 10. The point of the tool is ``tool.tip``.
+
+    Parameters
+    ----------
+    drive
+        ``"smooth"``: the robot drops for 0.1 s, then is raised by 20 N m in both motors for 0.1 s, with ramps of 20 ms;
+        ``"step"``: the same without ramps; ``"none"``.
+    angles
+        Of links 1 and 2 from the x axis at the start, rad.
+
+    Notes
+    -----
+    Lengths, sections and the density 7840 kg/m^3 are the paper's. It does not give the places of the pivots and the
+    directions in the tool: ground pivots at (-0.05, 0), (0.05, 0) and (0.05, 0.07) m, joints 9 and 11 at 150 degrees
+    from 4 and 5, the tool pointing down. Links 5 and 11 are one body, and so are the sides of the triangle: pinned, the
+    robot would have three freedoms. Thin rods, g = 9.81 along -y.
+    """
+    check_choice(drive, DRIVES, "pacdrive: drive")
+    m = Mechanism("pacdrive", gravity=(0, -9.81, 0))
+    arm = 0.2 * WIDE * DENSITY
+    link = {k: m.body(f"link{k}", rod(0.2, arm)) for k in (1, 2)}
+    link |= {k: m.body(f"link{k}", rod(0.5, 0.5 * WIDE * DENSITY)) for k in (3, 4)}
+    link |= {
+        6: m.body("link6", rod(0.2, 0.2 * NARROW * DENSITY)),
+        10: m.body("link10", rod(0.5, 0.5 * NARROW * DENSITY)),
+    }
+    slope, down = SMALL * np.array([math.cos(SLOPE), math.sin(SLOPE)]), np.array([0.0, -0.05])
+    origin, seven = np.zeros(2), np.array([0.0, SMALL])
+    # both are drawn in world axes, from joint 4 and joint 5: they never turn
+    triangle = m.body("triangle", _bars((origin, seven, NARROW), (origin, slope, NARROW), (seven, slope, NARROW)))
+    tool = m.body("tool", _bars((origin, down, SHORT), (origin, slope, NARROW)))
+    m.output = tool.frame("tip", at=(*down, 0.0))
+
+    q1, q2 = angles
+    four = np.array(PIVOTS[2]) + 0.2 * np.array([math.cos(q2), math.sin(q2)])
+    q3, q4 = _lower_arms(np.array(PIVOTS[1]) + 0.2 * np.array([math.cos(q1), math.sin(q1)]), four)
+    m.revolute("joint1", m.ground.at(*PIVOTS[1]), link[1], guess=q1)
+    m.revolute("joint2", m.ground.at(*PIVOTS[2]), link[2], guess=q2)
+    m.revolute("joint3", link[1].tip, link[3], guess=q3 - q1)
+    m.revolute("joint4", link[2].tip, link[4], guess=q4 - q2)
+    m.revolute("joint4 triangle", link[2].tip, triangle, guess=-q2)
+    m.revolute("joint5", link[3].tip, link[4].tip)
+    m.revolute("joint5 tool", link[4].tip, tool, guess=-q4)
+    m.revolute("joint6", m.ground.at(*PIVOTS[6]), link[6], guess=q2)
+    m.revolute("joint7", link[6].tip, triangle.at(*seven))
+    m.revolute("joint9", triangle.at(*slope), link[10], guess=q4)
+    m.revolute("joint11", link[10].tip, tool.at(*slope))
+    if drive != "none":
+        torque = m.parameter("torque", 20.0)
+        pulse = _smooth_pulse() if drive == "smooth" else where((t >= 0.1) & (t < 0.2), 1.0, 0.0)
+        m.motor("joint1", torque=-torque * pulse)
+        m.motor("joint2", torque=torque * pulse)
+    m.start = {"joint1": q1, "joint2": q2}
+    return m
+
+
+def _smooth_pulse() -> Expression:
+    """1 between 0.1 and 0.2 s, 0 elsewhere, with ramps of 20 ms that have two derivatives."""
+
+    def ramp(since: float) -> Expression:
+        x = maximum(0.0, minimum(1.0, (t - since) / 0.02))
+        return x**3 * (10 - 15 * x + 6 * x**2)
+
+    return ramp(0.1) - ramp(0.2)
+
+
+def _bars(*bars: tuple[np.ndarray, np.ndarray, float]) -> Shape:
+    """Thin bars welded together in the plane xy, each with its two ends and its cross-section."""
+    lengths = np.array([np.linalg.norm(b - a) for a, b, _ in bars])
+    masses = lengths * [section * DENSITY for _, _, section in bars]
+    middles = np.array([(a + b) / 2 for a, b, _ in bars])
+    com = masses @ middles / masses.sum()
+    # second moments about the centre of mass
+    S = sum(
+        mass * (np.outer(c - com, c - com) + np.outer(b - a, b - a) / 12)
+        for mass, c, (a, b, _) in zip(masses, middles, bars, strict=True)
+    )
+    xx, yy, xy = float(S[1, 1]), float(S[0, 0]), float(-S[0, 1])
+    return rigid(float(masses.sum()), (*com, 0.0), (xx, yy, xx + yy, xy, 0.0, 0.0))
+
+
+def _lower_arms(three: np.ndarray, four: np.ndarray) -> tuple[float, float]:
+    """Directions of links 3 and 4, which meet below."""
+    half = (four - three) / 2
+    drop = math.sqrt(0.5**2 - half @ half) * np.array([half[1], -half[0]]) / math.hypot(*half)
+    return tuple(math.atan2(d[1], d[0]) for d in (half + drop, -half + drop))  # type: ignore[return-value]
