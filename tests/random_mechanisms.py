@@ -48,6 +48,7 @@ class Drawing:
             T = self.poses[link.body.name]
             # a body that the cuts set adrift has a joint of its own
             q.append(self.at.get(link.joint.name, np.concatenate([T[:3, 3], quaternion_of(T[:3, :3])])))
+        q.append([self.at[counter.joint.name][counter.index] for counter in self.topology.counters])
         return np.concatenate(q)
 
 
@@ -185,7 +186,9 @@ def coordinates(rng, kind):
 
 def random_q(rng, topology):
     """A configuration anywhere, loops open."""
-    return np.concatenate([np.zeros(0), *(coordinates(rng, link.joint.type.name) for link in topology.links)])
+    tree = [coordinates(rng, link.joint.type.name) for link in topology.links]
+    turns = rng.uniform(-20, 20, len(topology.counters))
+    return np.concatenate([np.zeros(0), *tree, turns])
 
 
 def random_rotation(rng):

@@ -100,7 +100,8 @@ class Independent:
     def __init__(self, topology, parameters=None):
         self.mechanism = topology.mechanism
         self.links = topology.links
-        self.nq, self.nv = topology.nq, topology.nv
+        self.nv = topology.nv
+        self.counters = topology.counters
         self.value = self.mechanism.values(parameters)
         self.ends = {}  # the two sides of every joint, in their bodies, with the joint's axes
         for joint in {link.joint for link in self.links} | set(self.mechanism.joints.values()):
@@ -154,7 +155,20 @@ class Independent:
     def rate(self, q, v):
         """``q' = N(q) v``."""
         parts = [joint_rate(k.joint.type.name, q[k.q], v[k.v]) for k in self.links]
-        return np.concatenate([np.zeros(0), *parts])
+        tree = np.concatenate([np.zeros(0), *parts])
+        return np.concatenate([tree, [self.turning(x, q, tree) for x in self.counters]])
+
+    def turning(self, counter, q, rate):
+        """Rate of a counter of turns, as the coordinates of the tree change at the given rate.
+
+        It is the relative angular velocity along z of S; for a Hooke joint along x of P and along y of S.
+        """
+        n = len(rate)
+        Q = self.relative(counter.joint, q[:n] + 1j * STEP * rate)
+        spin = unskew(Q.real[:3, :3].T @ Q.imag[:3, :3]) / STEP  # in S
+        if counter.joint.type.name != "universal":
+            return spin[2]
+        return spin[1] if counter.index else Q.real[0, :3] @ spin
 
     def jacobians(self, q):
         """Of every body, 6 x n: angular velocity, and velocity of its origin, in world axes."""

@@ -5,6 +5,7 @@ from functools import cache, cached_property
 import casadi as ca
 import numpy as np
 
+from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import derive
 from closedchain.march.redundancy import independent_rows
@@ -99,7 +100,7 @@ class Case:
     @cached_property
     def multipliers(self):
         """A function (t, q, v, p) -> a, lam by the library's elimination."""
-        closed = Multipliers("none").close(self.equations, self.rows)
+        closed = Multipliers("none").close(self.equations, Choice(self.rows))
         return self.equations.function("multipliers", {"a": closed.a, "lam": closed.lam})
 
     def accelerations(self, q, v):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.close.formulation import Choice
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
 
 
@@ -47,11 +48,12 @@ def test_baumgarte(key):
     c = case(*key)
     q, _ = c.closed()
     v = c.anywhere()[1]
-    q = q + 1e-3 * c.numbers(q, v)["qdot"]
+    # a quaternion of another length is no rotation: long limbs, which are factored by recursion, see another inertia then
+    q = normalised(c, q + 1e-3 * c.numbers(q, v)["qdot"])
     got = c.numbers(q, v)
     rows = list(c.rows)
     for method, alpha, beta in ((cc.Baumgarte(3.0), 3.0, 3.0), (cc.Baumgarte(2.0, 5.0), 2.0, 5.0)):
-        closed = cc.Multipliers(method).close(c.equations, c.rows)
+        closed = cc.Multipliers(method).close(c.equations, Choice(c.rows))
         a, lam = c.evaluate([closed.a, closed.lam], q, v)
         s = -2 * alpha * (got["A"] @ v + got["c_t"])[rows] - beta**2 * got["c"][rows]
         for ours, wanted in zip((a, lam), dense(c, q, v, s), strict=True):
@@ -60,7 +62,7 @@ def test_baumgarte(key):
 
 def correction(c):
     """(x_plus, residual) of one Newton step at a state, with the work 1.5 in it."""
-    closed = cc.Multipliers("projection").close(c.equations, c.rows)
+    closed = cc.Multipliers("projection").close(c.equations, Choice(c.rows))
     inputs = [c.equations.limbs.t, closed.x, c.equations.limbs.p]
     f = ca.Function("correct", inputs, [closed.x_plus, closed.residual])
     return lambda q, v: [np.array(y)[:, 0] for y in f(TIME, np.concatenate([q, v, [1.5]]), c.p)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import derive
 from closedchain.march.state import parameter_vector
@@ -30,7 +31,7 @@ def four_bar(R, closing):
 def accelerations(m, start):
     e = derive(m)
     rows = solved_rows(e, start)
-    closed = Multipliers().close(e, rows)
+    closed = Multipliers().close(e, Choice(rows))
     f = e.function("f", {"a": closed.a})
     return np.array(f(0, start.q, start.v, parameter_vector(m)))[:, 0], rows
 

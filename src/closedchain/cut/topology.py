@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from closedchain.cut.choose import Edge, choose_tree
 from closedchain.errors import ModelError
+from closedchain.model.expression import Expression
 from closedchain.model.joint_types import JOINT_TYPES
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Joint
@@ -33,6 +35,21 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
+class Counter:
+    """An angle of a cut joint: its turns are counted in `q`, after the coordinates of the tree."""
+
+    joint: Joint
+    index: int  # among the joint's coordinates
+    q: int
+    middle: Any  # where it is looked for if the user says nothing: a number or expression of the drawing
+
+    @property
+    def label(self) -> str:
+        """Name of the coordinate."""
+        return self.joint.labels()[self.index]
+
+
+@dataclass(frozen=True, eq=False)
 class Topology:
     """The cut mechanism: links in an order in which parents come first, limb after limb, and the cut joints."""
 
@@ -42,8 +59,25 @@ class Topology:
 
     @cached_property
     def nq(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates: those of the tree, and the counters."""
+        return self.tree_nq + len(self.counters)
+
+    @cached_property
+    def tree_nq(self) -> int:
+        """Number of coordinates of the tree."""
         return sum(link.joint.type.nq for link in self.links)
+
+    @cached_property
+    def counters(self) -> tuple[Counter, ...]:
+        """The angles of cut joints that a pose tells only up to whole turns.
+
+        The turns are counted by one more coordinate for each, whose rate is the joint's velocity.
+        """
+        middle = _used_coordinates(self.mechanism)
+        angles = [(j, i) for j in self.cuts for i in range(j.type.nq) if j.type.wraps(i)]
+        return tuple(
+            Counter(j, i, self.tree_nq + k, middle.get((j.name, i), 0.0)) for k, (j, i) in enumerate(angles)
+        )
 
     @cached_property
     def nv(self) -> int:
@@ -76,7 +110,8 @@ class Topology:
     @cached_property
     def q_labels(self) -> tuple[str, ...]:
         """Name of each coordinate in `q`."""
-        return tuple(label for link in self.links for label in link.joint.labels())
+        tree = tuple(label for link in self.links for label in link.joint.labels())
+        return tree + tuple(counter.label for counter in self.counters)
 
     @cached_property
     def v_labels(self) -> tuple[str, ...]:
@@ -180,13 +215,34 @@ def _number(m: Mechanism, tree: list[Joint], cuts: list[Joint]) -> Topology:
 
 
 def _used_joints(m: Mechanism) -> set[str]:
-    """Joints whose coordinates something asks for: cutting another one is cheaper and keeps count of turns."""
+    """Joints whose motion something asks for: to cut another one is cheaper."""
     groups = (m.motors, m.joint_springs, m.joint_dampers, m.joint_stops, m.rotors, m.drives)
     used = {x.joint for group in groups for x in group.values()}  # type: ignore[attr-defined]
-    used |= {end[0] for gear in m.couplings.values() for end in (gear.driven, gear.driver)}
-    efforts = [motor.effort for motor in m.motors.values()]
-    efforts += [x for f in m.forces.values() for x in (*f.force, *f.moment)]
-    for effort in efforts:
-        if hasattr(effort, "leaves"):
-            used |= {leaf.args[0] for leaf in effort.leaves() if leaf.op in ("coordinate", "velocity")}
+    used |= {name for name, _ in _used_coordinates(m)}
+    return used | {leaf.args[0] for leaf in _law_leaves(m) if leaf.op == "velocity"}
+
+
+def _used_coordinates(m: Mechanism) -> dict[tuple[str, int], Any]:
+    """Coordinates (joint, index) that something depends on, each with the value about which it matters."""
+    used: dict[tuple[str, int], Any] = {}
+    for spring in m.joint_springs.values():
+        used.setdefault((spring.joint, spring.index), spring.rest)
+    for stop in m.joint_stops.values():
+        used.setdefault((stop.joint, stop.index), (stop.low + stop.high) / 2)
+    for gear in m.couplings.values():
+        used.setdefault(gear.driven, 0.0)
+        used.setdefault(gear.driver, 0.0)
+    for drive in m.drives.values():
+        used.setdefault((drive.joint, drive.index), 0.0)
+    for leaf in _law_leaves(m):
+        if leaf.op == "coordinate":
+            joint, name = leaf.args
+            used.setdefault((joint, 0 if name is None else m.joints[joint].type.coordinates.index(name)), 0.0)
     return used
+
+
+def _law_leaves(m: Mechanism) -> list[Expression]:
+    """The leaves of all laws of motors and forces."""
+    laws = [motor.effort for motor in m.motors.values()]
+    laws += [x for f in m.forces.values() for x in (*f.force, *f.moment)]
+    return [leaf for law in laws if isinstance(law, Expression) for leaf in law.leaves()]

@@ -85,7 +85,7 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         out.power += effort * on_joint(motor.joint, motor.index, effort)
     for spring in m.joint_springs.values():
         k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
-        stretch = measures.about(m.joints[spring.joint], spring.index, rest) - rest
+        stretch = measures.coordinates(m.joints[spring.joint])[spring.index] - rest
         on_joint(spring.joint, spring.index, -k * stretch)
         out.potential += k * stretch**2 / 2
     for damper in m.joint_dampers.values():
@@ -97,7 +97,7 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
 
     for stop in m.joint_stops.values():
         low, high = limbs.number(stop.low), limbs.number(stop.high)
-        q = measures.about(m.joints[stop.joint], stop.index, (low + high) / 2)
+        q = measures.coordinates(m.joints[stop.joint])[stop.index]
         v = measures.velocities(m.joints[stop.joint])[stop.index]
         # how far beyond the upper or lower stop, with its sign
         beyond = ca.fmax(q - high, 0) + ca.fmin(q - low, 0)

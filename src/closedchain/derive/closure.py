@@ -151,7 +151,7 @@ def _couplings(measures: JointMeasures) -> list[tuple[str, str, _Row]]:
     """``ratio driver + offset - driven = 0``: the multiplier is the effort on the driven coordinate."""
     limbs, out = measures.limbs, []
     for gear in limbs.topology.mechanism.couplings.values():
-        driven, driver = (measures.scalar(joint, index, gear.name) for joint, index in (gear.driven, gear.driver))
+        driven, driver = (measures.scalar(joint, index) for joint, index in (gear.driven, gear.driver))
         ratio = limbs.number(gear.ratio)
         c = ratio * driver.value + limbs.number(gear.offset) - driven.value
         row = _Row(c, ca.sparsify(ratio * driver.J - driven.J), ratio * driver.bias - driven.bias, ca.SX(0))
@@ -165,7 +165,7 @@ def _drives(measures: JointMeasures) -> list[tuple[str, str, _Row]]:
     limbs, out = measures.limbs, []
     for drive in limbs.topology.mechanism.drives.values():
         joint = limbs.topology.mechanism.joints[drive.joint]
-        q = measures.scalar(drive.joint, drive.index, drive.name)
+        q = measures.scalar(drive.joint, drive.index)
         f = lower(drive.position, lambda leaf: limbs.t if leaf.op == "time" else limbs._parameter(leaf))
         f_t = ca.jtimes(f, limbs.t, ca.SX(1))
         f_tt = ca.jtimes(f_t, limbs.t, ca.SX(1))

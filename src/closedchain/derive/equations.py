@@ -36,7 +36,7 @@ class Equations:
     Attributes
     ----------
     qdot
-        ``N(q) v``, nq.
+        ``N(q) v``, nq: of the tree, and of the counters of turns of cut joints.
     M, h
         Inertia matrix (n x n, sparse) and bias (n): Coriolis, centrifugal, gravity, forces at frames, point springs.
     tau
@@ -47,6 +47,8 @@ class Equations:
         Energies (J), and the power (W) of all that has no potential.
     seconds
         What the tracing took.
+    by_limbs
+        Whether M is the inertia of the limbs alone, so that their recursions factor it.
     """
 
     limbs: Limbs
@@ -62,6 +64,7 @@ class Equations:
     potential: ca.SX
     power: ca.SX
     seconds: float = 0.0
+    by_limbs: bool = True
 
     @property
     def topology(self) -> Topology:
@@ -73,13 +76,15 @@ class Equations:
         """``t, q, v, p`` by name."""
         return {"t": self.limbs.t, "q": self.limbs.q, "v": self.limbs.v, "p": self.limbs.p}
 
-    def expression(self, x: Any, lam: Callable[[Expression], ca.SX] | None = None) -> ca.SX:
-        """A number or expression of the drawing as a traced scalar; ``lam`` gives the value of a closing force."""
+    def expression(self, x: Any, special: Callable[[Expression], ca.SX | None] = lambda node: None) -> ca.SX:
+        """A number or expression of the drawing as a traced scalar.
+
+        ``special`` may give the value of a leaf itself, as of closing forces, which these equations do not know.
+        """
 
         def leaf(node: Expression) -> ca.SX:
-            if node.op == "multiplier" and lam is not None:
-                return lam(node)
-            return trace_leaf(self.limbs, self.motion, self.measures, node)
+            value = special(node)
+            return trace_leaf(self.limbs, self.motion, self.measures, node) if value is None else value
 
         return lower(x, leaf)
 
@@ -120,7 +125,7 @@ def _derive(topology: Topology) -> Equations:
         motion=motion,
         measures=measures,
         applied=applied,
-        qdot=ca.vertcat(ca.SX(0, 1), *(traced.motion.qdot for traced in limbs.links)),
+        qdot=ca.vertcat(ca.SX(0, 1), *(x.motion.qdot for x in limbs.links), *map(measures.turning, topology.counters)),
         M=M,
         h=h,
         tau=ca.densify(applied.tau),

@@ -5,13 +5,14 @@ The theory is in ``docs/theory/equations.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import casadi as ca
 
+from closedchain.cut.topology import Counter
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.relative import Pair, Rows
-from closedchain.errors import ModelError
 from closedchain.model.parts import Joint
 
 
@@ -24,7 +25,7 @@ def _universal(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
     return ca.vertcat(ca.atan2(Q[2, 1], Q[1, 1]), ca.atan2(Q[0, 2], Q[0, 0]))
 
 
-# coordinates from the relative pose; angles come out between -pi and pi
+# coordinates from the relative pose; angles come out between -pi and pi, a counter in q tells the turns
 COORDINATES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]] = {
     "revolute": lambda P, S, d, h: _angle_z(P, S),
     "prismatic": lambda P, S, d, h: P[:, 2].T @ d,
@@ -52,15 +53,7 @@ class JointMeasures:
         if joint.type.name == "spherical":
             pair = self.pairs[joint.name]
             return quaternion(pair.P.X.R.T @ pair.S.X.R)
-        return self._measured(joint).value
-
-    def about(self, joint: Joint, index: int, middle: ca.SX) -> ca.SX:
-        """One coordinate of a joint; where it is cut and turns are not counted, the angle next to ``middle``."""
-        q = self.coordinates(joint)[index]
-        counted = joint.name in self.limbs.topology.tree_joints or joint.type.name == "screw"
-        if counted or joint.type.coordinate_units[index] != "rad":
-            return q
-        return middle + ca.atan2(ca.sin(q - middle), ca.cos(q - middle))
+        return self._counted(joint)
 
     def jacobian(self, joint: Joint) -> ca.SX:
         """Velocities of a joint are this matrix times ``v``."""
@@ -87,20 +80,36 @@ class JointMeasures:
         rows = self._measured(joint)
         return rows.J[index, :], rows.bias[index]
 
-    def scalar(self, name: str, index: int, user: str) -> Rows:
+    def scalar(self, name: str, index: int) -> Rows:
         """One coordinate of a joint as a closure quantity: value, Jacobian row, bias."""
         joint = self.limbs.topology.mechanism.joints[name]
         link = self.limbs.topology.tree_joints.get(name)
         if link is not None:
             row = ca.SX.eye(self.limbs.topology.nv)[link.v.start + index, :]
             return Rows(self.limbs.q[link.q.start + index], row, ca.SX(0), {})
-        if joint.type.coordinate_units[index] == "rad" and joint.type.name != "screw":
-            raise ModelError(
-                f"{user!r} needs the angle of joint {name!r}, but that joint is cut, where turns are not counted: "
-                "draw it with cut=False, or cut another joint of its loop"
-            )
         rows = self._measured(joint)
-        return Rows(rows.value[index], rows.J[index, :], rows.bias[index], {})
+        return Rows(self._counted(joint)[index], rows.J[index, :], rows.bias[index], {})
+
+    def turning(self, counter: Counter) -> ca.SX:
+        """Rate of a counter: the relative angular velocity about the joint's axis, simpler than the rate of its angle.
+
+        The two are equal where the joint is closed, and this one is regular where it is open.
+        """
+        pair = self.pairs[counter.joint.name]
+        axis = pair.S.X.R[:, 2]
+        if counter.joint.type.name == "universal":
+            axis = pair.P.X.R[:, 0] if counter.index == 0 else pair.S.X.R[:, 1]
+        return ca.densify(ca.sparsify(axis.T @ (pair.S.J.ang - pair.P.J.ang)) @ self.limbs.v)
+
+    def _counted(self, joint: Joint) -> ca.SX:
+        """Coordinates of a cut joint; of the angles whose pose repeats, the one next to its counter."""
+        q = ca.SX(self._measured(joint).value)
+        for counter in self.limbs.topology.counters:
+            if counter.joint is joint:
+                angle = q[counter.index]
+                turns = ca.floor((self.limbs.q[counter.q] - angle) / (2 * math.pi) + 0.5)
+                q[counter.index] = angle + 2 * math.pi * turns
+        return q
 
     def _measured(self, joint: Joint) -> Rows:
         if joint.name not in self._rows:

@@ -137,7 +137,8 @@ def test_cutting_everything_sets_bodies_adrift():
     assert cuts(m) == ["j1", "j2", "j3", "j4"]
     assert [link.joint.name for link in topology.links] == ["b1.free", "b2.free", "b3.free"]
     assert all(link.parent == -1 for link in topology.links) and len(topology.limbs) == 3
-    assert (topology.nq, topology.nv) == (21, 18)
+    assert (topology.tree_nq, topology.nv) == (21, 18)
+    assert (topology.nq, topology.q_labels[21:]) == (25, ("j1", "j2", "j3", "j4"))
     assert [j.name for j in topology.joints] == ["j1", "j2", "j3", "j4", "b1.free", "b2.free", "b3.free"]
 
 
@@ -255,6 +256,13 @@ EXPECTED = {
     "five-bar": ["tip"],
     "rrr3": ["wrist2", "wrist3"],
     "gough-stewart": [f"leg{k} ball" for k in range(1, 7)],
+    "four-bar-chain": [f"right{k}" for k in range(1, 6)],
+    "pacdrive": ["joint5", "joint7", "joint11"],
+    "delta": [f"arm{k} {side} ball" for k in (1, 2, 3) for side in ("left", "right")],
+    "hexaglide": [f"strut{k} ball" for k in range(1, 7)],
+    "arms-with-box": [f"arm{k} tip" for k in (1, 2, 3)],
+    "hexapod": [f"leg{k} foot" for k in range(1, 7)],
+    "walker": [f"leg{k} foot" for k in range(1, 5)],
 }
 
 
@@ -275,7 +283,11 @@ def test_numbers_follow_each_other(name):
         assert (link.q.start, link.v.start) == (nq, nv)
         nq, nv = link.q.stop, link.v.stop
         assert (nq - link.q.start, nv - link.v.start) == (link.joint.type.nq, link.joint.type.nv)
-    assert (topology.nq, topology.nv) == (nq, nv)
+    assert (topology.tree_nq, topology.nv) == (nq, nv)
+    for counter in topology.counters:
+        assert counter.joint in topology.cuts and counter.q == nq
+        nq += 1
+    assert topology.nq == nq
     assert (len(topology.q_labels), len(topology.v_labels)) == (nq, nv)
     assert len(set(topology.q_labels)) == nq and len(set(topology.v_labels)) == nv
 
@@ -337,8 +349,59 @@ def test_labels():
     m = chain("planar", "spherical", "revolute", j3={"cut": True})
     topology = cut(m)
 
-    assert topology.q_labels == ("j1.x", "j1.y", "j1.angle", "j2.qw", "j2.qx", "j2.qy", "j2.qz")
+    # the last one counts the turns of the cut hinge
+    assert topology.q_labels == ("j1.x", "j1.y", "j1.angle", "j2.qw", "j2.qx", "j2.qy", "j2.qz", "j3")
     assert topology.v_labels == ("j1.x", "j1.y", "j1.angle", "j2.wx", "j2.wy", "j2.wz")
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted"),
+    [
+        ("revolute", ["j2"]),
+        ("cylindrical", ["j2.angle"]),
+        ("universal", ["j2.angle1", "j2.angle2"]),
+        ("planar", ["j2.angle"]),
+        ("prismatic", []),
+        ("screw", []),  # its advance tells the turns
+        ("spherical", []),
+        ("weld", []),
+    ],
+)
+def test_turns_of_cut_joints_are_counted(kind, counted):
+    topology = cut(chain("revolute", kind, "revolute", j2={"cut": True}))
+    counters = topology.counters
+
+    assert [x.label for x in counters] == counted
+    assert [x.joint.labels()[x.index] for x in counters] == counted
+    assert [x.q for x in counters] == list(range(topology.tree_nq, topology.nq))
+    assert topology.q_labels[topology.tree_nq :] == tuple(counted)
+    assert not cut(chain("revolute", kind, "revolute", j1={"cut": True}, j2={"cut": False})).counters[1:]
+
+
+@pytest.mark.parametrize(
+    ("use", "middle"),
+    [
+        (lambda m: None, 0.0),
+        (lambda m: m.joint_spring("j2", 1.0, rest=7.0), 7.0),
+        (lambda m: m.motor("j2", torque=lambda t, q, v: -q["j2"]), 0.0),
+        (lambda m: m.drive("j2", cc.t + 5.0), 0.0),
+        (lambda m: m.couple("gear", "j1", "j2", offset=9.0), 0.0),
+    ],
+    ids=["nothing", "spring", "motor", "drive", "gear"],
+)
+def test_turns_are_counted_from_where_it_matters(use, middle):
+    m = chain("revolute", "revolute", "revolute", j2={"cut": True})
+    use(m)
+    (counter,) = cut(m).counters
+
+    assert m.values()(counter.middle) == middle
+
+
+def test_turns_between_stops_are_counted_from_their_middle():
+    m = chain("revolute", "revolute", "revolute", j2={"cut": True, "limits": cc.Stops(5.0, 8.0, stiffness=10.0)})
+    (counter,) = cut(m).counters
+
+    assert m.values()(counter.middle) == 6.5
 
 
 # ---- when it is computed ---------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from closedchain.derive.equations import derive
 from closedchain.model.joint_types import JOINT_TYPES
 from tests.identities.independent import Independent, inverse, joint_pose, quaternion_of
 from tests.random_mechanisms import coordinates, put_on, random_axes, random_frame, shape
+from tests.turns import with_counters
 
 PITCH = 0.6
 
@@ -50,22 +51,23 @@ class CutPair:
             },
         )
 
-    def place(self, X, rng):
-        """Coordinates of the two bodies at which S stands at X in P; the first body is anywhere."""
+    def place(self, X, rng, near=()):
+        """Coordinates of the two bodies at which S stands at X in P; the first body is anywhere.
+
+        Angles of the joint are counted from the turns next to ``near``, its coordinates, or next to zero.
+        """
         first = random_frame(rng)
         base = (np.eye(4) if self.on_ground else first) @ self.P @ self.turn
         second = base @ X @ inverse(self.S @ self.turn)
         at = {"f1": first, "f2": second}
-        return np.concatenate(
-            [
-                np.concatenate([T[:3, 3], quaternion_of(T[:3, :3])])
-                for T in (at[k.joint.name] for k in self.topology.links)
-            ]
-        )
+        poses = (at[link.joint.name] for link in self.topology.links)
+        q = np.concatenate([np.concatenate([T[:3, 3], quaternion_of(T[:3, :3])]) for T in poses])
+        counted = {x.label: near[x.index] for x in self.topology.counters} if len(near) else {}
+        return with_counters(self.topology, q, **counted)
 
-    def at(self, X, rng):
+    def at(self, X, rng, near=()):
         """c, A, measured coordinates and Jacobian where S stands at X in P."""
-        return self.numbers(self.place(X, rng))
+        return self.numbers(self.place(X, rng, near))
 
     def numbers(self, q):
         c, A, measured, J = (np.array(x) for x in self.f(0, q, np.zeros(12), self.p))

@@ -6,6 +6,7 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.derive.equations import derive
+from tests.turns import with_counters
 
 L1, L2, M1, M2, G = 1.2, 0.7, 2.0, 1.5, 9.81
 
@@ -40,7 +41,8 @@ def bias(q, v):
 
 
 def numbers(m, outputs, q, v, t=0.0):
-    """Traced expressions of a mechanism at a state."""
+    """Traced expressions of a mechanism at a state; cut angles are measured between -pi and pi."""
     e = derive(m)
+    q = with_counters(e.topology, q)
     f = e.function("f", {f"x{i}": x for i, x in enumerate(outputs(e))})
     return [np.array(x) for x in f.call([t, q, v, list(m.parameters.values())])]

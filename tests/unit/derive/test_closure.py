@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.close.formulation import Choice
 from closedchain.derive.closure import ROWS
 from closedchain.derive.equations import derive
 from closedchain.model.joint_types import JOINT_TYPES
 from tests.identities.independent import joint_rate, pose, rotate, rotation_of, unskew
 from tests.random_mechanisms import random_rotation
+from tests.turns import with_counters
 from tests.unit.derive.cut_pair import cut_pair
 from tests.unit.derive.planar import numbers
 
@@ -194,7 +196,7 @@ def test_what_a_prescribed_motion_takes():
     t = 0.4
     slide, rate, a_slide = 0.1 * np.sin(1.2), 0.3 * np.cos(1.2), -0.9 * np.sin(1.2)
     e = derive(m)
-    closed = cc.Multipliers("none").close(e, (0, 1))
+    closed = cc.Multipliers("none").close(e, Choice((0, 1)))
     q, v = [slide, 2 * slide + 0.5], [rate, 2 * rate]
     a, lam = numbers(m, lambda e: [closed.a, closed.lam], q, v, t)
     np.testing.assert_allclose(a[:, 0], [a_slide, 2 * a_slide], rtol=1e-13)
@@ -202,13 +204,31 @@ def test_what_a_prescribed_motion_takes():
     np.testing.assert_allclose(lam[:, 0], [wheel * 2 * a_slide, 3.0 * a_slide + 2 * wheel * 2 * a_slide], rtol=1e-13)
 
 
-def test_angles_of_cut_joints_are_not_coupled():
-    """They are known up to whole turns only."""
+def roof():
+    """Two rods pinned at the ridge, which is cut: its angle is the difference of the other two."""
     m = cc.Mechanism("roof", gravity=(0, 0, 0))
     left, right = m.body("left", cc.rod(length=1.0, mass=3.0)), m.body("right", cc.rod(length=1.0, mass=3.0))
     m.revolute("A", m.ground, left)
     m.revolute("B", m.ground.at(1, 0, 0), right)
     m.revolute("C", left.tip, right.tip, cut=True)
-    m.couple("gear", "C", "A")
-    with pytest.raises(cc.ModelError, match="'C', but that joint is cut"):
-        derive(m)
+    return m
+
+
+@pytest.mark.parametrize("turns", [-2, 0, 5])
+def test_angles_of_cut_joints_are_coupled_and_driven_in_their_turn(turns):
+    m = roof()
+    m.couple("gear", "C", "A", ratio=3.0, offset=0.2)
+    m.couple("back", "B", "C", ratio=0.5)
+    m.drive("C", 2.0 * cc.t**2, name="ridge")
+    e = derive(m)
+    closure = e.closure
+    f = e.function("f", {"c": closure.c, "A": closure.A, "gamma": closure.gamma, "c_t": closure.c_t})
+    angle = 1.5 - 0.5 + 2 * np.pi * turns
+    q = with_counters(e.topology, [0.5, 1.5], C=angle + 3.0)  # off, but by less than half a turn
+    c, A, gamma, c_t = (np.array(x) for x in f(0.4, q, [0.7, -0.2], list(m.parameters.values())))
+    at = [closure.joints.index(name) for name in ("gear", "back", "ridge")]
+    expected = [3 * 0.5 + 0.2 - angle, 0.5 * angle - 1.5, 2 * 0.4**2 - angle]
+    np.testing.assert_allclose(c[at, 0], expected, rtol=1e-13)
+    np.testing.assert_allclose(A[at], [[3 + 1, -1], [-0.5, 0.5 - 1], [1, -1]], atol=1e-14)
+    np.testing.assert_allclose(c_t[at, 0], [0, 0, 4 * 0.4], rtol=1e-14)
+    np.testing.assert_allclose(gamma[at, 0], [0, 0, 4.0], atol=1e-13)

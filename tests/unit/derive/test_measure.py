@@ -13,6 +13,7 @@ from tests.random_mechanisms import random_rotation, shape
 from tests.unit.derive.cut_pair import cut_pair
 
 CLOSING = [name for name, kind in JOINT_TYPES.items() if kind.closure]
+WRAPPING = ["revolute", "cylindrical", "universal", "planar"]
 
 every_cut = pytest.mark.parametrize("kind", CLOSING)
 
@@ -96,12 +97,53 @@ def test_joints_in_the_tree_are_read_off(rng):
 
 
 def test_table_is_complete():
-    """Joints without quaternions are measured by a formula each; turns come out between -pi and pi."""
+    """Joints without quaternions are measured by a formula each."""
     assert set(COORDINATES) >= {name for name, kind in JOINT_TYPES.items() if not kind.has_quaternion}
-    pair = cut_pair("revolute")
-    rng = np.random.default_rng(0)
-    measured = pair.at(pair.allowed(np.array([4.0])), rng)[2]
-    np.testing.assert_allclose(measured, [4.0 - 2 * np.pi], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", WRAPPING)
+def test_angles_are_measured_in_the_turn_next_to_their_counter(kind, rng):
+    """The pose decides the angle, the counter only its turn: it may be off by anything less than half a turn."""
+    pair = cut_pair(kind)
+    angles = [counter.index for counter in pair.topology.counters]
+    assert angles == [i for i in range(pair.kind.nq) if pair.kind.wraps(i)]
+    for turns in (-3, 0, 1, 40):
+        q = pair.random(rng)
+        q[angles] += 2 * np.pi * turns
+        for off in (-3.1, 0.0, 3.1):
+            measured = pair.at(pair.allowed(q), rng, near=q + off)[2]
+            np.testing.assert_allclose(measured, q, atol=1e-12)
+        measured = pair.at(pair.allowed(q), rng, near=q + 3.2)[2]
+        q[angles] += 2 * np.pi
+        np.testing.assert_allclose(measured, q, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", WRAPPING)
+def test_without_a_counter_s_help_angles_are_between_minus_pi_and_pi(kind, rng):
+    pair = cut_pair(kind)
+    angles = [counter.index for counter in pair.topology.counters]
+    q = pair.random(rng)
+    q[angles] = 4.0
+    measured = pair.at(pair.allowed(q), rng)[2]
+    q[angles] -= 2 * np.pi
+    np.testing.assert_allclose(measured, q, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", WRAPPING)
+def test_counters_turn_with_their_joint(kind, rng):
+    """Where the joint's own rows hold, their rate is the joint's velocity, whatever turn they are in."""
+    pair = cut_pair(kind)
+    e = pair.equations
+    f = e.function("f", {"qdot": e.qdot, "velocity": e.measures.velocities(pair.joint), "A": e.closure.A})
+    for turns in (0, 7):
+        q = pair.place(pair.allowed(pair.random(rng)), rng, near=np.full(pair.kind.nq, 2 * np.pi * turns))
+        A = np.array(f(0, q, np.zeros(12), pair.p)[2])
+        v = rng.normal(size=12)
+        v -= np.linalg.pinv(A) @ A @ v  # a motion that the joint allows
+        qdot, velocity, _ = (np.array(x)[:, 0] for x in f(0, q, v, pair.p))
+        at, angles = [x.q for x in pair.topology.counters], [x.index for x in pair.topology.counters]
+        np.testing.assert_allclose(qdot[at], velocity[angles], atol=1e-12)
+        assert np.abs(velocity[angles]).min() > 1e-3
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1.0, 3.0, np.pi - 1e-9, np.pi])
