@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
 from closedchain.march.redundancy import independent_rows
 from closedchain.march.state import parameter_vector
@@ -74,7 +75,7 @@ def test_assembles_or_explains_and_accelerates_alike(block):
         v -= np.linalg.lstsq(A, A @ v, rcond=1e-9)[0]
         start = cc.State(m, start.q, v)
         rows = independent_rows(e, start)
-        closed = cc.Multipliers().close(e, rows.moving if rows.singular else rows.kept, rows.singular)
+        closed = cc.Multipliers().close(e, Choice(rows.moving if rows.singular else rows.kept, rows.singular))
         f = e.function("a", {"a": closed.a})
         a = np.array(f(0.0, start.q, start.v, parameter_vector(m))).ravel()
         wanted, condition = dense(m, start)

@@ -19,6 +19,7 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
 RESTARTS = 24
+PATIENT = 4  # so many of them go on by continuation where the direct search fails
 SAME = 1e-5  # rad or m: modes closer than this are one
 
 
@@ -81,8 +82,8 @@ def assemble(
     for attempt in range(1 + RESTARTS):
         start = closing.q0
         if attempt:
-            start = closing.step(start, rng.normal(0, 0.1 * attempt**0.5, len(closing.columns)))
-        q = closing.solve(start)
+            start = closing.count(closing.step(start, rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))))
+        q = closing.solve(start, patiently=attempt < PATIENT)
         if q is not None:
             v = closing.velocities(q, wanted)
             asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
@@ -141,6 +142,8 @@ def assembly_modes(
     >>> [mode.label for mode in cc.assembly_modes(cc.library.four_bar(), O=1.0)]
     ['C+', 'C-']
     """
+    if not isinstance(starts, int) or starts < 1:
+        raise ModelError(f"starts must be a positive whole number, not {starts!r}")
     closing, _ = _prepare(mechanism, hold, joints, frames, None, None, time, parameters, ())
     closing.check_fixed()
     rng = np.random.default_rng(seed)
@@ -151,7 +154,7 @@ def assembly_modes(
         q = closing.search(q, iterations=60)
         if closing.error(q) > 1e-9:
             continue
-        q = closing.polish(q)
+        q = closing.settle(closing.polish(q))
         # two configurations are one if all joints are at the same places, whatever the names of their angles
         place = np.array(closing.places(q)).ravel()
         if not any(np.abs(place - other).max() < SAME for other in places):
@@ -162,6 +165,17 @@ def assembly_modes(
 
 
 def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints):  # type: ignore[no-untyped-def]
+    if not isinstance(mechanism, Mechanism):
+        raise ModelError(f"assemble needs a cc.Mechanism, not {mechanism!r}")
+    for name, given in (("hold", hold), ("frames", frames), ("velocity", velocity), ("parameters", parameters)):
+        if given is not None and not isinstance(given, Mapping):
+            raise ModelError(f"{name} takes a mapping by name, not {given!r}")
+    if guess is not None and not isinstance(guess, State | Mapping):
+        raise ModelError(f"guess takes a mapping by joint or coordinate, or a state, not {guess!r}")
+    if not isinstance(time, int | float | np.number) or not np.isfinite(time):
+        raise ModelError(f"time must be a finite number, not {time!r}")
+    if isinstance(open_joints, str) or not all(isinstance(x, str) for x in open_joints):
+        raise ModelError(f"open_joints takes a sequence of names of cut joints, not {open_joints!r}")
     e = derive(mechanism)
     held = dict(hold or {}) | joints
     if not held and not frames:
@@ -172,7 +186,7 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
     closing = Closing(
         e,
         parameter_vector(mechanism, dict(parameters or {})),
-        time=time,
+        time=float(time),
         held=by_label(e.topology, held, "hold"),
         guess=by_label(e.topology, guess or {}, "guess"),
         poses=wanted_poses(e, frames),
@@ -183,11 +197,14 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
 
 
 def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:
+    if wanted is not None and not isinstance(wanted, Mapping):
+        raise ModelError(f"{what} takes a mapping by name, not {wanted!r}")
     for label in wanted or {}:
         if label not in closing.velocity_labels:
             raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
-        if not np.isfinite(float((wanted or {})[label])):
-            raise ModelError(f"{what}: {label!r} takes a finite value, not {(wanted or {})[label]}")
+        value = (wanted or {})[label]
+        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+            raise ModelError(f"{what}: {label!r} takes a finite number, not {value!r}")
     return {k: float(x) for k, x in (wanted or {}).items()}
 
 
@@ -215,7 +232,7 @@ def _scatter(closing: Closing, rng: np.random.Generator) -> np.ndarray:
             q[i] = rng.uniform(-np.pi, np.pi) if unit == "rad" else q[i] + rng.normal(0, 0.5 * size)
         if kind.has_quaternion and not all(x in closing.held for x in link.joint.labels()):
             q[link.q.stop - 4 : link.q.stop] = rng.normal(size=4)
-    return closing.step(q, np.zeros(len(closing.columns)))
+    return closing.count(closing.step(q, np.zeros(len(closing.columns))))
 
 
 def _labelled(states: list[State], closing: Closing) -> list[Mode]:

@@ -9,7 +9,7 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,14 +66,14 @@ class Closing:
         self._f = functions(e)
         self.labels = [x for j in self.topology.joints for x in j.labels()]
         self.velocity_labels = [x for j in self.topology.joints for x in j.velocity_labels()]
-        # an angle is held up to whole turns; a screw's is not, its advance counts them
-        units = [u if j.type.name != "screw" else "" for j in self.topology.joints for u in j.type.coordinate_units]
+        wraps = [j.type.wraps(i) for j in self.topology.joints for i in range(j.type.nq)]
         self.rows = self._held_rows()
-        self._turns = np.array([units[i] == "rad" for i in self.rows], bool)
+        self._turns = np.array([wraps[i] for i in self.rows], bool)  # held up to whole turns
         self._normalise_held()
         self._values = np.array([self.held[self.labels[i]] for i in self.rows])
         self._pose_f = _pose_function(e, self.poses) if self.poses else None
         self.columns = self._free_columns()
+        self._wishes = self._wished_turns(dict(guess or {}))
         self.q0 = self._start(dict(guess or {}))
 
     # ---- the equations ---------------------------------------------------------------------------------------------
@@ -108,19 +108,32 @@ class Closing:
         full[self.columns] = d
         return np.array(self._f["retract"](self.t, q, full, self.p)).ravel()
 
+    def count(self, q: np.ndarray) -> np.ndarray:
+        """The same configuration, with the angles of cut joints in the turns that are held, guessed or usual."""
+        at = [counter.q for counter in self.topology.counters]
+        q = q.copy()
+        q[at] = self._wishes
+        q[at] = np.array(self._f["counted"](self.t, q, self._zero, self.p)).ravel()
+        return q
+
     def places(self, q: np.ndarray) -> np.ndarray:
         """World positions of all joints on all bodies and of the centres of mass."""
         return np.array(self._f["places"](self.t, q, self._zero, self.p))
 
     # ---- the search ------------------------------------------------------------------------------------------------
 
-    def solve(self, q: np.ndarray) -> np.ndarray | None:
+    def solve(self, q: np.ndarray, patiently: bool = True) -> np.ndarray | None:
         """A closed configuration found from q: directly, else by continuation; None if neither gets there."""
-        for search in (self.search, self.continuation):
+        for search in (self.search, self.continuation) if patiently else (self.search,):
             found = search(q)
             if self.error(found) < TOLERANCE:
-                return self.polish(found)
+                return self.settle(self.polish(found))
         return None
+
+    def settle(self, q: np.ndarray) -> np.ndarray:
+        """The same configuration in the turns that are wished; a gear at a cut joint may know better than a guess."""
+        counted = self.count(q)
+        return counted if self.error(counted) <= max(TOLERANCE, self.error(q)) else q
 
     def search(self, q: np.ndarray, target: np.ndarray | float = 0.0, iterations: int = 200) -> np.ndarray:
         """Levenberg-Marquardt towards ``residual = target``.
@@ -260,7 +273,15 @@ class Closing:
                 q[link.q] = joint.guess
         for i, label in enumerate(self.topology.q_labels):
             q[i] = self.held.get(label, guess.get(label, q[i]))
-        return np.array(self._f["retract"](self.t, q, self._zero, self.p)).ravel()
+        return self.count(np.array(self._f["retract"](self.t, q, self._zero, self.p)).ravel())
+
+    def _wished_turns(self, guess: dict[str, float]) -> np.ndarray:
+        """Where the counted angles of cut joints are looked for: held, guessed, or where what uses them is at rest."""
+        out = np.array(self._f["middle"](self.t, np.zeros(self.topology.nq), self._zero, self.p)).ravel()
+        for k, counter in enumerate(self.topology.counters):
+            drawn = counter.joint.guess[counter.index] if counter.joint.guess else out[k]
+            out[k] = self.held.get(counter.label, guess.get(counter.label, drawn))
+        return out
 
     def _quaternions(self) -> list[list[str]]:
         """Names of the quaternions that are held as a whole."""
@@ -374,13 +395,17 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
     out = []
     for key, wish in (frames or {}).items():
         frame = key if isinstance(key, Frame) else e.topology.mechanism.find_frame(key)
+        if not isinstance(wish, Mapping):
+            raise ModelError(f"frames: {key!r} takes a mapping such as {{'position': (0, 0, 1)}}, not {wish!r}")
         unknown = set(wish) - {"position", "rpy", "rotation", *RATES}
         if unknown:
             raise ModelError(
                 f"frames: {key!r} takes position, rpy, rotation, {', '.join(RATES)}, not {sorted(unknown)}"
             )
         for name in ("position", *RATES):
-            if name in wish and len(wish[name]) != 3:
+            numbers = wish.get(name, (0, 0, 0))
+            three = isinstance(numbers, list | tuple | np.ndarray) and len(numbers) == 3
+            if not three or not all(x is None or isinstance(x, int | float | np.number) for x in numbers):
                 raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
         rotation = None
         if "rpy" in wish:
@@ -409,6 +434,10 @@ def _pose_function(e: Equations, poses: Sequence[Pose]) -> ca.Function:
     return e.function("poses", {"value": ca.vertcat(*values), "J": ca.vertcat(*rows)})
 
 
+def _column(scalars: Iterable[ca.SX]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *scalars)
+
+
 def functions(e: Equations) -> dict[str, ca.Function]:
     """CasADi functions for the search, made once for each drawing."""
     derived = e.topology.mechanism._derived
@@ -433,10 +462,13 @@ def functions(e: Equations) -> dict[str, ca.Function]:
         ]
         at = [e.motion.X[e.topology.link_of[frame.body.name]] @ limbs.place(frame) for frame in frames]
         places = ca.vertcat(*(ca.densify(X.r) for X in at))
+        turns = e.topology.counters
         derived["closing"] = {
             "places": e.function("places", {"r": places}),
             "residual": e.function("residual", closure),
             "retract": e.function("retract", {"q_moved": normalise(e, limbs.q + e.qdot)}),
             "measure": e.function("measure", columns),
+            "counted": e.function("counted", {"angle": _column(e.measures.coordinates(x.joint)[x.index] for x in turns)}),
+            "middle": e.function("middle", {"angle": _column(limbs.number(x.middle) for x in turns)}),
         }
     return derived["closing"]

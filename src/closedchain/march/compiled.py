@@ -6,16 +6,31 @@ The theory is in ``docs/theory/compiled.md``.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
-from closedchain.close.formulation import Closed, Formulation
+from closedchain.close.formulation import Choice, Closed, Formulation
+from closedchain.close.massless import fortify
 from closedchain.derive.equations import Equations, derive
-from closedchain.march.redundancy import independent_rows
+from closedchain.errors import ModelError
+from closedchain.march.assemble import active_rows
+from closedchain.march.bound import Bound
+from closedchain.march.closing import TOLERANCE, Closing
+from closedchain.march.independent import choose_pivots, health
+from closedchain.march.inertia import limbs_have_inertia
+from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.state import State, parameter_vector
 from closedchain.native import NativeFunction, compile_function
+
+if TYPE_CHECKING:
+    from closedchain.march.solved_first import SolvedFirst
+
+
+AS_GOOD = 0.5  # of the health of the best independent velocities: those of others that are not worth a compilation
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +43,14 @@ class Compiled:
         ``(t, x, p) -> dx``.
     correct
         ``(t, x, p) -> x_plus, residual``, or None.
-    rows
-        The closure rows that are solved; all others follow from them.
+    choice
+        Which closure rows are solved, and how.
     active
         All closure rows that hold; those of open joints do not.
     moving, rank
         Those of them that some motion changes, and how many of these are independent at generic poses.
-    guarded
-        Whether rows that lose their independence on the way are left out while they do.
+    numbers
+        Of the formulation.
     seconds
         What tracing and compiling took, by name.
     """
@@ -43,15 +58,75 @@ class Compiled:
     equations: Equations
     method: Formulation
     closed: Closed
-    rhs: NativeFunction
-    correct: NativeFunction | None
-    rows: tuple[int, ...]
+    rhs: Bound | SolvedFirst
+    correct: Bound | None
+    choice: Choice
     active: tuple[int, ...]
     moving: tuple[int, ...]
     rank: int
-    guarded: bool
+    numbers: np.ndarray
     seconds: dict[str, float]
     functions: dict[Any, Any] = field(default_factory=dict)  # of results, made when asked for
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The closure rows that are solved; all others follow from them."""
+        return self.choice.rows
+
+    @property
+    def guarded(self) -> bool:
+        """Whether rows that lose their independence on the way are left out while they do."""
+        return self.choice.guarded
+
+    @property
+    def energy(self) -> ca.SX:
+        """Kinetic and potential energy, with what springs in the closures store, J."""
+        return self.equations.kinetic + self.equations.potential + self.closed.stored
+
+    def of_state(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Expressions of ``t, q, v, p`` as functions of ``t, x, p``."""
+        if self.closed.velocities is None:
+            return expressions
+        return ca.substitute([ca.SX(x) for x in expressions], [self.equations.limbs.v], [self.closed.v])
+
+    def pack(self, q: np.ndarray, v: np.ndarray, W: float = 0.0) -> np.ndarray:
+        """The state ``x`` of the formulation."""
+        picked = self.closed.velocities
+        return np.concatenate([q, v if picked is None else v[list(picked)], [W]])
+
+    def unpack(self, t: float, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Coordinates, velocities and work of a state ``x``."""
+        n = self.equations.topology.nq
+        if self.closed.velocities is None:
+            return x[:n].copy(), x[n:-1].copy(), float(x[-1])
+        v = self.evaluate("velocities", lambda: {"v": self.closed.v}, np.array([t]), x[None], p)["v"][0, :, 0]
+        return x[:n].copy(), v, float(x[-1])
+
+    def evaluate(
+        self, key: object, expressions: Callable[[], dict[str, ca.SX]], t: np.ndarray, x: np.ndarray, p: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Evaluate traced expressions of (t, x, p) at many samples; leading axis is time.
+
+        ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough
+        here, and saves the user a compilation.
+        """
+        if key not in self.functions:
+            inputs = [self.equations.limbs.t, self.closed.x, ca.vertcat(self.equations.limbs.p, self.closed.parameters)]
+            traced = expressions()
+            dense = ca.cse([ca.densify(v) for v in self.of_state(list(traced.values()))])
+            self.functions[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
+        f = self.functions[key]
+        n = len(t)
+        p = np.concatenate([p, self.numbers])
+        out = {}
+        values = f.map(n)(np.asarray(t).reshape(1, n), np.asarray(x).T, np.tile(p[:, None], (1, n))) if n else []
+        values = values if isinstance(values, tuple | list) else [values]
+        for i, name in enumerate(f.name_out()):
+            shape = f.size_out(i)
+            flat = np.array(values[i]) if n else np.zeros((shape[0], 0))
+            # columns come time after time: (rows, n * columns)
+            out[name] = flat.reshape(shape[0], n, shape[1]).transpose(1, 0, 2)
+        return out
 
 
 def compiled(start: State, method: Formulation, guarded: bool = False) -> Compiled:
@@ -61,26 +136,87 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
     """
     m = start.mechanism
     e = derive(m)
-    rows = independent_rows(e, start)
-    guarded = rows.singular or guarded
-    solved = rows.moving if guarded else rows.kept  # guarded equations find out themselves which rows repeat others
-    key = ("compiled", method, solved, rows.active, guarded)
+    rows = independent_rows(e, start if method.all_rows else _settled(e, start))
+    heavy = limbs_have_inertia(e, start)
+    choice = _choose(e, start, method, rows, guarded)
+    if method.by_limbs and not heavy:
+        raise ModelError(
+            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {m.name!r} ends in a body without "
+            "mass: give it a mass, or use cc.Multipliers()"
+        )
+    key = ("compiled", method, choice, rows.active, heavy)
     if key not in m._derived:
-        clock = time.perf_counter()
-        closed = method.close(e, solved, guarded)
-        seconds = {"derive": e.seconds, "close": time.perf_counter() - clock}
-        inputs = {"t": e.limbs.t, "x": closed.x, "p": e.limbs.p}
-        name = m.name
-        rhs = compile_function(f"{name} right-hand side", inputs, {"dx": closed.dx}, slow=("p",))
-        correct = None
-        if closed.x_plus is not None and closed.residual is not None:
-            outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
-            correct = compile_function(f"{name} correction", inputs, outputs, slow=("p",))
-        seconds["compile"] = sum(f.timings.total for f in (rhs, correct) if f is not None)
+        numbers = np.array(method.numbers(e, choice), float)
+        # methods with independent velocities never divide by the inertia of open limbs
+        whole = heavy or method.chooses is not None
+        closed, rate, step, newton, seconds = _native(e if whole else fortify(e, choice.rows), method, choice)
+        correct = None if step is None else Bound(step, numbers)
+        rhs: Bound | SolvedFirst = Bound(rate, numbers)
+        if closed.solved_first:
+            from closedchain.march.solved_first import SolvedFirst  # loads Numba
+
+            assert newton is not None
+            rhs = SolvedFirst(Bound(newton, numbers), rhs)
         m._derived[key] = Compiled(
-            e, method, closed, rhs, correct, solved, rows.active, rows.moving, len(rows.kept), guarded, seconds
+            e, method, closed, rhs, correct, choice, rows.active, rows.moving, len(rows.kept), numbers, seconds
         )
     return m._derived[key]
+
+
+def _settled(e: Equations, start: State) -> State:
+    """The nearest state with closed loops: off it, rows that repeat others seem to say something of their own."""
+    p = parameter_vector(start.mechanism, start.parameters)
+    closing = Closing(e, p, time=start.t, rows=active_rows(e, start.open_joints))
+    if closing.error(start.q) <= TOLERANCE:
+        return start
+    return replace(start, q=closing.near(start.q, np.zeros(e.topology.nv)))
+
+
+def _native(
+    e: Equations, method: Formulation, choice: Choice
+) -> tuple[Closed, NativeFunction, NativeFunction | None, NativeFunction | None, dict[str, float]]:
+    """Trace and compile once for all methods of a family: the rates, the correction, and Newton's step alone."""
+    m = e.topology.mechanism
+    key = ("native", method.family, choice, e.M.nnz())
+    if key not in m._derived:
+        clock = time.perf_counter()
+        closed = method.close(e, choice)
+        seconds = {"derive": e.seconds, "close": time.perf_counter() - clock}
+        inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
+        rate = compile_function(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, slow=("p",))
+        step = newton = None
+        if closed.x_plus is not None and closed.residual is not None:
+            outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
+            step = compile_function(f"{m.name} correction", inputs, outputs, slow=("p",))
+            if closed.solved_first:  # many times in a step: without what is asked for once
+                outputs["residual"] = closed.residual[0]
+                newton = compile_function(f"{m.name} position closure", inputs, outputs, slow=("p",))
+        seconds["compile"] = sum(f.timings.total for f in (rate, step, newton) if f is not None)
+        m._derived[key] = (closed, rate, step, newton, seconds)
+    return m._derived[key]
+
+
+def _choose(e: Equations, start: State, method: Formulation, rows: Rows, guarded: bool) -> Choice:
+    """What the formulation has to know before it is traced."""
+    if method.all_rows:
+        return Choice(rows.moving)
+    if method.guards and (rows.singular or guarded):
+        return Choice(rows.moving, guarded=True)  # guarded equations find out themselves which rows repeat others
+    if rows.singular:
+        raise ModelError(
+            f"{type(method).__name__} cannot start at a singular pose, where no independent velocities can be chosen: "
+            "use cc.Multipliers(), which passes it"
+        )
+    if method.chooses is None:
+        return Choice(rows.kept)
+    # a choice made before is as good as a new one if it is not much worse, and is compiled already
+    known = start.mechanism._derived.setdefault(("pivots", rows.kept, method.chooses), [])
+    pivots = choose_pivots(e, start, rows.kept, method.chooses)
+    before = max(known, key=lambda other: health(e, start, other), default=None)
+    if before is not None and health(e, start, before) > AS_GOOD * health(e, start, pivots):
+        return Choice(rows.kept, pivots=before)
+    known.append(pivots)
+    return Choice(rows.kept, pivots=pivots)
 
 
 def operations(start: State, method: Formulation) -> dict[str, int]:
@@ -93,7 +229,6 @@ def operations(start: State, method: Formulation) -> dict[str, int]:
 
 def right_hand_side(start: State, method: Formulation, t: float = 0.0) -> np.ndarray:
     """``dx`` at a state: a single evaluation, for looking at numbers."""
-    from closedchain.close.formulation import pack
-
     p = parameter_vector(start.mechanism, start.parameters)
-    return compiled(start, method).rhs(t, pack(start.q, start.v), p)
+    program = compiled(start, method)
+    return program.rhs(t, program.pack(start.q, start.v), p)

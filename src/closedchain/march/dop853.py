@@ -15,6 +15,7 @@ from closedchain.march.jit import jit
 from closedchain.march.project import FAILED, hermite_rows, put_back, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
+    SINGULAR,
     accept,
     end_time,
     first_nonfinite,
@@ -256,6 +257,9 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         if put_back(correct, clock, w_correct, y, o, s, x_plus, residual) == FAILED:
             reject_correction(s, h)
             continue
+        if s.pivot < o.least_pivot:
+            s.status = SINGULAR
+            break
         call4(rhs, clock, y, w, k[12])
         s.evaluations += 1
         if first_nonfinite(k[12:13]) >= 0:

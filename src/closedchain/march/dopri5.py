@@ -15,6 +15,7 @@ from closedchain.march.jit import jit
 from closedchain.march.project import CHANGED, FAILED, hermite_rows, put_back, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
+    SINGULAR,
     accept,
     end_time,
     first_nonfinite,
@@ -136,6 +137,9 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         if outcome == FAILED:
             reject_correction(s, h)
             continue
+        if s.pivot < o.least_pivot:
+            s.status = SINGULAR
+            break
         if outcome == CHANGED:
             call4(rhs, clock, y, w, k[6])
             s.evaluations += 1

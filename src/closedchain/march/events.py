@@ -16,6 +16,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
+from closedchain.march.conditioning import KINDS, Conditioning
 from closedchain.march.integrate import DenseOutput
 from closedchain.model.expression import Expression, t
 from closedchain.model.mechanism import Mechanism
@@ -23,7 +24,8 @@ from closedchain.model.parts import suggest
 
 BETWEEN = 4  # looks at each step
 SAME_TIME = 1e-9  # s: what is closer than this happens together
-TOUCHING = 1e-6  # a relative pivot that counts as zero between steps: within about 1e-3 rad of the pose
+TOUCHING = 1e-3  # conditioning that counts as zero: within about 1e-3 rad of a singular pose
+CLEAR = 1e-2  # conditioning at which a singular pose lies behind
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Event:
         For the record and for messages.
     when
         An expression of ``cc.t``, coordinates (``joint.q``), velocities (``joint.v``), frames (``frame.place``,
-        ``frame.speed``), parameters, and closing forces (``cc.multiplier("foot", "z")``).
+        ``frame.speed``), parameters, closing forces (``cc.multiplier("foot", "z")``), and the distance from singular
+        poses (``cc.conditioning("actuation")``).
     direction
         +1: only when it rises through zero; -1: only when it falls; 0: both.
     then
@@ -89,7 +92,7 @@ class Happening:
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
-SINGULAR = "singular pose"
+SINGULAR = {"closure": "singular pose", "actuation": "singular pose of the actuation"}  # by kind of conditioning
 
 
 def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tuple[Event, ...]:
@@ -101,7 +104,7 @@ def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tu
             if name not in cuts:
                 raise ModelError(f"event {event.name!r}: {name!r} is not a cut joint{suggest(name, cuts)}")
         for leaf in event.when.leaves():
-            known = leaf.op in ("time", "parameter", "place", "speed", "multiplier") or leaf.args[0] in mechanism.joints
+            known = leaf.op not in ("coordinate", "velocity") or leaf.args[0] in mechanism.joints
             if not known:
                 raise ModelError(
                     f"event {event.name!r} refers to the unknown joint {leaf.args[0]!r}"
@@ -114,21 +117,27 @@ class Watch:
     """Looks at the steps of a run for events and, if asked to, for singular poses; ``integrate`` calls it."""
 
     def __init__(
-        self, program: Compiled, events: tuple[Event, ...], p: np.ndarray, armed: float | None, singular: str = "pass"
+        self,
+        program: Compiled,
+        events: tuple[Event, ...],
+        p: np.ndarray,
+        armed: float | None,
+        singular: str = "pass",
+        clear: dict[str, bool] | None = None,
     ) -> None:
         self.events, self.armed, self.program, self.p = events, armed, program, p
         self.found: list[tuple[float, Event]] = []
+        self.words: dict[float, str] = {}  # what there is to say of a pose that was found
+        self.conditioning = Conditioning(program, p)
         self._sign = [0.0] * len(events)
-        self._g = _function(program, events, p) if events else None
-        self._pose = None
-        # guarded equations may hold rows that repeat others: their smallest pivot is zero at every pose
-        if singular != "pass" and program.correct is not None and program.rows and not program.guarded:
-            self._pose = Event(SINGULAR, t, then="stop" if singular == "stop" else "record")
+        self._g = self._function() if events else None
+        self._then = {"pass": None, "warn": "record", "stop": "stop"}[singular]
+        self.clear = dict(clear or dict.fromkeys(SINGULAR, True))  # no such pose was told of just before
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to look for."""
-        return self._g is None and self._pose is None
+        return self._g is None and self._then is None
 
     def __call__(self, sol: DenseOutput) -> float | None:
         """Time at which the run must stop, if an event says so; all that happens at that time is found with it."""
@@ -136,6 +145,8 @@ class Watch:
             np.concatenate([np.linspace(a, b, BETWEEN, endpoint=False) for a, b in pairwise(sol.t)]), sol.t[-1]
         )
         forward = 1.0 if sol.t[-1] >= sol.t[0] else -1.0
+        if self.armed is None:  # what is zero at the start, but for rounding, does not pass zero there
+            self.armed = float(sol.t[0])
         found = self._crossings(times, sol, forward) + self._singular(times, sol)
         found.sort(key=lambda x: forward * x[0])
         stop = next((time for time, event in found if event.then != "record"), None)
@@ -149,7 +160,7 @@ class Watch:
         from scipy.optimize import brentq  # only runs with events pay for the import
 
         g = self._g
-        if g is None:
+        if g is None or self.armed is None:
             return []
         values = g(times, sol(times))
         found = []
@@ -162,66 +173,92 @@ class Watch:
                     root = float(
                         brentq(lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i - 1 : i + 1])
                     )
-                    if self.armed is None or forward * (root - self.armed) > SAME_TIME:
+                    if forward * (root - self.armed) > SAME_TIME:
                         found.append((root, event))
                 sign = float(np.sign(value))
             self._sign[k] = sign
         return found
 
     def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
-        """Poses at which the smallest pivot touches zero; it does not change its sign there."""
+        """Poses at which the conditioning of the closures or of the actuation touches zero, each told once."""
         from scipy.optimize import minimize_scalar
 
-        if self._pose is None:
+        if self._then is None:
             return []
-        values = self._pivots(times, sol)
         found = []
         last = len(times) - 1
-        for i in range(last + 1):  # the ends too: the pose may lie between them and their only neighbour
-            before, after = max(i - 1, 0), min(i + 1, last)
-            if values[i] <= values[before] and values[i] <= values[after]:
+        for kind, values in self.conditioning(times, sol(times)).items():
+            if kind not in SINGULAR:
+                continue
+            for i in range(last + 1):  # the ends too: the pose may lie between them and their only neighbour
+                before, after = max(i - 1, 0), min(i + 1, last)
+                self.clear[kind] = self.clear[kind] or values[i] > CLEAR
+                if not self.clear[kind] or values[i] > min(values[before], values[after]):
+                    continue
                 lowest = minimize_scalar(
-                    lambda s: float(self._pivots(np.array([s]), sol)[0]),
+                    lambda s, kind=kind: float(self.conditioning(np.array([s]), sol(np.array([s])))[kind][0]),
                     bounds=sorted((times[before], times[after])),
                     method="bounded",
                     options={"xatol": 1e-10},
                 )
                 if lowest.fun < TOUCHING:
-                    found.append((float(lowest.x), self._pose))
+                    self.clear[kind] = False
+                    time = float(lowest.x)
+                    found.append((time, Event(SINGULAR[kind], t, then=self._then)))
+                    if kind == "actuation":
+                        self.words[time] = self._unheld(time, sol(np.array([time]))[0])
         return found
 
-    def _pivots(self, times: np.ndarray, sol: DenseOutput) -> np.ndarray:
-        assert self.program.correct is not None
-        return self.program.correct.batch(times[:, None], sol(times), self.p)[1][:, 2]
+    def _unheld(self, time: float, x: np.ndarray) -> str:
+        motion = self.conditioning.free_motion(time, x)
+        labels = self.program.equations.topology.v_labels
+        largest = [i for i in np.argsort(-np.abs(motion))[:3] if abs(motion[i]) > 0.1]
+        return (
+            " (type 2): with all actuators locked the mechanism still moves along "
+            f"({', '.join(f'{labels[i]} {motion[i]:+.2f}' for i in largest)})"
+        )
+
+    def _function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """The values of all events (event, time) at many states."""
+        e, closed = self.program.equations, self.program.closed
+        kinds = {kind: ca.SX.sym(kind) for kind in KINDS}
+
+        def special(node: Expression) -> ca.SX | None:
+            if node.op == "conditioning":
+                return kinds[node.args[0]]
+            return _closing_force(self.program, *node.args) if node.op == "multiplier" else None
+
+        g = self.program.of_state([ca.vertcat(*(e.expression(event.when, special) for event in self.events))])[0]
+        parameters = ca.vertcat(e.limbs.p, closed.parameters)
+        f = ca.Function("events", [e.limbs.t, closed.x, parameters, ca.vertcat(*kinds.values())], [ca.densify(g)])
+        p = np.concatenate([self.p, self.program.numbers])
+        used = {leaf.args[0] for x in self.events for leaf in x.when.leaves() if leaf.op == "conditioning"}
+
+        def evaluate(t: np.ndarray, x: np.ndarray) -> np.ndarray:
+            n = len(t)
+            numbers = self.conditioning(t, x) if used else {}
+            missing = used - set(numbers)
+            if missing:
+                raise ModelError(
+                    f"an event asks for the conditioning of the {missing.pop()}, which this mechanism does not have: "
+                    "it needs a loop, a motor or drive, or m.output"
+                )
+            far = np.array([numbers.get(kind, np.ones(n)) for kind in KINDS])
+            return np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)), far)).reshape(-1, n)
+
+        return evaluate
 
 
-def _function(
-    program: Compiled, events: tuple[Event, ...], p: np.ndarray
-) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    e, closed = program.equations, program.closed
-    closure = e.closure
-
-    def lam(node: Expression) -> ca.SX:
-        joint, row = node.args
-        names = list(zip(closure.joints, closure.labels, strict=True))
-        if (joint, row) not in names:
-            known = [f"{a} {b}" for a, b in names]
-            raise ModelError(
-                f"an event refers to the unknown closing force {f'{joint} {row}'!r}{suggest(joint, known)}"
-            )
-        index = names.index((joint, row))
-        if index in program.active and index not in program.rows:
-            raise ModelError(
-                f"an event asks for the closing force {f'{joint} {row}'!r}, which repeats others here and has "
-                "no value of its own: draw the mechanism without the redundancy, or watch another quantity"
-            )
-        return closed.lam[program.rows.index(index)] if index in program.rows else ca.SX(0)  # open: no force
-
-    g = ca.vertcat(*(e.expression(event.when, lam) for event in events))
-    f = ca.Function("events", [e.limbs.t, closed.x, e.limbs.p], [ca.densify(g)])
-
-    def evaluate(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-        n = len(t)
-        return np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)))).reshape(len(events), n)
-
-    return evaluate
+def _closing_force(program: Compiled, joint: str, row: str) -> ca.SX:
+    closure = program.equations.closure
+    names = list(zip(closure.joints, closure.labels, strict=True))
+    if (joint, row) not in names:
+        known = [f"{a} {b}" for a, b in names]
+        raise ModelError(f"an event refers to the unknown closing force {f'{joint} {row}'!r}{suggest(joint, known)}")
+    index = names.index((joint, row))
+    if index in program.active and index not in program.rows:
+        raise ModelError(
+            f"an event asks for the closing force {f'{joint} {row}'!r}, which repeats others here and has "
+            "no value of its own: draw the mechanism without the redundancy, or watch another quantity"
+        )
+    return program.closed.lam[program.rows.index(index)] if index in program.rows else ca.SX(0)  # open: no force

@@ -175,6 +175,8 @@ class Trajectory:
     status, message : how it ended, as a value and as a sentence.
     failure : where it stopped, None if it finished.
     sol : the solution as a function of time, if asked for and if there is a step; else None.
+    pivot : what the last correction told.
+    next_step : the length that the step control would try next, None for a fixed step.
     """
 
     t: np.ndarray
@@ -185,6 +187,8 @@ class Trajectory:
     message: str
     failure: Failure | None = None
     sol: DenseOutput | None = None
+    pivot: float = 1.0
+    next_step: float | None = None
 
     @property
     def success(self):
@@ -283,7 +287,8 @@ def integrate(
     w_correct=None,
     correct_tol: float = 1e-13,
     correct_samples: bool = True,
-    min_pivot: float = 0.0,
+    min_pivot: float = -np.inf,
+    least_pivot: float = -np.inf,
     watch: Callable[[DenseOutput], float | None] | None = None,
     progress: Callable[[float, int], object] | None = None,
     steps_per_call: int = 500,
@@ -307,7 +312,7 @@ def integrate(
     w_correct : (p,) its parameters; None: the same `w`.
     correct_tol : position residual at which a state counts as being on the manifold.
     correct_samples : put also the samples between steps back on the manifold.
-    min_pivot : stop (status `singular`) after a step whose correction tells a smaller pivot.
+    min_pivot, least_pivot : stop (status `singular`) after, or before, a step whose correction tells a smaller pivot.
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     progress : called as `progress(t, steps)` now and then.
     steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
@@ -372,7 +377,7 @@ def integrate(
     o["first_step"] = 0.0 if first_step is None else _positive("first_step", first_step)
     o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples
     o["max_steps"], o["attempts"] = max_steps, steps_per_call
-    o["min_pivot"] = min_pivot
+    o["min_pivot"], o["least_pivot"] = min_pivot, least_pivot
     dense_output = dense_output or watch is not None
     o["keep_states"], o["keep_dense"] = t_eval is None, dense_output
     if not method.adaptive:
@@ -492,4 +497,4 @@ def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_o
     entry = "" if index is None else f" (entry {index})"
     message = f"at t = {float(s['t'])} {what}{entry}: {advice}"
     failure = Failure(float(s["t"]), x.copy(), index, advice)
-    return Trajectory(t, states, steps_t, counts, status, message, failure, sol)
+    return Trajectory(t, states, steps_t, counts, status, message, failure, sol, float(s["pivot"]), float(s["h"]) or None)

@@ -74,21 +74,28 @@ def jit(signature):
     ----------
     signature : a Numba signature or its text.
     """
+    return _kept(numba.njit, signature, {"error_model": "numpy", "nogil": True})
 
+
+def cfunc(signature):
+    """The same for a function that others call by its address."""
+    return _kept(numba.cfunc, signature, {"error_model": "numpy"})
+
+
+def _kept(decorator, signature, options):
     def decorate(function):
         folder = cache_directory()
-        options = {"error_model": "numpy", "nogil": True, "cache": folder is not None}
         if folder is None:
-            return numba.njit(signature, **options)(function)
+            return decorator(signature, cache=False, **options)(function)
 
         # the setting belongs to the user: it is ours only while this function is decorated
         users = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return numba.njit(signature, **options)(function)
+            return decorator(signature, cache=True, **options)(function)
         except OSError:
             # a full disk, or a folder that went away: the machine code is good, only keeping it failed
-            return numba.njit(signature, **{**options, "cache": False})(function)
+            return decorator(signature, cache=False, **options)(function)
         finally:
             numba.config.CACHE_DIR = users
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedchain.derive.equations import derive
+from closedchain.errors import ModelError
 from closedchain.march.assemble import assemble
 from closedchain.march.closing import Closing
 from closedchain.march.redundancy import choose_rows, closure_jacobian, rank, spread
@@ -84,6 +85,8 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     from scipy.linalg import qr
 
     state = assemble(mechanism) if state is None else state
+    if not isinstance(state, State) or state.mechanism is not mechanism:
+        raise ModelError(f"mobility needs a state of this mechanism, from m.assemble(...), not {state!r}")
     e = derive(mechanism)
     n = e.topology.nv
     p = parameter_vector(mechanism, state.parameters)

@@ -14,6 +14,7 @@ from closedchain.march.jit import jit
 from closedchain.march.project import FAILED, hermite_rows, put_back, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
+    SINGULAR,
     CORRECTION_FAILED,
     NAN,
     STEP_TOO_SMALL,
@@ -94,6 +95,9 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         clock[0] = t_new
         if put_back(correct, clock, w_correct, y, o, s, x_plus, residual) == FAILED:
             s.status = CORRECTION_FAILED
+            break
+        if s.pivot < o.least_pivot:
+            s.status = SINGULAR
             break
         f_new = work[STAGES]
         clock[0] = t_new

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.close.formulation import Formulation, pack
+from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
-from closedchain.march.integrate import Failure, Status, Trajectory, integrate
+from closedchain.march.integrate import SOLVERS, Failure, Status, Trajectory, integrate
 from closedchain.march.state import State, parameter_vector
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
@@ -60,31 +60,44 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
     record: list[Happening] = []
     state, work, guarded = start, 0.0, False
     armed: float | None = None
+    next_step = task.first_step
+    clear: dict[str, bool] | None = None
     while True:
         program = compiled(state, task.method, guarded)
         pivot = _pivot(program, state, work)
-        if (program.guarded or pivot < WATCHED) and not guarded:
+        if (program.guarded or (pivot < WATCHED and task.method.guards)) and not guarded:
             guarded = True
             record.append(Happening(state.t, "singular pose", _near_singular(state)))
             if task.singularity == "stop":
                 return [*segments, Segment(state, program, _stopped(state, work, program, task))], record
+            clear = dict.fromkeys(SINGULAR, False)  # this one has been told
             continue
-        trajectory, watch = _piece(state, work, program, task, armed, pivot, first=not segments)
+        p = parameter_vector(state.mechanism, state.parameters)
+        events = tuple(event for event in task.events if _changes(state, event))
+        watch = Watch(program, events, p, armed, task.singularity, clear)
+        trajectory = _put_back(_piece(state, work, program, task, watch, pivot, next_step, first=not segments), program, p)
         segments.append(Segment(state, program, trajectory))
-        if watch is not None:
-            record += [
-                Happening(t, event.name, f"{event.name} at t = {t:.9g} s")
-                for t, event in watch.found
-                if not isinstance(event.then, Switch)
-            ]
-        if trajectory.status is Status.event and watch is not None and watch.found[-1][1].name == SINGULAR:
+        clear = watch.clear
+        record += [
+            Happening(t, event.name, f"{event.name} at t = {t:.9g} s{watch.words.get(t, '')}")
+            for t, event in watch.found
+            if not isinstance(event.then, Switch)
+        ]
+        if trajectory.status is Status.event and watch.found[-1][1].name in SINGULAR.values():
             segments[-1] = replace(segments[-1], trajectory=replace(trajectory, status=Status.singular))
             return segments, record
         if trajectory.status is Status.singular:
-            state, work = _resume(state, trajectory, program)
-        elif trajectory.status is Status.event and watch is not None and _switches(watch, trajectory):
-            state, work = _resume(state, trajectory, program)
-            armed, guarded = state.t, False
+            state, work = _resume(segments[-1])
+            next_step = trajectory.next_step  # the motion goes on as before
+            if trajectory.pivot < WATCHED and not guarded:  # the next step would lead to a singular pose
+                if not task.method.guards and not trajectory.counts.steps:
+                    return segments, record
+                guarded = task.method.guards
+                if task.singularity == "pass":  # otherwise the watch looks for the pose itself
+                    record.append(Happening(state.t, "singular pose", _near_singular(state)))
+        elif trajectory.status is Status.event and _switches(watch, trajectory):
+            state, work = _resume(segments[-1])
+            armed, guarded, next_step = state.t, False, None
             state, happening = switch(state, _switches(watch, trajectory), task.method)
             record.append(happening)
         else:
@@ -93,17 +106,11 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
 
 def _stopped(state: State, work: float, program: Compiled, task: Task) -> Trajectory:
     """A piece that ends where it begins, because the pose is singular."""
-    here, _ = _piece(
-        state,
-        work,
-        program,
-        replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass"),
-        None,
-        1.0,
-        first=True,
-    )
-    x = pack(state.q, state.v, work)
-    return replace(here, status=Status.singular, failure=Failure(state.t, x, None, "start or stop away from it"))
+    here = replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass")
+    watch = Watch(program, (), parameter_vector(state.mechanism, state.parameters), None)
+    trajectory = _piece(state, work, program, here, watch, 1.0, None, first=True)
+    x = program.pack(state.q, state.v, work)
+    return replace(trajectory, status=Status.singular, failure=Failure(state.t, x, None, "start or stop away from it"))
 
 
 def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
@@ -122,21 +129,26 @@ def _changes(state: State, event: Event) -> bool:
 
 
 def _piece(
-    state: State, work: float, program: Compiled, task: Task, armed: float | None, pivot: float, first: bool
-) -> tuple[Trajectory, Watch | None]:
+    state: State,
+    work: float,
+    program: Compiled,
+    task: Task,
+    watch: Watch,
+    pivot: float,
+    first_step: float | None,
+    first: bool,
+) -> Trajectory:
     p = parameter_vector(state.mechanism, state.parameters)
     forward = 1 if task.until >= state.t else -1
     left = task.times[
         (forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)
     ]
-    events = tuple(event for event in task.events if _changes(state, event))
-    watch: Watch | None = Watch(program, events, p, armed, task.singularity)
-    if watch is not None and watch.idle:
-        watch = None
-    trajectory = integrate(
+    looks = not watch.idle
+    chosen = len(program.rows) < len(program.active) or task.method.chooses is not None
+    return integrate(
         task.solver,
         program.rhs.address,
-        pack(state.q, state.v, work),
+        program.pack(state.q, state.v, work),
         (state.t, task.until),
         program.rhs.prepare(p),
         rtol=task.rtol,
@@ -144,30 +156,40 @@ def _piece(
         t_eval=left,
         dense_output=task.dense_output,
         step=task.step,
-        first_step=task.first_step,
+        first_step=first_step if SOLVERS[task.solver].adaptive else None,
         max_step=task.max_step,
         max_steps=task.max_steps,
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(p) if program.correct else None,
-        min_pivot=_least_pivot(program, pivot),
-        watch=watch,
-        steps_per_call=50 if watch else 500,
+        # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
+        min_pivot=FADED * pivot if chosen and not program.guarded else -np.inf,
+        least_pivot=-np.inf if program.guarded else WATCHED,
+        watch=watch if looks else None,
+        steps_per_call=50 if looks else 500,
         progress=task.progress,
     )
-    return trajectory, watch
 
 
-def _resume(state: State, trajectory: Trajectory, program: Compiled) -> tuple[State, float]:
-    """The state where a piece ended; between steps the dense output leaves the manifold a little, so it is put back."""
+def _put_back(trajectory: Trajectory, program: Compiled, p: np.ndarray) -> Trajectory:
+    """A piece that an event ended: between steps the dense output leaves the manifold a little, its end is put back."""
     failure = trajectory.failure
-    assert failure is not None
-    n, m = state.topology.nq, state.topology.nv
+    if trajectory.status is not Status.event or failure is None or program.correct is None:
+        return trajectory
     x = failure.x
-    if program.correct is not None and trajectory.status is Status.event:
-        p = parameter_vector(state.mechanism, state.parameters)
-        for _ in range(3):
-            x = program.correct(failure.t, x, p)[0]
-    return replace(state, q=x[:n].copy(), v=x[n : n + m].copy(), t=failure.t), float(x[-1])
+    for _ in range(3):
+        x = program.correct(failure.t, x, p)[0]
+    states = trajectory.x.copy()
+    states[-1] = x  # the event is the last sample
+    return replace(trajectory, x=states, failure=replace(failure, x=x))
+
+
+def _resume(segment: Segment) -> tuple[State, float]:
+    """The state where a piece ended."""
+    failure = segment.trajectory.failure
+    assert failure is not None
+    p = parameter_vector(segment.start.mechanism, segment.start.parameters)
+    q, v, work = segment.program.unpack(failure.t, failure.x, p)
+    return replace(segment.start, q=q, v=v, t=failure.t), work
 
 
 def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
@@ -217,14 +239,7 @@ def _pivot(program: Compiled, state: State, work: float) -> float:
     if program.correct is None:
         return 1.0
     p = parameter_vector(state.mechanism, state.parameters)
-    return float(program.correct(state.t, pack(state.q, state.v, work), p)[1][2])
-
-
-def _least_pivot(program: Compiled, pivot: float) -> float:
-    """The pivot at which a piece ends."""
-    if program.guarded:
-        return -np.inf
-    return max(WATCHED, FADED * pivot) if len(program.rows) < len(program.active) else WATCHED
+    return float(program.correct(state.t, program.pack(state.q, state.v, work), p)[1][2])
 
 
 def _near_singular(state: State) -> str:

@@ -32,7 +32,8 @@ OPTIONS = np.dtype(
         ("fixed_steps", "i8"),  # number of fixed steps
         ("correct_tol", "f8"),
         ("correct_samples", "i8"),
-        ("min_pivot", "f8"),  # stop where the correction tells a smaller one
+        ("min_pivot", "f8"),  # stop after a step whose correction tells a smaller one
+        ("least_pivot", "f8"),  # stop before a step whose correction tells a smaller one
         ("max_steps", "i8"),
         ("attempts", "i8"),  # of one call of `advance`
         ("keep_states", "i8"),

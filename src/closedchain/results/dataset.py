@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray
 
+from closedchain.march.conditioning import Conditioning
 from closedchain.results.checks import closure_norm, energy_balance
-from closedchain.results.conditioning import conditioning
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -80,8 +80,8 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         "work": ("time", out["work"][:, 0], {"units": "J", "about": "integral of power"}),
         "energy_error": ("time", error, {"units": "J", "exchanged": exchanged}),
     }
-    for name, values in conditioning(run).items():
-        variables[name] = ("time", values, {"units": "1", "about": "0 at a singular pose, see results.conditioning"})
+    for what, values in _conditioning(run).items():
+        variables[f"{what}_conditioning"] = ("time", values, {"units": "1", "about": "0 at a singular pose"})
     attrs = {
         k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
         for k, v in run.metadata.items()
@@ -89,6 +89,14 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
     attrs["parameters"] = json.dumps(run.parameters)
     coords = {"time": ("time", run.t, {"units": "s"}), "closure": rows}
     return xarray.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _conditioning(run: Run) -> dict[str, np.ndarray]:
+    """Conditioning of closure, actuation and output at the samples; only those that all pieces of the run have."""
+    moved = [s for s in run.segments if len(s.trajectory.t)]
+    pieces = [Conditioning(s.program, run.p)(s.trajectory.t, s.trajectory.x) for s in moved]
+    names = [name for name in pieces[0] if all(name in piece for piece in pieces)] if pieces else []
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in names}
 
 
 def _about(unit: str, joint: str, cut: bool) -> dict[str, str]:

@@ -6,13 +6,14 @@ The theory is in ``docs/theory/checks.md``.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedchain.close.formulation import pack
-from closedchain.derive.equations import Equations
+from closedchain.march.compiled import Compiled
 from closedchain.march.closing import Closing
+from closedchain.march.inertia import weightless
 from closedchain.march.integrate import Status
 from closedchain.march.redundancy import closure_jacobian
 
@@ -29,27 +30,32 @@ def explain(run: Run) -> str:
     assert failure is not None
     name = run.mechanism.name
     e = run.program.equations
-    q, v = failure.x[: e.topology.nq], failure.x[e.topology.nq : e.topology.nq + e.topology.nv]
+    q, v, _ = run.segments[-1].program.unpack(failure.t, failure.x, run.p)
     cause = _culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None
-    cause = cause or weightless(e, failure.t, q, v, run.p) or _lost(run, failure.t, q, v)
+    here = replace(run.segments[-1].start, q=q, v=v, t=failure.t)
+    cause = cause or weightless(e, here, run.program.active) or _lost(run, failure.t, q, v) or _told(run)
     said = re.sub(r"^at t = \S+ ", "", trajectory.message)  # the time is said once
     if trajectory.status is Status.singular:
         said = "the pose is singular or close to it"
     if trajectory.status is Status.nan and failure.index is not None:
-        said = said.replace(f"(entry {failure.index})", f"({_entry(e, failure.index)})")
+        said = said.replace(f"(entry {failure.index})", f"({_entry(run.program, failure.index)})")
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {said}"
     if cause:
         text += f". {cause}"
+    if trajectory.status is Status.singular and not run.program.method.guards:
+        text += f". {type(run.program.method).__name__} cannot pass such a pose, cc.Multipliers() can"
     kept = f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are" if len(run.t) else "no sample is"
     return text + f". {kept} kept in the error's .run"
 
 
-def _entry(e: Equations, index: int) -> str:
+def _entry(program: Compiled, index: int) -> str:
     """What an entry of the state's rate is."""
+    e, picked = program.equations, program.closed.velocities
     if index < e.topology.nq:
         return f"rate of {e.topology.q_labels[index]}"
     index -= e.topology.nq
-    return f"acceleration of {e.topology.v_labels[index]}" if index < e.topology.nv else "power"
+    labels = e.topology.v_labels if picked is None else [e.topology.v_labels[i] for i in picked]
+    return f"acceleration of {labels[index]}" if index < len(labels) else "power"
 
 
 def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
@@ -69,33 +75,15 @@ def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
 
 def _ahead(run: Run, t: float, q: np.ndarray, v: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
     """Where the motion is heading for."""
-    rate = run.segments[-1].program.rhs(t, pack(q, v), run.p)
-    if not np.isfinite(rate).all():
-        return q, v
-    return q + dt * rate[: len(q)], v + dt * rate[len(q) : len(q) + len(v)]
+    program = run.segments[-1].program
+    x = program.pack(q, v)
+    rate = program.rhs(t, x, run.p)
+    return program.unpack(t + dt, x + dt * rate, run.p)[:2] if np.isfinite(rate).all() else (q, v)
 
 
-def weightless(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> str | None:
-    """A sentence about the joint velocity that nothing gives an inertia, if there is one."""
-    M = np.array(e.function("inertia", {"M": e.M})(t, q, v, p))
-    if not M.size or not np.isfinite(M).all():
-        return None
-    # angles and lengths have different units: compare after scaling to a unit diagonal
-    d = np.sqrt(np.maximum(np.diag(M), 1e-300))
-    value, vector = np.linalg.eigh(M / np.outer(d, d))
-    flat = np.diag(M) <= 1e-14 * np.diag(M).max()
-    if value[0] > 1e-13 and not flat.any():
-        return None
-    i = int(np.argmax(flat)) if flat.any() else int(np.argmax(np.abs(vector[:, 0])))
-    return (
-        f"Joint velocity {e.topology.v_labels[i]!r} has no inertia (body {_outer_body(e, i)!r} and what hangs on it "
-        "weigh nothing against this motion): give it a mass or a moment of inertia, for instance a rod a radius, "
-        "or cut another joint"
-    )
-
-
-def _outer_body(e: Equations, i: int) -> str:
-    return next(link.body.name for link in e.topology.links if link.v.start <= i < link.v.stop)
+def _told(run: Run) -> str | None:
+    """What the record says of the singular pose at which the run was to stop."""
+    return run.record[-1].text if run.status is Status.singular and run.record else None
 
 
 def _lost(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -19,63 +19,17 @@ if TYPE_CHECKING:
     from closedchain.results.run import Run
 
 
-def evaluate(
-    program: Compiled,
-    key: object,
-    expressions: Callable[[], dict[str, ca.SX]],
-    t: np.ndarray,
-    x: np.ndarray,
-    p: np.ndarray,
-) -> dict[str, np.ndarray]:
-    """Evaluate traced expressions of (t, x, p) at many samples; leading axis is time.
-
-    ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough
-    here, and saves the user a compilation.
-    """
-    derived = program.functions
-    if key not in derived:
-        inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p]
-        traced = expressions()
-        dense = ca.cse([ca.densify(v) for v in traced.values()])
-        derived[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
-    f = derived[key]
-    n = len(t)
-    out = {}
-    values = f.map(n)(np.asarray(t).reshape(1, n), np.asarray(x).T, np.tile(p[:, None], (1, n))) if n else []
-    values = values if isinstance(values, tuple | list) else [values]
-    for i, name in enumerate(f.name_out()):
-        shape = f.size_out(i)
-        flat = np.array(values[i]) if n else np.zeros((shape[0], 0))
-        # columns come time after time: (rows, n * columns)
-        out[name] = flat.reshape(shape[0], n, shape[1]).transpose(1, 0, 2)
-    return out
-
-
 def outputs(segments: Sequence[Segment], p: np.ndarray) -> dict[str, np.ndarray]:
     """All standard results at the samples of a run, each (time, size).
 
     ``lam`` has a column for every closure row; rows that are redundant or open have no force.
     """
     pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, p) for s in segments]
-    out = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-    _count_turns(segments[0].program, out["q"])
-    return out
-
-
-def _count_turns(program: Compiled, q: np.ndarray) -> None:
-    """Angles of cut joints are measured between -pi and pi; over time they are continued, in place."""
-    topology = program.equations.topology
-    column = 0
-    for joint in topology.joints:
-        cut = joint.name not in topology.tree_joints and joint.type.name != "screw"
-        for unit in joint.type.coordinate_units:
-            if cut and unit == "rad" and len(q):
-                q[:, column] = np.unwrap(q[:, column])
-            column += 1
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
 def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
-    return {k: v[:, :, 0] for k, v in evaluate(program, "outputs", lambda: _columns(program), t, x, p).items()}
+    return {k: v[:, :, 0] for k, v in program.evaluate("outputs", lambda: _columns(program), t, x, p).items()}
 
 
 def _columns(program: Compiled) -> dict[str, ca.SX]:
@@ -93,7 +47,7 @@ def _columns(program: Compiled) -> dict[str, ca.SX]:
         "c": active * e.closure.c,
         "c_dot": active * (e.closure.A @ e.limbs.v + e.closure.c_t),
         "kinetic": e.kinetic,
-        "potential": e.potential,
+        "potential": e.potential + closed.stored,
         "power": closed.dx[-1],
         "work": closed.x[-1],
     }
@@ -123,7 +77,7 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    got = evaluate(run.program, frame, lambda: columns, run.t, run.x, run.p)
+    got = run.program.evaluate(frame, lambda: columns, run.t, run.x, run.p)
     axes = list("xyz")
     return xarray.Dataset(
         {

@@ -24,7 +24,6 @@ from closedchain.derive.rnea import body_forces
 from closedchain.derive.spatial import Transform
 from closedchain.errors import ModelError
 from closedchain.model.parts import Frame, Joint, suggest
-from closedchain.results.evaluate import evaluate
 
 if TYPE_CHECKING:
     import xarray
@@ -131,7 +130,7 @@ def _solve(
     stiffness: Mapping[str, float],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     e = program.equations
-    got = evaluate(program, "reactions", lambda: _columns(program, joints), t, x, p)
+    got = program.evaluate("reactions", lambda: _columns(program, joints), t, x, p)
     n, nj = len(t), len(joints)
     links = e.topology.links
     open_ = {e.closure.joints[i] for i in range(len(e.closure))} - {e.closure.joints[i] for i in program.active}

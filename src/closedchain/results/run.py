@@ -134,11 +134,12 @@ class Run:
 
     def state(self, index: int = -1) -> State:
         """The state at one of the samples, to start from or to look at."""
-        topology = self.program.equations.topology
+        if not isinstance(index, int | np.integer) or not -len(self.t) <= index < len(self.t):
+            raise ModelError(f"the run has {len(self.t)} samples: its states are numbered 0 to {len(self.t) - 1}, not {index!r}")
         x = self.x[index]
-        q, v = x[: topology.nq].copy(), x[topology.nq : topology.nq + topology.nv].copy()
         times = np.cumsum([len(s.trajectory.t) for s in self.segments])
         piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
+        q, v, _ = piece.program.unpack(float(self.t[index]), x, self.p)
         return State(self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints)
 
     def frame(self, frame: Frame | Body | str) -> xarray.Dataset:

@@ -18,14 +18,16 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, check_events
+from closedchain.march.inertia import weightless
 from closedchain.march.integrate import SOLVERS
 from closedchain.march.segments import Task, march
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
-from closedchain.results.diagnose import explain, weightless
+from closedchain.results.diagnose import explain
 from closedchain.results.run import Run
 
 SAMPLES = 201
+LEAST_RTOL = 3e-15  # some units of rounding
 
 
 def simulate(
@@ -70,8 +72,9 @@ def simulate(
     events
         `Event` objects: record, stop, or open and close joints when an expression passes zero.
     singularity
-        Near a singular pose: ``"pass"`` (default) goes on with closures watched one by one and keeps a record,
-        ``"warn"`` also warns, ``"stop"`` ends the run with a sentence.
+        At a singular pose of the closures or of the actuators: ``"pass"`` (default) goes on, with closures watched one
+        by one, and keeps a record of the first; ``"warn"`` looks for all of them, also between steps, and warns;
+        ``"stop"`` ends the run there with a sentence.
     step, first_step, max_step, max_steps
         Limits of the steps; ``step`` for ``"rk4"`` only.
     dense_output
@@ -95,10 +98,16 @@ def simulate(
     """
     method = Multipliers() if method is None else method
     check_options(solver, until, begin, rtol, atol, step, singularity)
-    for name, value in (("first_step", first_step), ("max_step", max_step)):
-        if value is not None and not value > 0:
-            raise ModelError(f"{name} must be positive, not {value}")
-    if not hasattr(method, "close"):
+    for name, value in (("first_step", first_step), ("max_step", max_step), ("max_steps", max_steps)):
+        if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
+            raise ModelError(f"{name} must be a positive number, not {value!r}")
+    if not isinstance(mechanism, Mechanism):
+        raise ModelError(f"simulate needs a cc.Mechanism, not {mechanism!r}")
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
+    if progress is not None and not callable(progress):
+        raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
+    if not isinstance(method, Formulation):
         raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
@@ -117,11 +126,6 @@ def simulate(
     clock = time.perf_counter()
     program = compiled(start, method)
     check_start(program, start, p)
-    if singularity != "pass" and program.rows and not program.closed.watched:
-        raise ModelError(
-            f"singularity={singularity!r} needs pivots that this method does not watch: "
-            "use Multipliers(stabilise='projection')"
-        )
     prepared = time.perf_counter()
     cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
     task = Task(
@@ -153,7 +157,10 @@ def simulate(
 def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
     """The times at which the motion is kept."""
     if t_eval is not None:
-        times = np.asarray(t_eval, float)
+        try:
+            times = np.asarray(t_eval, float)
+        except (TypeError, ValueError):
+            raise ModelError(f"t_eval must be a vector of finite times, not {t_eval!r}") from None
         if times.ndim != 1 or not np.isfinite(times).all():
             raise ModelError(f"t_eval must be a vector of finite times, not {t_eval!r}")
         low, high = min(begin, until), max(begin, until)
@@ -189,6 +196,8 @@ def check_options(
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise ModelError(f"{name} must be a positive number, not {value}")
+    if SOLVERS[solver].adaptive and rtol < LEAST_RTOL:
+        raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
     if SOLVERS[solver].adaptive and step is not None:
         raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
     if not SOLVERS[solver].adaptive and (step is None or not step > 0):
@@ -198,7 +207,7 @@ def check_options(
 def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
     """A start that leaves a loop open would be a wrong answer from the first step on."""
     e = program.equations
-    missing = weightless(e, start.t, start.q, start.v, p)
+    missing = weightless(e, start, program.active)
     if missing:
         raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
     Closing(e, p, time=start.t, open_joints=start.open_joints).check_fixed()

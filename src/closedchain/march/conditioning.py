@@ -1,0 +1,110 @@
+"""How far a pose is from singular ones, as numbers between 0 (singular) and 1.
+
+With ``A`` the closure rows (scaled to unit length), ``N`` a basis of the motions they allow, ``J_act`` the actuated
+joint velocities and ``J_out`` the twist of the output frame (Gosselin and Angeles 1990, IEEE Trans. Robotics and
+Automation 6(3), 281-290; Zlatanov, Bonev and Gosselin 2002 for constraint singularities):
+
+closure
+    The smallest singular value of ``A`` that a generic pose has, over the largest. Zero: a constraint singularity, the
+    mechanism gains a freedom.
+actuation (type 2)
+    Smallest singular value of ``J_act N``. Zero: something moves although all actuators are locked. Where there are
+    fewer actuators than freedoms, which is a choice and no singularity, zero means that they hinder each other.
+output (type 1)
+    Of the singular values of ``J_out N``, the one that a generic pose has as its smallest, over the largest one seen.
+    Zero: the output cannot move in some direction, however the actuators move.
+
+The theory is in ``docs/theory/checks.md``.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from closedchain.march.compiled import Compiled
+
+KINDS = ("closure", "actuation", "output")
+ZERO = 1e-8  # relative size of a singular value that is zero at every pose
+
+
+class Conditioning:
+    """The conditioning numbers of a mechanism along a motion: call it with times and states.
+
+    What a generic pose is becomes known from the poses seen so far: ranks only grow.
+    """
+
+    def __init__(self, program: Compiled, p: np.ndarray) -> None:
+        self.program, self.p = program, p
+        e = program.equations
+        m = e.topology.mechanism
+        # all rows, not only those that are solved: the number then does not depend on which ones are. A drive is an
+        # actuator, although it is solved as a closure
+        self.loops = [row for row in program.moving if e.closure.joints[row] not in m.drives]
+        self.rank = {"closure": program.rank if len(self.loops) == len(program.moving) else 0, "output": 0}
+        self.largest = 0.0  # singular value of the output
+        self._traced = self._jacobian_columns()
+
+    def __call__(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
+        """Conditioning by kind, at many states; only the kinds that the mechanism has."""
+        out: dict[str, np.ndarray] = {}
+        got = self._jacobians(t, x)
+        motions = self._motions(got, out)
+        if motions.shape[2] == 0:
+            return out
+        if "actuation" in got:
+            out["actuation"] = np.linalg.svd(got["actuation"] @ motions, compute_uv=False)[:, -1]
+        if "output" in got:
+            s = np.linalg.svd(got["output"] @ motions, compute_uv=False)
+            self.rank["output"] = max(self.rank["output"], int((s > ZERO * s[:, :1]).sum(axis=1).max()), 1)
+            self.largest = max(self.largest, float(s.max()), 1e-300)
+            out["output"] = s[:, self.rank["output"] - 1] / self.largest
+        return out
+
+    def free_motion(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The motion that all actuators together hold least, at a state; joint velocities, largest one 1."""
+        got = self._jacobians(np.array([t]), x[None])
+        N = self._motions(got, {})[0]
+        motion = N @ np.linalg.svd(got["actuation"][0] @ N)[2][-1]
+        return motion / motion[int(np.argmax(np.abs(motion)))]
+
+    def _jacobians(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
+        return self.program.evaluate("conditioning", lambda: self._traced, t, x, self.p) if self._traced else {}
+
+    def _jacobian_columns(self) -> dict[str, ca.SX]:
+        e = self.program.equations
+        m = e.topology.mechanism
+        columns = {"closure": e.closure.A[self.loops, :]} if self.loops else {}
+        driven = dict.fromkeys((motor.joint, motor.index) for motor in m.motors.values())
+        driven |= dict.fromkeys((drive.joint, drive.index) for drive in m.drives.values())
+        if driven:
+            rows = [e.measures.jacobian(m.joints[joint])[index, :] for joint, index in driven]
+            columns["actuation"] = ca.vertcat(*rows)
+        if m.output is not None:
+            J = e.motion.frame(m.output).J
+            columns["output"] = ca.vertcat(J.ang, J.lin)
+        return columns
+
+    def _motions(self, got: dict[str, np.ndarray], out: dict[str, np.ndarray]) -> np.ndarray:
+        """What the closures allow, as columns for each state; their conditioning is noted in ``out``."""
+        n = self.program.equations.topology.nv
+        if "closure" not in got:
+            count = len(next(iter(got.values()))) if got else 0
+            return np.broadcast_to(np.eye(n), (count, n, n))
+        units = self.program.equations.closure.units
+        A = _scaled(got["closure"], [units[row] for row in self.loops])
+        _, s, vt = np.linalg.svd(A)
+        self.rank["closure"] = max(self.rank["closure"], int((s > ZERO * s[:, :1]).sum(axis=1).max()))
+        rank = self.rank["closure"]
+        out["closure"] = s[:, rank - 1] / s[:, 0]
+        return np.swapaxes(vt[:, rank:], 1, 2)
+
+
+def _scaled(A: np.ndarray, units: list[str]) -> np.ndarray:
+    """Rows of one unit over their common size, which does not depend on the directions of the axes."""
+    out = A.copy()
+    for unit in set(units):
+        rows = [i for i, other in enumerate(units) if other == unit]
+        size = np.sqrt((A[:, rows] ** 2).sum(axis=(1, 2), keepdims=True) / len(rows))
+        out[:, rows] /= np.maximum(size, 1e-300)
+    return out
