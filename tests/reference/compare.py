@@ -8,10 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import derive
 from closedchain.march.compiled import right_hand_side
 from closedchain.march.state import State, parameter_vector
+from tests.turns import with_counters
 
 HERE = Path(__file__).parent
 INDEX_1 = Multipliers("none")  # nothing is added to the equations of motion where a state is not closed
@@ -44,12 +46,12 @@ def columns(run, *names):
 def pointwise(mechanism):
     """A function of ``(q, v, t, parameters)``: M, h, tau, c, A, gamma, a, lam at any state, closed or not."""
     e = derive(mechanism)
-    closed = INDEX_1.close(e, tuple(range(len(e.closure))))
+    closed = INDEX_1.close(e, Choice(tuple(range(len(e.closure)))))
     traced = {"M": e.M, "h": e.h, "tau": e.tau, "c": e.closure.c, "A": e.closure.A, "gamma": e.closure.gamma}
     f = e.function("pointwise", traced | {"a": closed.a, "lam": closed.lam})
 
     def at(q, v, t=0.0, parameters=None):
-        values = map(np.array, f(t, q, v, parameter_vector(mechanism, parameters)))
+        values = map(np.array, f(t, with_counters(e.topology, q), v, parameter_vector(mechanism, parameters)))
         named = dict(zip(f.name_out(), values, strict=True))
         return SimpleNamespace(**{name: x if name in ("M", "A") else x.ravel() for name, x in named.items()})
 
@@ -58,6 +60,6 @@ def pointwise(mechanism):
 
 def native_accelerations(mechanism, q, v, t=0.0, parameters=None):
     """The same accelerations from the machine code that a run uses."""
-    state = State(mechanism, np.asarray(q, float), np.asarray(v, float), dict(parameters or {}))
     e = derive(mechanism)
+    state = State(mechanism, with_counters(e.topology, q), np.asarray(v, float), dict(parameters or {}))
     return right_hand_side(state, INDEX_1, t)[e.topology.nq : e.topology.nq + e.topology.nv]

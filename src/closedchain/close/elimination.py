@@ -183,7 +183,7 @@ def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Colum
     """Jacobian of each terminal (a sparse column of B'), and each row's coefficients on them.
 
     A body's twist serves as terminals if at least twice as many rows act on the body as its twist has components that
-    can move: with fewer rows, their own values are the cheaper description.
+    can move, and more than two: with fewer rows, their own values are the cheaper description.
     """
     acting: dict[int, int] = {}
     for r in rows:
@@ -194,7 +194,7 @@ def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Colum
     for link, count in acting.items():
         J = closure.twist(link)
         moving = [i for i in range(6) if J[i, :].nnz() > 0]
-        if count >= 2 * len(moving):
+        if count > 2 and count >= 2 * len(moving):
             shared[link] = moving
             for i in moving:
                 jacobian["twist", link, i] = _column(J[i, :])

@@ -4,12 +4,12 @@ How to write your own formulation
 ---------------------------------
 1. Make a file in this folder, named after the method. Its docstring gives the reference and the equations with the
    paper's own numbers.
-2. Write a frozen dataclass with the options of the method and a method ``close(equations, rows, guarded) -> Closed``.
-   `equations` (see `derive.equations`) has ``M, h, tau, c, A, gamma`` as traced matrices; ``rows`` are the closure
-   rows that are independent, all others follow from them; ``guarded`` asks for pivots that are watched (see
-   `close.elimination`).
-3. Choose the state ``x``. Its last entry is the work ``W`` done on the mechanism by all that has no potential, so that
-   the energy balance of a run can be checked: ``W' = power``.
+2. Write a frozen dataclass, derived from `Formulation`, with the options of the method and a method
+   ``close(equations, choice) -> Closed``. `equations` (see `derive.equations`) has ``M, h, tau, c, A, gamma`` as
+   traced matrices; `Choice` tells which closure rows to solve.
+3. Choose the state ``x``: the coordinates ``q``, then all velocities or some of them. Its last entry is the work ``W``
+   done on the mechanism by all that has no potential, so that the energy balance of a run can be checked:
+   ``W' = power``.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
    `put_back` below is the usual one.
 5. Add the class to ``METHODS`` in `close.methods` and to the names in ``closedchain/__init__.py``. The tests in
@@ -20,13 +20,32 @@ How to write your own formulation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import casadi as ca
-import numpy as np
 
 from closedchain.derive.equations import Equations
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was decided with numbers, before anything is traced.
+
+    Attributes
+    ----------
+    rows
+        Closure rows to solve; all others follow from them.
+    guarded
+        Whether rows may lose their independence on the way, and are then to be left out (see `close.elimination`).
+    pivots
+        Each row with a velocity that it determines, in an order that a factorisation can follow; the velocities left
+        over are independent. Only for methods that choose independent velocities.
+    """
+
+    rows: tuple[int, ...]
+    guarded: bool = False
+    pivots: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +55,25 @@ class Closed:
     Attributes
     ----------
     x
-        State symbol.
+        State symbol: coordinates q, velocities (all or some), work W.
     dx
         Its rate, a function of the equations' ``t``, ``x`` and ``p``.
     q, v
         Coordinates and velocities as functions of ``t, x, p``.
     a, lam
-        Accelerations, and the multipliers of the kept rows.
+        Accelerations, and the multipliers of the chosen rows.
     x_plus, residual
-        One Newton step back to the manifold, and before it: the residuals of position and velocity, and the smallest
-        relative pivot of the closures (small near a singular pose); None if never needed.
-    watched
-        Whether that pivot is real: only then singular poses can be seen coming.
+        One Newton step back to the manifold, and before it: the residuals of position and velocity, and how healthy the
+        equations are (the smallest relative pivot of the closures: small near a singular pose, or where rows or
+        independent velocities have to be chosen anew); None if never needed.
+    parameters
+        Symbols of the method's own numbers, which follow those of the mechanism in the compiled functions.
+    stored
+        Energy in the closures, where they are springs, J.
+    velocities
+        Which velocities belong to the state; None for all.
+    solved_first
+        Whether ``dx`` is right only at states that the Newton step has been applied to until it rests.
     """
 
     x: ca.SX
@@ -58,29 +84,54 @@ class Closed:
     lam: ca.SX
     x_plus: ca.SX | None = None
     residual: ca.SX | None = None
-    watched: bool = False
+    stored: ca.SX = field(default_factory=lambda: ca.SX(0))
+    parameters: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    velocities: tuple[int, ...] | None = None
+    solved_first: bool = False
 
 
-class Formulation(Protocol):
-    """The interface of every method in this folder."""
+class Formulation:
+    """The base of every method in this folder.
 
-    def close(self, equations: Equations, rows: tuple[int, ...], guarded: bool = False) -> Closed:
+    Attributes
+    ----------
+    all_rows
+        Springs act in every closure row, also in those that repeat others.
+    by_limbs
+        Each limb must have inertia of its own: the method divides by it.
+    chooses
+        ``"velocities"`` or ``"coordinates"`` where the method needs independent ones, in `Choice.pivots`; a quaternion is
+        one coordinate, but three velocities.
+    guards
+        The method can pass singular poses, with `Choice.guarded`.
+    """
+
+    all_rows: ClassVar[bool] = False
+    by_limbs: ClassVar[bool] = False
+    chooses: ClassVar[str | None] = None
+    guards: ClassVar[bool] = True
+
+    @property
+    def family(self) -> object:
+        """What a compiled program depends on; methods that differ in `numbers` only share one."""
+        return self
+
+    def numbers(self, equations: Equations, choice: Choice) -> list[float]:
+        """Values of `Closed.parameters`."""
+        return []
+
+    def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system."""
-        ...
+        raise NotImplementedError
 
     def citation(self) -> str:
         """What to cite."""
-        ...
+        raise NotImplementedError
 
 
 def state_symbols(equations: Equations) -> ca.SX:
     """The state ``x = (q, v, W)`` made of the equations' own symbols."""
     return ca.vertcat(equations.limbs.q, equations.limbs.v, ca.SX.sym("W"))
-
-
-def pack(q: np.ndarray, v: np.ndarray, W: float = 0.0) -> np.ndarray:
-    """Numbers of a state ``x = (q, v, W)``."""
-    return np.concatenate([q, v, [W]])
 
 
 def normalise(equations: Equations, q: ca.SX) -> ca.SX:

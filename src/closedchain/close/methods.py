@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from closedchain.close.denoc import DeNOC
 from closedchain.close.formulation import Formulation
+from closedchain.close.independent import IndependentCoordinates
+from closedchain.close.modified_denoc import ModifiedDeNOC
 from closedchain.close.multipliers import Baumgarte, Multipliers
+from closedchain.close.operational_space import OperationalSpace
+from closedchain.close.projection import Projection
+from closedchain.close.virtual_spring import VirtualSpring
 
 METHODS: dict[str, Formulation] = {
     "multipliers": Multipliers(),
     "multipliers-baumgarte": Multipliers(Baumgarte()),
     "multipliers-none": Multipliers("none"),
+    "projection": Projection(),
+    "independent-coordinates": IndependentCoordinates(),
+    "operational-space": OperationalSpace(),
+    "denoc": DeNOC(),
+    "virtual-spring": VirtualSpring(1e6, 1e3),
+    "modified-denoc": ModifiedDeNOC(1e6, 1e3),
 }

@@ -20,12 +20,13 @@ The theory is in ``docs/theory/multipliers.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 
 import casadi as ca
 
+from closedchain.close.denoc import factor_limbs
 from closedchain.close.elimination import ClosureFactor, TreeFactor
-from closedchain.close.formulation import Closed, has_quaternions, normalise, state_symbols
+from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
+from closedchain.close.manifold import newton_step, split
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 
@@ -46,7 +47,7 @@ class Baumgarte:
 
 
 @dataclass(frozen=True)
-class Multipliers:
+class Multipliers(Formulation):
     """Index-1 multipliers.
 
     Attributes
@@ -72,18 +73,18 @@ class Multipliers:
             return "Eich (1993), SIAM J. Numer. Anal. 30, 1467-1482"
         return "Featherstone (2008), Rigid Body Dynamics Algorithms, chapter 8"
 
-    def close(self, equations: Equations, rows: tuple[int, ...], guarded: bool = False) -> Closed:
+    def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system; see the module's docstring for the equations."""
         e = equations
-        picked = list(rows)
+        picked = list(choice.rows)
         c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
-        tree = TreeFactor(e.M)
-        cuts = ClosureFactor(tree, e.closure, rows, guarded)
+        tree = factor_limbs(e)
+        cuts = ClosureFactor(tree, e.closure, choice.rows, choice.guarded)
 
         # closing forces balance what the free limbs would do; the limbs then move under both
         u = tree.half(dict(enumerate(ca.vertsplit(e.tau - e.h))))
-        lam, reaction = cuts.solve(_split(e.closure.gamma[picked, :] - self._stabiliser(c, c_dot)), u)
+        lam, reaction = cuts.solve(split(e.closure.gamma[picked, :] - self._stabiliser(c, c_dot)), u)
         a = tree.finish({k: x - reaction[k] if k in reaction else x for k, x in u.items()})
 
         x = state_symbols(e)
@@ -92,8 +93,7 @@ class Multipliers:
         dx = ca.vertcat(e.qdot, a, power)
         x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
         force = ca.vertcat(ca.SX(0, 1), *lam)
-        watched = self.stabilise == "projection" and len(rows) > 0
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual, watched)
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual)
 
     def _stabiliser(self, c: ca.SX, c_dot: ca.SX) -> ca.SX:
         if not isinstance(self.stabilise, Baumgarte):
@@ -106,27 +106,4 @@ class Multipliers:
         self, e: Equations, x: ca.SX, c: ca.SX, c_dot: ca.SX, tree: TreeFactor, cuts: ClosureFactor
     ) -> tuple[ca.SX | None, ca.SX | None]:
         """One Newton step of positions and velocities back to the manifold; quaternions to length one."""
-        project = self.stabilise == "projection" and c.numel() > 0
-        if not project and not has_quaternions(e):
-            return None, None
-        q, v, W = e.limbs.q, e.limbs.v, x[-1]
-        residual = ca.SX([0.0, 0.0, 1.0])
-        if project:
-            dq, dv = (-tree.finish(cuts.solve(_split(r))[1]) for r in (c, c_dot))
-            q = q + ca.substitute(e.qdot, v, dq)
-            v = v + dv
-            weights = ca.vertcat(*cuts.counts)
-            residual = ca.vertcat(_largest(weights * c), _largest(weights * c_dot), reduce(ca.fmin, cuts.pivots))
-        x_plus = ca.vertcat(normalise(e, q), v, W)
-        if has_quaternions(e):
-            # lengths first: a Newton step taken with quaternions of another length would be undone in part
-            x_plus, residual = ca.substitute([x_plus, residual], [e.limbs.q], [normalise(e, e.limbs.q)])
-        return x_plus, residual
-
-
-def _split(column: ca.SX) -> list[ca.SX]:
-    return ca.vertsplit(ca.densify(column)) if column.numel() else []
-
-
-def _largest(column: ca.SX) -> ca.SX:
-    return reduce(ca.fmax, (ca.fabs(x) for x in _split(column)))
+        return newton_step(e, x, c, c_dot, tree, cuts, project=self.stabilise == "projection")

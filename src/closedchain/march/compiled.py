@@ -141,8 +141,8 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
     choice = _choose(e, start, method, rows, guarded)
     if method.by_limbs and not heavy:
         raise ModelError(
-            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {m.name!r} ends in a body without "
-            "mass: give it a mass, or use cc.Multipliers()"
+            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {m.name!r} ends in a body "
+            "without mass: give it a mass, or use cc.Multipliers()"
         )
     key = ("compiled", method, choice, rows.active, heavy)
     if key not in m._derived:
@@ -156,7 +156,7 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
             from closedchain.march.solved_first import SolvedFirst  # loads Numba
 
             assert newton is not None
-            rhs = SolvedFirst(Bound(newton, numbers), rhs)
+            rhs = SolvedFirst(Bound(newton, numbers), Bound(rate, numbers))
         m._derived[key] = Compiled(
             e, method, closed, rhs, correct, choice, rows.active, rows.moving, len(rows.kept), numbers, seconds
         )

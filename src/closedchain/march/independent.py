@@ -79,7 +79,7 @@ def health(e: Equations, state: State, pivots: Pivots) -> float:
         left[i + 1 :] -= np.outer(left[i + 1 :, column] / left[i, column], left[i])
     if not free or not pivots:
         return out
-    swiftest = np.abs(np.linalg.solve(A[np.ix_(rows, columns)], A[np.ix_(rows, free)])).max()
+    swiftest = np.abs(np.linalg.solve(np.triu(left[:, columns]), left[:, free])).max()
     return min(out, 1.0 / max(1.0, float(swiftest)))
 
 

@@ -25,6 +25,7 @@ from closedchain.native.call import call4, call5
 from closedchain.native.counts import OperationCounts
 
 RESTS = 1e-9  # rad or m: the error after a step of this size is below rounding
+FAR = 1.0  # rad or m: what the first step may be at most
 CONTRACTS = 0.5  # of the step before: what the next one may be at most
 ITERATIONS = 12
 HEADER = 8  # two addresses in halves; sizes of x and of the parameters of both; Newton steps made so far
@@ -49,7 +50,7 @@ def _evaluate(t, x, w, dx):  # type: ignore[no-untyped-def]
 
     for i in range(n):
         y[i] = state[i]
-    last = np.inf
+    most = FAR
     solved = False
     for _ in range(ITERATIONS):
         call5(newton, clock, y, w_newton, y_plus, residual)
@@ -62,9 +63,9 @@ def _evaluate(t, x, w, dx):  # type: ignore[no-untyped-def]
         if step <= RESTS:
             solved = True
             break
-        if not step <= CONTRACTS * last:  # also when it is not a number
+        if not step <= most:  # also when it is not a number
             break
-        last = step
+        most = CONTRACTS * step
     if solved:
         call4(rates, clock, y, w_rates, out)
     else:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
 from closedchain.march.state import parameter_vector
 from tests.identities.sample import solved_rows
@@ -30,7 +31,7 @@ def test_directions_that_no_row_holds(pistons):
     e = derive(m)
     q, v = np.zeros(e.topology.nq), np.zeros(e.topology.nv)
     rows = solved_rows(e, cc.State(m, q, v))
-    f = e.function("f", {"a": cc.Multipliers().close(e, rows).a})
+    f = e.function("f", {"a": cc.Multipliers().close(e, Choice(rows)).a})
     a = dict(zip(e.topology.v_labels, np.array(f(0, q, v, parameter_vector(m)))[:, 0], strict=True))
     rise = sum(20.0 + k for k in range(pistons)) / (10.0 + pistons) - 9.81
     assert a["floats.y"] == pytest.approx(rise, rel=1e-13)
@@ -42,7 +43,7 @@ def operations(m, q):
     """Scalar operations of the accelerations."""
     e = derive(m)
     rows = solved_rows(e, cc.State(m, q, np.zeros(e.topology.nv)))
-    closed = cc.Multipliers("none").close(e, rows)
+    closed = cc.Multipliers("none").close(e, Choice(rows))
     return e.function("f", {"a": closed.a}).n_instructions()
 
 
@@ -80,7 +81,7 @@ def test_deep_chains_with_many_loops(seed):
     q = drawing.q()
     v = np.random.default_rng(seed).normal(size=e.topology.nv)
     rows = list(solved_rows(e, cc.State(m, q, v)))
-    closed = cc.Multipliers("none").close(e, tuple(rows))
+    closed = cc.Multipliers("none").close(e, Choice(tuple(rows)))
     out = {
         "M": e.M,
         "b": e.tau - e.h,

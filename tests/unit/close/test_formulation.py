@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 
 import closedchain as cc
-from closedchain.close.formulation import has_quaternions, normalise, pack, state_symbols
+from closedchain.close.formulation import has_quaternions, normalise, state_symbols
 from closedchain.derive.equations import derive
 from tests.random_mechanisms import shape
 
@@ -39,5 +39,3 @@ def test_has_quaternions(rng):
 def test_state(rng):
     e = chain(rng)
     assert state_symbols(e).numel() == 12 + 10 + 1
-    assert pack(np.arange(2.0), np.arange(3.0), 5.0).tolist() == [0, 1, 0, 1, 2, 5]
-    assert pack(np.arange(2.0), np.arange(3.0))[-1] == 0

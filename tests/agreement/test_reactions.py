@@ -1,0 +1,35 @@
+"""Every exact formulation gives the same reactions in every joint, tree joints and cut joints alike."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.close.methods import METHODS
+from tests.agreement.test_library import states
+
+EXACT = [name for name, method in METHODS.items() if not method.all_rows]
+
+
+def reactions(m, state, method):
+    """Force and moment in every joint at a state: a run of no length."""
+    run = cc.simulate(m, state, until=state.t, method=method)
+    out = {}
+    for joint in (name for name, joint in m.joints.items() if joint.type.closure):
+        got = run.reaction(joint)
+        out[joint] = np.concatenate([got["force"].values[0], got["moment"].values[0]])
+    return out
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "five-bar", "rrr3", "pacdrive", "delta"])
+def test_reactions(name):
+    m = cc.library.get(name).build()
+    state = replace(next(states(m)), parameters={})
+    wanted = reactions(m, state, cc.Multipliers())
+    size = max(np.abs(x).max() for x in wanted.values())
+    assert size > 0.1
+    for method in EXACT:
+        for joint, got in reactions(m, state, METHODS[method]).items():
+            # the promise between formulations
+            np.testing.assert_allclose(got, wanted[joint], rtol=0, atol=1e-9 * size, err_msg=f"{method}: {joint}")
