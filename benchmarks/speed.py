@@ -24,7 +24,6 @@ import numpy as np
 import closedchain as cc
 from benchmarks.operations import GUIDE as MOST_OPERATIONS
 from benchmarks.report import Duration, Report, Table, arguments, clock, duration, figure, finish
-from closedchain.close.formulation import pack
 from closedchain.derive.equations import derive
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.integrate import Counts, integrate
@@ -146,7 +145,8 @@ def time_functions(program: Compiled, start: State, repeats: int) -> tuple[Durat
     p = parameter_vector(start.mechanism)
     rng = np.random.default_rng(1)
     # off the manifold and in motion: every term has something to do
-    x = pack(start.q, start.v) + rng.uniform(0.01, 0.02, len(start.q) + len(start.v) + 1)
+    x = program.pack(start.q, start.v)
+    x = x + rng.uniform(0.01, 0.02, len(x))
     t, dx = np.array([0.3]), np.empty_like(x)
     number = 200 + 2_000_000 // (program.rhs.counts.total + 100)
 
@@ -178,7 +178,7 @@ def time_march(program: Compiled, start: State, repeats: int) -> tuple[Duration,
         return integrate(
             "dop853",
             program.rhs.address,
-            pack(start.q, start.v),
+            program.pack(start.q, start.v),
             (0.0, UNTIL),
             program.rhs.prepare(p),
             rtol=RTOL,

@@ -12,7 +12,7 @@ from closedchain._version import __version__
 
 _HOMES = {
     "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",
-    "closedchain.model.expression": "Expression multiplier t",
+    "closedchain.model.expression": "Expression conditioning multiplier t",
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp"
     ),
@@ -20,19 +20,38 @@ _HOMES = {
     "closedchain.model.parts": "Friction Stops Body Frame Joint",
     "closedchain.model.mechanism": "Mechanism",
     "closedchain.close.multipliers": "Multipliers Baumgarte",
+    "closedchain.close.projection": "Projection",
+    "closedchain.close.independent": "IndependentCoordinates",
+    "closedchain.close.operational_space": "OperationalSpace",
+    "closedchain.close.denoc": "DeNOC",
+    "closedchain.close.virtual_spring": "VirtualSpring",
+    "closedchain.close.modified_denoc": "ModifiedDeNOC",
     "closedchain.march.state": "State",
     "closedchain.march.events": "Event Switch",
     "closedchain.march.mobility": "Mobility mobility",
     "closedchain.march.assemble": "assemble assembly_modes Mode",
+    "closedchain.march.equilibrium": "equilibrium",
     "closedchain.results.simulate": "simulate",
     "closedchain.results.run": "Run",
+    "closedchain.results.linearise": "linearise",
+    "closedchain.results.linearisation": "Linearisation",
+    "closedchain.results.compare": "compare",
+    "closedchain.results.comparison": "Comparison",
+    "closedchain.results.recommend": "Recommendation recommend",
+    "closedchain.results.stiffness": "StiffnessChoice choose_stiffness",
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = ["__version__", "library", *_WHERE]
 
 if TYPE_CHECKING:
+    from closedchain.close.denoc import DeNOC
+    from closedchain.close.independent import IndependentCoordinates
+    from closedchain.close.modified_denoc import ModifiedDeNOC
     from closedchain.close.multipliers import Baumgarte, Multipliers
+    from closedchain.close.operational_space import OperationalSpace
+    from closedchain.close.projection import Projection
+    from closedchain.close.virtual_spring import VirtualSpring
     from closedchain.errors import (
         AssemblyError,
         ClosedChainError,
@@ -41,11 +60,12 @@ if TYPE_CHECKING:
         RunWarning,
     )
     from closedchain.march.assemble import Mode, assemble, assembly_modes
+    from closedchain.march.equilibrium import equilibrium
     from closedchain.march.events import Event, Switch
     from closedchain.march.mobility import Mobility, mobility
     from closedchain.march.state import State
     from closedchain.model import library
-    from closedchain.model.expression import Expression, multiplier, t
+    from closedchain.model.expression import Expression, conditioning, multiplier, t
     from closedchain.model.functions import (
         acos,
         asin,
@@ -72,8 +92,14 @@ if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
     from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
+    from closedchain.results.compare import compare
+    from closedchain.results.comparison import Comparison
+    from closedchain.results.linearisation import Linearisation
+    from closedchain.results.linearise import linearise
+    from closedchain.results.recommend import Recommendation, recommend
     from closedchain.results.run import Run
     from closedchain.results.simulate import simulate
+    from closedchain.results.stiffness import StiffnessChoice, choose_stiffness
 
 
 def __getattr__(name: str) -> Any:

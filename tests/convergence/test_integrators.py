@@ -10,7 +10,7 @@ from tests.unit.march import problems
 SLACK = 0.35
 
 # number of steps: few for high orders, whose errors reach rounding soon
-COARSEST = {"rk4": 40, "dopri5": 30, "dop853": 12}
+COARSEST = {"rk4": 40, "dopri5": 30, "dop853": 12, "radau5": 60, "rodas5p": 30}
 
 
 def errors(solver, problem, x0, span, w, exact, t_eval, **options):
@@ -19,7 +19,7 @@ def errors(solver, problem, x0, span, w, exact, t_eval, **options):
     for refine in (1.0, 1.5, 2.0, 3.0):
         steps = round(COARSEST.get(solver.name, 30) * refine)
         h = (span[1] - span[0]) / steps
-        settings = problems.step_options(solver, h) | options
+        settings = problems.step_options(solver, h) | problems.jac(solver, problem) | options
         run = integrate(solver.name, problem.address, x0, span, w, t_eval=t_eval, **settings)
         assert run.success
         lengths.append(h)
@@ -89,7 +89,8 @@ def test_error_follows_the_tolerance_with_a_correction(name, case):
     problem, x0, span, w, exact, correct = CASES[case]
     found = []
     for rtol in (1e-5, 1e-7, 1e-9, 1e-11):
-        run = integrate(name, problem.address, x0, span, w, rtol=rtol, atol=rtol, correct=correct.address)
+        options = {"rtol": rtol, "atol": rtol, "correct": correct.address} | problems.jac(SOLVERS[name], problem)
+        run = integrate(name, problem.address, x0, span, w, **options)
         found.append(np.abs(run.x - exact(run.t)).max())
         # some 100 steps pass on their errors
         assert found[-1] < 300 * rtol
@@ -103,6 +104,7 @@ def test_correction_does_not_change_the_number_of_steps(name):
     """The estimate of the uncorrected step drives the control: the same steps with and without, nearly."""
     problem, x0, span, w, _, correct = CASES["pendulum"]
     options = {"rtol": 1e-8, "atol": 1e-8} if SOLVERS[name].adaptive else {"step": 0.01}
+    options |= problems.jac(SOLVERS[name], problem)
     free = integrate(name, problem.address, x0, span, w, **options)
     held = integrate(name, problem.address, x0, span, w, correct=correct.address, **options)
     assert abs(free.counts.steps - held.counts.steps) <= 0.05 * free.counts.steps

@@ -76,3 +76,15 @@ def test_a_free_motion_without_inertia_is_refused():
     m.spherical("lower", rod.tip, b.tip)
     with pytest.raises(cc.ModelError, match=r"'(upper|lower)\.w.' has no inertia .body 'rod'.*no loop holds it"):
         cc.simulate(m, until=0.1)
+
+
+def test_a_grip_that_closes_on_a_massless_rod():
+    """An impact where the inertia matrix of the open limbs is singular: energy is lost as the velocities say."""
+    m, start = four_bar(0.0)
+    m.spherical("latch", m.ground.at(0, 1.0, 0), m.bodies["crank"].tip, cut=True)
+    up = cc.Event("up", m.joints["O"].q - cc.pi / 2, then=cc.Switch(close="latch"))
+    start = m.assemble(O=1.0, guess={"A": -1.0, "C": 1.5}, velocity={"O": 6.0}, open_joints=("latch",))
+    run = cc.simulate(m, start, until=0.3, rtol=1e-10, events=[up])
+    assert [x.what for x in run.record] == ["up"]
+    assert float(run["kinetic_energy"][-1]) < 1e-20 < run.record[0].numbers["lost"]
+    assert abs(run.energy_error.values).max() < 1e-8

@@ -1,4 +1,4 @@
-"""The command line: ``closedchain demo | list | info | run``. One file for each verb.
+"""The command line: ``closedchain demo | list | info | run | modes | compare | ...``. One file for each verb.
 
 How to add your own verb
 ------------------------
@@ -18,9 +18,18 @@ from typing import Annotated, NoReturn
 import typer
 
 from closedchain._version import __version__
-from closedchain.cli import demo, exits, info, list, run
+from closedchain.cli import compare, demo, exits, info, list, modes, recommend, run, stiffness
 
-VERBS = (demo.demo, list.list_, info.info, run.run)
+VERBS = (
+    demo.demo,
+    list.list_,
+    info.info,
+    run.run,
+    modes.modes,
+    compare.compare,
+    recommend.recommend,
+    stiffness.stiffness,
+)
 
 app = typer.Typer(
     name="closedchain",

@@ -37,6 +37,7 @@ Column = dict[int, ca.SX]
 # A pivot this much smaller than the row alone counts as zero. Pivots fall with the square of the distance to a singular
 # pose, errors of the equations grow with its inverse: this leaves the row out within some 1e-4 rad of the pose.
 REDUNDANT = 1e-8
+WEAK = 1e-7  # the same for rows whose residuals are corrected
 
 
 class TreeFactor:
@@ -87,8 +88,16 @@ class TreeFactor:
 class ClosureFactor:
     """The closure rows eliminated one after another; see the module's docstring for the letters."""
 
-    def __init__(self, factor: TreeFactor, closure: Closure, rows: Sequence[int], guarded: bool = False) -> None:
+    def __init__(
+        self,
+        factor: TreeFactor,
+        closure: Closure,
+        rows: Sequence[int],
+        guarded: bool = False,
+        redundant: float = REDUNDANT,
+    ) -> None:
         self.factor = factor
+        self._made_of = (closure, rows, guarded)
         jacobian, coefficients = terminals(closure, rows)
         self.Y = {z: factor.half(column) for z, column in jacobian.items()}
         G: dict[tuple[object, object], ca.SX] = {}
@@ -121,7 +130,7 @@ class ClosureFactor:
             self.pivots[r] = delta / whole[r]
             self.d_inv[r] = 1 / delta
             if guarded:  # a row that says nothing new here takes no part: its force is zero, the others carry on
-                self.counts[r] = delta > REDUNDANT * whole[r]
+                self.counts[r] = delta > redundant * whole[r]
                 self.d_inv[r] = ca.if_else(self.counts[r], self.d_inv[r], 0)
             left = [z for z in g if last[z] > k]
             self.g[r] = {z: g[z] * self.d_inv[r] for z in left}
@@ -129,6 +138,14 @@ class ClosureFactor:
                 for y in left[: i + 1]:
                     value = self.g[r][z] * g[y]
                     G[z, y] = G[y, z] = G[z, y] - value if (z, y) in G else -value
+
+    def for_corrections(self) -> ClosureFactor:
+        """The factor that puts states back: near a singular pose it leaves rows out earlier.
+
+        A row with a small pivot would be corrected by a large step, whose errors are larger than what it mends.
+        """
+        closure, rows, guarded = self._made_of
+        return ClosureFactor(self.factor, closure, rows, True, WEAK) if guarded else self
 
     def _scales(self, closure: Closure, rows: Sequence[int]) -> list[ca.SX]:
         """What each pivot is compared with: ``sum A_s M^-1 A_s'`` over all rows s of its joint with the same unit.

@@ -120,6 +120,10 @@ class Formulation:
         """Values of `Closed.parameters`."""
         return []
 
+    def backward(self) -> Formulation:
+        """The method for runs back in time, where what decays would grow."""
+        return self
+
     def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system."""
         raise NotImplementedError

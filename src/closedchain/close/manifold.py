@@ -39,6 +39,7 @@ def newton_step(
         return None, None
     q, v, W = e.limbs.q, e.limbs.v, x[-1]
     residual = ca.SX([0.0, 0.0, 1.0])
+    cuts = cuts.for_corrections()
     if project:
         dq, dv = (-tree.finish(cuts.solve(split(r))[1]) for r in (c, c_dot))
         q = q + ca.substitute(e.qdot, v, dq)

@@ -42,8 +42,9 @@ class Baumgarte:
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.alpha >= 0 or (self.beta is not None and not self.beta >= 0):
-            raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha:g} and {self.beta}")
+        rates = (self.alpha, self.alpha if self.beta is None else self.beta)  # back in time alpha is negative
+        if not all(isinstance(x, int | float) and abs(x) < float("inf") for x in rates) or not rates[1] >= 0:
+            raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha!r} and {self.beta!r}")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,13 @@ class Multipliers(Formulation):
                 "Multipliers: stabilise must be 'projection', 'none' or cc.Baumgarte(alpha, beta), "
                 f"not {self.stabilise!r}"
             )
+
+    def backward(self) -> Multipliers:
+        """Baumgarte's damping turned round."""
+        if not isinstance(self.stabilise, Baumgarte):
+            return self
+        alpha, beta = self.stabilise.alpha, self.stabilise.beta
+        return Multipliers(Baumgarte(-alpha, alpha if beta is None else beta))
 
     def citation(self) -> str:
         """What to cite."""

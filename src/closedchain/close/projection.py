@@ -56,6 +56,10 @@ class Projection(Formulation):
         """All rates are compiled as one, but zero."""
         return type(self), self.sigma == 0
 
+    def backward(self) -> Projection:
+        """Errors that decay the other way round."""
+        return Projection(-self.sigma)
+
     def numbers(self, equations: Equations, choice: Choice) -> list[float]:
         """The rate."""
         return [self.sigma] if self.sigma else []

@@ -14,6 +14,7 @@ from closedchain.derive.limbs import Limbs
 from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.spatial import NULL, Vector6, cross, dot
+from closedchain.errors import ModelError
 from closedchain.model.expression import Expression, is_zero
 from closedchain.model.parts import Frame
 
@@ -58,6 +59,11 @@ def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: 
         at = motion.frame(m.find_frame(f"{body}.{name}"))
         return ca.densify(at.X.r if node.op == "place" else at.velocity.lin)[axis]
     joint = m.joints[node.args[0]]
+    if node.op == "coordinate" and joint.type.has_quaternion and joint.name not in limbs.topology.tree_joints:
+        raise ModelError(
+            f"{node} is part of the quaternion of joint {joint.name!r}, but that joint is cut, where a quaternion is known "
+            "only up to its sign: draw the joint with cut=False, or cut another joint of its loop"
+        )
     names = joint.type.coordinates if node.op == "coordinate" else joint.type.velocities
     values = measures.coordinates(joint) if node.op == "coordinate" else measures.velocities(joint)
     return values[0 if node.args[1] is None else names.index(node.args[1])]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -211,7 +212,46 @@ class Closing:
         rows, right = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
         rows.insert(0, A[self.active])
         right.insert(0, -c_t.ravel()[self.active])
-        return self._least(rows, right, "velocities", wanted)
+        v = self._least(rows, right, "velocities", wanted)
+        return self._on_a_branch(q, v, A[self.active], np.vstack(rows))
+
+    def _on_a_branch(self, q: np.ndarray, v: np.ndarray, A: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """At a singular pose, the nearest velocities that lead along closed poses.
+
+        Where rows lose their rank, ``A v + c_t = 0`` allows more than the closures do: accelerations exist only if
+        ``u' gamma(q, v) = 0`` for all u with ``u' A = 0``, which is quadratic in v and tells the branches apart.
+        """
+        if not A.size or not v.any():
+            return v
+        u, s, _ = np.linalg.svd(A)
+        u = u[:, int((s > 1e-9 * max(s[0], 1e-300)).sum()) :]
+        _, singular, vt = np.linalg.svd(held)
+        free = vt[int((singular > 1e-9 * max(singular[0], 1e-300)).sum()) :].T
+
+        def misfit(w: np.ndarray) -> np.ndarray:
+            gamma = np.array(self._f["residual"](self.t, q, v + free @ w, self.p)[3]).ravel()[self.active]
+            return u.T @ gamma
+
+        start = np.zeros(free.shape[1])
+        bound = 1e-8 * max(1.0, float(v @ v))
+        if np.abs(misfit(start)).max(initial=0.0) <= bound:
+            return v
+        found = []
+        if free.shape[1]:
+            from scipy.optimize import least_squares  # singular starts are rare
+
+            rng = np.random.default_rng(0)
+            size = np.linalg.norm(v)
+            for k in range(12):
+                fit = least_squares(misfit, start + (k > 0) * size * rng.normal(size=len(start)), xtol=1e-15, ftol=1e-15)
+                if np.abs(fit.fun).max() <= bound:
+                    found.append(fit.x)
+        if not found:
+            raise AssemblyError(
+                f"the pose of {self.topology.mechanism.name!r} is singular, and no closed motion goes through it with the "
+                "velocities that are held: hold others, or start away from it"
+            )
+        return v + free @ min(found, key=np.linalg.norm)
 
     def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
@@ -252,7 +292,7 @@ class Closing:
             return self._zero.copy()
         x = np.linalg.lstsq(system, b, rcond=1e-11)[0]
         miss = np.abs(system @ x - b)
-        if miss.max() > 1e-9 * max(1.0, np.abs(b).max()):
+        if miss.max() > 1e-9 * max(1.0, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
             m = self.topology.mechanism
             held = [*wanted, *m.drives, *(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses if x.rates)]
             raise AssemblyError(
@@ -405,7 +445,7 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
         for name in ("position", *RATES):
             numbers = wish.get(name, (0, 0, 0))
             three = isinstance(numbers, list | tuple | np.ndarray) and len(numbers) == 3
-            if not three or not all(x is None or isinstance(x, int | float | np.number) for x in numbers):
+            if not three or not all(x is None or (isinstance(x, Real) and np.isfinite(x)) for x in numbers):
                 raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
         rotation = None
         if "rpy" in wish:

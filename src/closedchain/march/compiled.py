@@ -49,6 +49,8 @@ class Compiled:
         All closure rows that hold; those of open joints do not.
     moving, rank
         Those of them that some motion changes, and how many of these are independent at generic poses.
+    loops_rank
+        The same without prescribed motions.
     numbers
         Of the formulation.
     seconds
@@ -64,6 +66,7 @@ class Compiled:
     active: tuple[int, ...]
     moving: tuple[int, ...]
     rank: int
+    loops_rank: int
     numbers: np.ndarray
     seconds: dict[str, float]
     functions: dict[Any, Any] = field(default_factory=dict)  # of results, made when asked for
@@ -97,10 +100,16 @@ class Compiled:
     def unpack(self, t: float, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Coordinates, velocities and work of a state ``x``."""
         n = self.equations.topology.nq
+        whole = self.whole(np.array([t]), x[None], p)[0]
+        return whole[:n], whole[n:-1], float(whole[-1])
+
+    def whole(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """``(q, v, W)`` of many states, with all velocities."""
         if self.closed.velocities is None:
-            return x[:n].copy(), x[n:-1].copy(), float(x[-1])
-        v = self.evaluate("velocities", lambda: {"v": self.closed.v}, np.array([t]), x[None], p)["v"][0, :, 0]
-        return x[:n].copy(), v, float(x[-1])
+            return x.copy()
+        n = self.equations.topology.nq
+        v = self.evaluate("velocities", lambda: {"v": self.closed.v}, t, x, p)["v"][:, :, 0]
+        return np.hstack([x[:, :n], v, x[:, -1:]])
 
     def evaluate(
         self, key: object, expressions: Callable[[], dict[str, ca.SX]], t: np.ndarray, x: np.ndarray, p: np.ndarray
@@ -135,21 +144,11 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
     ``guarded``: watch the pivots of the closures, as a singular pose needs; it is switched on where the start is one.
     """
     m = start.mechanism
-    e = derive(m)
-    rows = independent_rows(e, start if method.all_rows else _settled(e, start))
-    heavy = limbs_have_inertia(e, start)
-    choice = _choose(e, start, method, rows, guarded)
-    if method.by_limbs and not heavy:
-        raise ModelError(
-            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {m.name!r} ends in a body "
-            "without mass: give it a mass, or use cc.Multipliers()"
-        )
-    key = ("compiled", method, choice, rows.active, heavy)
+    e, choice, rows = _chosen(start, method, guarded)
+    key = ("compiled", method, choice, rows.active, e.by_limbs)
     if key not in m._derived:
         numbers = np.array(method.numbers(e, choice), float)
-        # methods with independent velocities never divide by the inertia of open limbs
-        whole = heavy or method.chooses is not None
-        closed, rate, step, newton, seconds = _native(e if whole else fortify(e, choice.rows), method, choice)
+        closed, rate, step, newton, seconds = _native(e, method, choice)
         correct = None if step is None else Bound(step, numbers)
         rhs: Bound | SolvedFirst = Bound(rate, numbers)
         if closed.solved_first:
@@ -158,9 +157,30 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
             assert newton is not None
             rhs = SolvedFirst(Bound(newton, numbers), Bound(rate, numbers))
         m._derived[key] = Compiled(
-            e, method, closed, rhs, correct, choice, rows.active, rows.moving, len(rows.kept), numbers, seconds
+            derive(m), method, closed, rhs, correct, choice, rows.active, rows.moving, len(rows.kept), rows.loops_rank, numbers,
+            seconds,
         )
     return m._derived[key]
+
+
+def chosen(start: State, method: Formulation) -> tuple[Equations, Choice]:
+    """The equations that a formulation closes at a start, and what it has to know of them."""
+    return _chosen(start, method, guarded=False)[:2]
+
+
+def _chosen(start: State, method: Formulation, guarded: bool) -> tuple[Equations, Choice, Rows]:
+    e = derive(start.mechanism)
+    rows = independent_rows(e, start if method.all_rows else _settled(e, start))
+    choice = _choose(e, start, method, rows, guarded)
+    if limbs_have_inertia(e, start):
+        return e, choice, rows
+    if method.by_limbs:
+        raise ModelError(
+            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {start.mechanism.name!r} ends in "
+            "a body without mass: give it a mass, or use cc.Multipliers()"
+        )
+    # methods with independent velocities never divide by the inertia of open limbs
+    return (e if method.chooses else fortify(e, choice.rows)), choice, rows
 
 
 def _settled(e: Equations, start: State) -> State:

@@ -11,8 +11,12 @@ actuation (type 2)
     Smallest singular value of ``J_act N``. Zero: something moves although all actuators are locked. Where there are
     fewer actuators than freedoms, which is a choice and no singularity, zero means that they hinder each other.
 output (type 1)
-    Of the singular values of ``J_out N``, the one that a generic pose has as its smallest, over the largest one seen.
-    Zero: the output cannot move in some direction, however the actuators move.
+    Of the singular values of ``J_out N``, the one that a generic pose has as its smallest, over the largest one of
+    ``J_out``, which is what the joints could do without loops. Zero: the output cannot move in some direction, however
+    the actuators move. Where the point alone has as many freedoms as the mechanism, it is the output, and ``J_out`` is
+    its velocity: how the body turns then follows from where it is, and is no way out.
+
+Each is a function of the pose. Ranks at generic poses are those at closed poses around the first one.
 
 The theory is in ``docs/theory/checks.md``.
 """
@@ -22,17 +26,16 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled
+from closedchain.march.redundancy import spread
 
 KINDS = ("closure", "actuation", "output")
 ZERO = 1e-8  # relative size of a singular value that is zero at every pose
 
 
 class Conditioning:
-    """The conditioning numbers of a mechanism along a motion: call it with times and states.
-
-    What a generic pose is becomes known from the poses seen so far: ranks only grow.
-    """
+    """The conditioning numbers of a mechanism along a motion: call it with times and states."""
 
     def __init__(self, program: Compiled, p: np.ndarray) -> None:
         self.program, self.p = program, p
@@ -41,8 +44,7 @@ class Conditioning:
         # all rows, not only those that are solved: the number then does not depend on which ones are. A drive is an
         # actuator, although it is solved as a closure
         self.loops = [row for row in program.moving if e.closure.joints[row] not in m.drives]
-        self.rank = {"closure": program.rank if len(self.loops) == len(program.moving) else 0, "output": 0}
-        self.largest = 0.0  # singular value of the output
+        self._output: tuple[slice, int] | None = None  # rows of the twist, and their rank
         self._traced = self._jacobian_columns()
 
     def __call__(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
@@ -55,10 +57,10 @@ class Conditioning:
         if "actuation" in got:
             out["actuation"] = np.linalg.svd(got["actuation"] @ motions, compute_uv=False)[:, -1]
         if "output" in got:
-            s = np.linalg.svd(got["output"] @ motions, compute_uv=False)
-            self.rank["output"] = max(self.rank["output"], int((s > ZERO * s[:, :1]).sum(axis=1).max()), 1)
-            self.largest = max(self.largest, float(s.max()), 1e-300)
-            out["output"] = s[:, self.rank["output"] - 1] / self.largest
+            rows, rank = self._generic_output(t[0], x[0])
+            J = got["output"][:, rows]
+            s, whole = (np.linalg.svd(matrix, compute_uv=False) for matrix in (J @ motions, J))
+            out["output"] = np.minimum(s[:, rank - 1] / np.maximum(whole[:, 0], 1e-300), 1.0)
         return out
 
     def free_motion(self, t: float, x: np.ndarray) -> np.ndarray:
@@ -67,6 +69,28 @@ class Conditioning:
         N = self._motions(got, {})[0]
         motion = N @ np.linalg.svd(got["actuation"][0] @ N)[2][-1]
         return motion / motion[int(np.argmax(np.abs(motion)))]
+
+    def _generic_output(self, t: float, x: np.ndarray) -> tuple[slice, int]:
+        """Which rows of its twist are the output, and their rank at generic poses: those around the first one."""
+        if self._output is None:
+            e = self.program.equations
+            drives = e.topology.mechanism.drives
+            loops = [row for row in self.program.active if e.closure.joints[row] not in drives]
+            closing = Closing(e, self.p, time=t, rows=loops)
+            rest = np.zeros(e.topology.nv)
+            poses = np.array([self.program.pack(q, rest) for q in spread(closing, x[: e.topology.nq])])
+            got = self._jacobians(np.full(len(poses), t), poses)
+            motions = self._motions(got, {})
+            size = np.linalg.norm(got["output"], axis=(1, 2))[:, None]  # a point on a fixed axis moves by rounding
+
+            def rank(rows: slice) -> int:
+                s = np.linalg.svd(got["output"][:, rows] @ motions, compute_uv=False)
+                return int((s > ZERO * size).sum(axis=1).max())
+
+            point, twist = slice(3, 6), slice(0, 6)
+            rows = point if rank(point) == motions.shape[2] else twist
+            self._output = rows, max(rank(rows), 1)  # an output that never moves: zero
+        return self._output
 
     def _jacobians(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
         return self.program.evaluate("conditioning", lambda: self._traced, t, x, self.p) if self._traced else {}
@@ -94,8 +118,7 @@ class Conditioning:
         units = self.program.equations.closure.units
         A = _scaled(got["closure"], [units[row] for row in self.loops])
         _, s, vt = np.linalg.svd(A)
-        self.rank["closure"] = max(self.rank["closure"], int((s > ZERO * s[:, :1]).sum(axis=1).max()))
-        rank = self.rank["closure"]
+        rank = self.program.loops_rank
         out["closure"] = s[:, rank - 1] / s[:, 0]
         return np.swapaxes(vt[:, rank:], 1, 2)
 

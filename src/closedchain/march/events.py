@@ -22,7 +22,8 @@ from closedchain.model.expression import Expression, t
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
-BETWEEN = 4  # looks at each step
+BETWEEN = 8  # looks at each step
+ROUNDING = 1e-13  # of the largest value that was looked at: what counts as zero at the start of a run
 SAME_TIME = 1e-9  # s: what is closer than this happens together
 TOUCHING = 1e-3  # conditioning that counts as zero: within about 1e-3 rad of a singular pose
 CLEAR = 1e-2  # conditioning at which a singular pose lies behind
@@ -145,8 +146,6 @@ class Watch:
             np.concatenate([np.linspace(a, b, BETWEEN, endpoint=False) for a, b in pairwise(sol.t)]), sol.t[-1]
         )
         forward = 1.0 if sol.t[-1] >= sol.t[0] else -1.0
-        if self.armed is None:  # what is zero at the start, but for rounding, does not pass zero there
-            self.armed = float(sol.t[0])
         found = self._crossings(times, sol, forward) + self._singular(times, sol)
         found.sort(key=lambda x: forward * x[0])
         stop = next((time for time, event in found if event.then != "record"), None)
@@ -160,24 +159,52 @@ class Watch:
         from scipy.optimize import brentq  # only runs with events pay for the import
 
         g = self._g
-        if g is None or self.armed is None:
+        if g is None:
             return []
+        times = self._with_turning_points(times, sol)
         values = g(times, sol(times))
         found = []
         for k, event in enumerate(self.events):
             sign = self._sign[k]  # the last one that was not zero: a value that is exactly zero lies on the way
+            rounding = ROUNDING * np.abs(values[k]).max()
             for i, value in enumerate(values[k]):
-                if value == 0.0:
+                if value == 0.0 or (sign == 0.0 and abs(value) < rounding):  # zero at the start: nothing passes there
                     continue
+                begins = sign == 0.0 and i > 0 and self.armed is None and not self.found
+                if begins and isinstance(event.then, Switch) and np.sign(value) == event.direction:
+                    found.append((float(times[0]), event))  # ... but a foot that starts on the ground and moves down lands
                 if sign != 0.0 and np.sign(value) != sign and i > 0 and event.direction * value >= 0:
                     root = float(
                         brentq(lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i - 1 : i + 1])
                     )
-                    if forward * (root - self.armed) > SAME_TIME:
+                    if self.armed is None or forward * (root - self.armed) > SAME_TIME:
                         found.append((root, event))
                 sign = float(np.sign(value))
             self._sign[k] = sign
         return found
+
+    def _with_turning_points(self, times: np.ndarray, sol: DenseOutput) -> np.ndarray:
+        """The times to look at, and between them those at which a value comes near zero and turns back."""
+        from scipy.optimize import minimize_scalar
+
+        g = self._g
+        assert g is not None
+        values = g(times, sol(times))
+        more = []
+        for k in range(len(self.events)):
+            size = np.abs(values[k])
+            same = np.sign(values[k][:-2]) == np.sign(values[k][2:])
+            for i in np.flatnonzero(same & (size[1:-1] < size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] > 0)) + 1:
+                sign = np.sign(values[k][i])
+                lowest = minimize_scalar(
+                    lambda s, k=k, sign=sign: sign * float(g(np.array([s]), sol(np.array([s])))[k, 0]),
+                    bounds=sorted((times[i - 1], times[i + 1])),
+                    method="bounded",
+                )
+                if lowest.fun < 0:
+                    more.append(float(lowest.x))
+        together = np.sort(np.concatenate([times, more]))
+        return together if times[-1] >= times[0] else together[::-1]
 
     def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
         """Poses at which the conditioning of the closures or of the actuation touches zero, each told once."""
@@ -212,10 +239,12 @@ class Watch:
     def _unheld(self, time: float, x: np.ndarray) -> str:
         motion = self.conditioning.free_motion(time, x)
         labels = self.program.equations.topology.v_labels
-        largest = [i for i in np.argsort(-np.abs(motion))[:3] if abs(motion[i]) > 0.1]
+        largest = [i for i in np.argsort(-np.abs(motion).round(3), kind="stable")[:3] if abs(motion[i]) > 0.1]
+        q_labels = self.program.equations.topology.q_labels
+        pose = ", ".join(f"{label}={value:.4g}" for label, value in list(zip(q_labels, x, strict=False))[:8])
         return (
-            " (type 2): with all actuators locked the mechanism still moves along "
-            f"({', '.join(f'{labels[i]} {motion[i]:+.2f}' for i in largest)})"
+            f" (type 2), at {pose}: with all actuators locked the mechanism still moves along "
+            f"({', '.join(f'{labels[i]} {motion[i]:+.2f}' for i in largest)}); that direction is lost"
         )
 
     def _function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

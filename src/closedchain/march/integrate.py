@@ -6,6 +6,12 @@ given by their addresses:
     void rhs(const double* t, const double* x, const double* w, double* dx)
     void correct(const double* t, const double* x, const double* w, double* x_plus, double* residual)
 
+Implicit solvers need the Jacobian, too:
+
+    void jac(const double* t, const double* x, const double* w, double* entries, double* rate)
+
+where `entries` are its nonzeros, column after column, and `rate` is df/dt.
+
 How to add your own solver
 --------------------------
 A solver is one jitted function `advance` with the signature `step_control.ADVANCE`, in a file of its own. It
@@ -22,7 +28,8 @@ and calls it again. Read `rk4.py` as the shortest example, `dopri5.py` as one wi
    attempts one call makes.
 4. The polynomial of a step is a nested one (see `tableaus.py`); `hermite_rows` fills the first four rows,
    which are a valid polynomial of third degree on their own.
-5. Decorate with `march.jit.jit` (in a package of your own: with `numba.njit(ADVANCE, cache=True)`), and add
+5. An implicit solver has the signature `implicit.ADVANCE_IMPLICIT`; `rodas.py` is the example to follow.
+6. Decorate with `march.jit.jit` (in a package of your own: with `numba.njit(ADVANCE, cache=True)`), and add
    one line to `SOLVERS`. The tests of order, sampling, backward runs, chunks and failures are parametrised
    over that table.
 """
@@ -35,6 +42,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+from closedchain.march.structure import Structure
+from closedchain.march.structure import structure as full
 
 
 class Status(enum.IntEnum):
@@ -64,6 +74,7 @@ class Solver:
     error_order : `q` in `err ~ h^q`, for the starting step; 0 if not adaptive.
     function : `module:name` of the jitted `advance`; its module also tells WORK_ROWS and DENSE_ROWS.
     citation : where the method comes from.
+    implicit : whether it needs the Jacobian.
     """
 
     name: str
@@ -73,6 +84,7 @@ class Solver:
     error_order: int
     function: str
     citation: str
+    implicit: bool = False
 
     def load(self):
         """The jitted function and its module; the first call in a process imports Numba."""
@@ -82,6 +94,7 @@ class Solver:
 
 
 _HAIRER = "Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., Springer"
+_WANNER = "Hairer, Wanner (1996), Solving Ordinary Differential Equations II, 2nd ed., Springer"
 
 SOLVERS = {
     solver.name: solver
@@ -94,6 +107,12 @@ SOLVERS = {
         Solver(
             "rk4", 4, 4, False, 0, "closedchain.march.rk4:advance",
             "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453",
+        ),
+        Solver("radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8", implicit=True),
+        Solver(
+            "rodas5p", 5, 5, True, 5, "closedchain.march.rodas:advance",
+            "Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the "
+            "Julia Differential Equations package, BIT Numerical Mathematics 63, 27", implicit=True,
         ),
     )
 }  # fmt: skip
@@ -108,6 +127,7 @@ class Counts:
     steps, rejections : accepted and rejected attempts.
     evaluations, corrections : calls of `rhs` and of `correct`.
     smallest_step, largest_step : among the accepted steps; nan if there is none.
+    jacobians, factorisations : calls of `jac`, and how often its matrices were factorised; 0 for explicit solvers.
     """
 
     steps: int
@@ -116,6 +136,8 @@ class Counts:
     corrections: int
     smallest_step: float
     largest_step: float
+    jacobians: int = 0
+    factorisations: int = 0
 
 
 @dataclass(frozen=True)
@@ -207,7 +229,7 @@ _SENTENCES = {
     ),
     Status.too_many_steps: (
         "the limit of steps was reached",
-        "raise max_steps; if steps are very small, the equations are stiff: soften springs or loosen rtol",
+        "raise max_steps; if steps are very small, the equations are stiff: take solver='radau5', or soften springs",
     ),
     Status.correction_failed: (
         "the state could not be put back on its constraints",
@@ -289,6 +311,10 @@ def integrate(
     correct_samples: bool = True,
     min_pivot: float = -np.inf,
     least_pivot: float = -np.inf,
+    jac: int = 0,
+    w_jac=None,
+    structure: Structure | None = None,
+    newton_tol: float | None = None,
     watch: Callable[[DenseOutput], float | None] | None = None,
     progress: Callable[[float, int], object] | None = None,
     steps_per_call: int = 500,
@@ -313,6 +339,10 @@ def integrate(
     correct_tol : position residual at which a state counts as being on the manifold.
     correct_samples : put also the samples between steps back on the manifold.
     min_pivot, least_pivot : stop (status `singular`) after, or before, a step whose correction tells a smaller pivot.
+    jac : address of the native Jacobian, for implicit solvers.
+    w_jac : (p,) its parameters; None: the same `w`.
+    structure : of its zeros, from `march.structure`; None: all n times n entries are given, column after column.
+    newton_tol : the error that the iterations of an implicit solver may leave, in units of the tolerance.
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     progress : called as `progress(t, steps)` now and then.
     steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
@@ -346,6 +376,8 @@ def integrate(
         raise ValueError(f"{solver} has a fixed step; say step instead of first_step or max_step")
     if not method.adaptive and step is None:
         raise ValueError(f"{solver} has a fixed step: say step=...")
+    if method.implicit and not jac:
+        raise ValueError(f"{solver} is implicit and needs the Jacobian: say jac=...")
 
     # what may be wrong with the numbers
     x = _vector("x0", x0)
@@ -378,6 +410,7 @@ def integrate(
     o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples
     o["max_steps"], o["attempts"] = max_steps, steps_per_call
     o["min_pivot"], o["least_pivot"] = min_pivot, least_pivot
+    o["newton_tol"] = 0.0 if newton_tol is None else _positive("newton_tol", newton_tol)
     dense_output = dense_output or watch is not None
     o["keep_states"], o["keep_dense"] = t_eval is None, dense_output
     if not method.adaptive:
@@ -393,6 +426,17 @@ def integrate(
     step_x = np.empty((steps_per_call if t_eval is None else 0, n))
     dense = np.empty((steps_per_call if dense_output else 0, home.DENSE_ROWS, n))
     chunks: list[tuple] = []
+    implicit: tuple = ()
+    memory = None
+    if method.implicit:
+        from closedchain.march import implicit as shared
+        from closedchain.march import linear
+
+        plan = full(np.ones((n, n), bool)) if structure is None else structure
+        memory = np.zeros(1, shared.MEMORY)
+        memory[0]["age"], memory[0]["safety"], memory[0]["limit"] = shared.STALE, 1.0, np.inf
+        w_jac = w if w_jac is None else _vector("w_jac", w_jac)
+        implicit = (jac, w_jac, plan, linear.room(plan, n), memory)
 
     def collect():
         # also right when a Ctrl-C fell between a call and its booking
@@ -424,12 +468,13 @@ def integrate(
                 step_t,
                 step_x,
                 dense,
+                *implicit,
             )
             collect()
             if watch is not None:
                 stop = _look(watch, chunks, t0)
                 if stop is not None:
-                    return _cut_short(stop, s, start, t0, times, samples, t_eval is None, chunks)
+                    return _cut_short(stop, s, start, t0, times, samples, t_eval is None, chunks, memory)
             if progress is not None:
                 progress(float(s["t"]), int(s["steps"]))
     except KeyboardInterrupt:
@@ -437,7 +482,7 @@ def integrate(
         if s["status"] == Status.running:
             s["status"] = Status.interrupted
 
-    return _trajectory(s, start, x, t0, t1, times, samples, t_eval is None, chunks, dense_output)
+    return _trajectory(s, start, x, t0, t1, times, samples, t_eval is None, chunks, dense_output, memory)
 
 
 def _look(watch, chunks, t0):
@@ -449,10 +494,10 @@ def _look(watch, chunks, t0):
     return watch(DenseOutput(np.concatenate([[before], steps_t]), rows))
 
 
-def _cut_short(stop, s, start, t0, times, samples, every_step, chunks):
+def _cut_short(stop, s, start, t0, times, samples, every_step, chunks, memory):
     """The trajectory up to the time that the watcher gave."""
     s["status"] = Status.finished  # as far as it is wanted
-    whole = _trajectory(s, start, start, t0, stop, times, samples, every_step, chunks, True)
+    whole = _trajectory(s, start, start, t0, stop, times, samples, every_step, chunks, True, memory)
     end = whole.sol(stop)
     forward = stop >= t0
     kept = (whole.t < stop) if forward else (whole.t > stop)
@@ -470,7 +515,7 @@ def _cut_short(stop, s, start, t0, times, samples, every_step, chunks):
     )
 
 
-def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_output):
+def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_output, memory):
     """Put the pieces together."""
     kept = list(zip(*chunks, strict=True))[1:]
     steps_t, step_x, dense = [np.concatenate(parts) for parts in kept] if kept else [np.empty(0)] * 3
@@ -484,6 +529,7 @@ def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_o
     counts = Counts(
         *(int(s[name]) for name in ("steps", "rejections", "evaluations", "corrections")),
         *(float(s[name]) if any_step else np.nan for name in ("h_min", "h_max")),
+        *(int(memory[0][name]) for name in (() if memory is None else ("jacobians", "factorisations"))),
     )
     status = Status(int(s["status"]))
     sol = None
@@ -497,4 +543,6 @@ def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_o
     entry = "" if index is None else f" (entry {index})"
     message = f"at t = {float(s['t'])} {what}{entry}: {advice}"
     failure = Failure(float(s["t"]), x.copy(), index, advice)
-    return Trajectory(t, states, steps_t, counts, status, message, failure, sol, float(s["pivot"]), float(s["h"]) or None)
+    return Trajectory(
+        t, states, steps_t, counts, status, message, failure, sol, float(s["pivot"]), float(s["h"]) or None
+    )

@@ -31,6 +31,7 @@ MAX_ITERATIONS = 8
 FLOOR = 1e3
 # near a singular pose a small residual may still mean a large step: velocities then need the position after it
 STEEP = 1e-2
+HARMFUL = 1e-8  # pivot below which a sample is better left where the polynomial has it
 
 FAILED, UNCHANGED, CHANGED = range(3)
 
@@ -182,6 +183,9 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
                 if put_back(correct, clock, w, sample, o, s, x_plus, residual) == FAILED:
                     s.next_sample = first
                     return False
+                if s.pivot < HARMFUL and o.least_pivot > 0.0:
+                    # at a singular pose a correction does more harm than good
+                    interpolate(rows, (time - s.t) / h, sample)
         s.next_sample += 1
     s.pivot = pivot  # samples have no influence on the run
     return True

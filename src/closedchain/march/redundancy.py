@@ -29,13 +29,14 @@ class Rows:
     """Closure rows that hold, those of them to solve, and whether the state they were chosen at is singular.
 
     ``moving`` are the rows that some motion changes: where pivots are watched while running, a row that is nothing but
-    rounding would be compared with rounding.
+    rounding would be compared with rounding. ``loops_rank`` is the rank of those that are not drives.
     """
 
     active: tuple[int, ...]
     kept: tuple[int, ...]
     moving: tuple[int, ...]
     singular: bool
+    loops_rank: int = 0
 
 
 def independent_rows(e: Equations, state: State) -> Rows:
@@ -45,13 +46,20 @@ def independent_rows(e: Equations, state: State) -> Rows:
         return Rows((), (), (), False)
     closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
     here = closure_jacobian(closing, state.q)
+    loops = [k for k, row in enumerate(active) if row not in driven(e)]
     if rank(here) == len(active):
-        return Rows(tuple(active), tuple(active), tuple(active), False)
+        return Rows(tuple(active), tuple(active), tuple(active), False, len(loops))
     stacked = [closure_jacobian(closing, q) for q in spread(closing, state.q)]
     kept = choose_rows(stacked)
     size = np.max([np.linalg.norm(A, axis=1) for A in stacked], axis=0)
     moving = tuple(row for row, moves in zip(active, size > ROUNDING, strict=True) if moves)
-    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here) < len(kept))
+    loops_rank = max(rank(A[loops]) for A in stacked)
+    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here) < len(kept), loops_rank)
+
+
+def driven(e: Equations) -> set[int]:
+    """Closure rows that are prescribed motions."""
+    return {i for i, joint in enumerate(e.closure.joints) if joint in e.topology.mechanism.drives}
 
 
 def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
@@ -66,11 +74,13 @@ def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
 
 
 def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
-    """The pose q and closed poses around it, the same ones each time."""
+    """The pose q and closed poses around it, the same ones each time; prescribed motions may be at any of their times."""
     rng = np.random.default_rng(0)
     n = closing.topology.nv
-    around = [closing.near(q, 0.1 * rng.normal(size=n)) for _ in range(AROUND)]
-    return [q, *(x for x in around if closing.error(x) < 1e-9)]
+    loops = [row for row in closing.active if row not in driven(closing.e)]
+    free = Closing(closing.e, closing.p, time=closing.t, rows=loops)
+    around = [free.near(q, 0.1 * rng.normal(size=n)) for _ in range(AROUND)]
+    return [q, *(x for x in around if free.error(x) < 1e-9)]
 
 
 def rank(A: np.ndarray) -> int:

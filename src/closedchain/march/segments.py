@@ -17,12 +17,15 @@ from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.integrate import SOLVERS, Failure, Status, Trajectory, integrate
+from closedchain.march.jacobian import for_solver
 from closedchain.march.state import State, parameter_vector
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
 WATCHED = 1e-4
 # Where rows were left out as redundant, the others are chosen anew when their pivot has fallen to this share.
 FADED = 0.05
+# Independent velocities are chosen anew when others would be this much better.
+LESS_GOOD = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,33 +94,52 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
             next_step = trajectory.next_step  # the motion goes on as before
             if trajectory.pivot < WATCHED and not guarded:  # the next step would lead to a singular pose
                 if not task.method.guards and not trajectory.counts.steps:
-                    return segments, record
+                    short = (next_step or 0.0) / 8  # a shorter step may end before the pose, or beyond it
+                    if short < 1e-6 * abs(task.until - start.t):
+                        return segments, record
+                    next_step = short
                 guarded = task.method.guards
-                if task.singularity == "pass":  # otherwise the watch looks for the pose itself
+                if guarded and task.singularity == "pass":  # otherwise the watch looks for the pose itself
                     record.append(Happening(state.t, "singular pose", _near_singular(state)))
         elif trajectory.status is Status.event and _switches(watch, trajectory):
             state, work = _resume(segments[-1])
             armed, guarded, next_step = state.t, False, None
-            state, happening = switch(state, _switches(watch, trajectory), task.method)
+            try:
+                state, happening = switch(state, _switches(watch, trajectory), task.method)
+            except ModelError as refusal:
+                raise Refused(str(refusal), segments, record) from None
             record.append(happening)
+            if any(event.then == "stop" for time, event in watch.found if abs(time - state.t) <= SAME_TIME):
+                program = compiled(state, task.method)
+                return [*segments, Segment(state, program, _stopped(state, work, program, task, Status.event))], record
         else:
             return segments, record
 
 
-def _stopped(state: State, work: float, program: Compiled, task: Task) -> Trajectory:
-    """A piece that ends where it begins, because the pose is singular."""
+class Refused(Exception):
+    """A switch that cannot be made; it carries what was computed before."""
+
+    def __init__(self, text: str, segments: list[Segment], record: list[Happening]) -> None:
+        super().__init__(text)
+        self.segments, self.record = segments, record
+
+
+def _stopped(
+    state: State, work: float, program: Compiled, task: Task, status: Status = Status.singular
+) -> Trajectory:
+    """A piece that ends where it begins."""
     here = replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass")
     watch = Watch(program, (), parameter_vector(state.mechanism, state.parameters), None)
     trajectory = _piece(state, work, program, here, watch, 1.0, None, first=True)
     x = program.pack(state.q, state.v, work)
-    return replace(trajectory, status=Status.singular, failure=Failure(state.t, x, None, "start or stop away from it"))
+    return replace(trajectory, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
 
 
 def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
-    """The events that end a piece by opening or closing joints, all at its last instant; none if one says stop."""
+    """The events that end a piece by opening or closing joints, all at its last instant."""
     assert trajectory.failure is not None
     last = [event for time, event in watch.found if abs(time - trajectory.failure.t) <= SAME_TIME]
-    return [] if any(event.then == "stop" for event in last) else [e for e in last if isinstance(e.then, Switch)]
+    return [e for e in last if isinstance(e.then, Switch)]
 
 
 def _changes(state: State, event: Event) -> bool:
@@ -144,7 +166,8 @@ def _piece(
         (forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)
     ]
     looks = not watch.idle
-    chosen = len(program.rows) < len(program.active) or task.method.chooses is not None
+    faded = FADED if len(program.rows) < len(program.active) else None
+    faded = LESS_GOOD if task.method.chooses else faded
     return integrate(
         task.solver,
         program.rhs.address,
@@ -162,11 +185,12 @@ def _piece(
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(p) if program.correct else None,
         # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
-        min_pivot=FADED * pivot if chosen and not program.guarded else -np.inf,
+        min_pivot=faded * pivot if faded and not program.guarded else -np.inf,
         least_pivot=-np.inf if program.guarded else WATCHED,
         watch=watch if looks else None,
         steps_per_call=50 if looks else 500,
         progress=task.progress,
+        **for_solver(task.solver, program, p),
     )
 
 
@@ -193,9 +217,10 @@ def _resume(segment: Segment) -> tuple[State, float]:
 
 
 def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
-    """Open and close joints; where some close, one impulse makes all velocities consistent.
+    """Open and close joints; where some close, one impulse P makes all velocities consistent.
 
-    With the new closures, ``v+ = v- - M^-1 A' S^-1 (A v-)``: no work-less impulse changes the velocities less.
+    With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the velocities
+    less. Springs need no impulse; what those of an opened joint had stored is lost.
     """
     name = ", ".join(event.name for event in events)
     closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
@@ -217,21 +242,30 @@ def switch(state: State, events: list[Event], method: Formulation) -> tuple[Stat
             f"event {name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
             f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"
         )
-    A, drift = A[rows], c_t.ravel()[rows]
-    M_inv_At = np.linalg.solve(M, A.T)
-    impulse = np.linalg.lstsq(A @ M_inv_At, A @ state.v + drift, rcond=1e-12)[0] if rows else np.zeros(0)
-    v = state.v - M_inv_At @ impulse if rows else state.v
+    rows = [] if method.all_rows else rows
+    A, slip = A[rows], A[rows] @ state.v + c_t.ravel()[rows]
+    K = np.block([[M, A.T], [A, np.zeros((len(rows), len(rows)))]])
+    solution = np.linalg.lstsq(K, np.concatenate([np.zeros(len(M)), -slip]), rcond=1e-12)[0]
+    v, impulse = state.v + solution[: len(M)], solution[len(M) :]
     before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
+    stored = [_stored(compiled(x, method), x, p) for x in (state, after)]
     labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
     numbers = {
         "impulse": dict(zip(labels, impulse.tolist(), strict=True)),
         "kinetic_before": before,
         "kinetic_after": now,
-        "lost": before - now,
+        "lost": before - now + stored[0] - stored[1],
     }
     words = [f"{j!r} closes" for j in closing] + [f"{j!r} opens" for j in opening]
-    text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {before - now:.6g} J"
+    text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {numbers['lost']:.6g} J"
     return replace(after, v=v), Happening(state.t, name, text, numbers)
+
+
+def _stored(program: Compiled, state: State, p: np.ndarray) -> float:
+    """Energy in springs that close loops."""
+    x = program.pack(state.q, state.v)
+    got = program.evaluate("stored", lambda: {"E": program.closed.stored}, np.array([state.t]), x[None], p)
+    return float(got["E"][0, 0, 0])
 
 
 def _pivot(program: Compiled, state: State, work: float) -> float:

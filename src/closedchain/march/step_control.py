@@ -38,6 +38,7 @@ OPTIONS = np.dtype(
         ("attempts", "i8"),  # of one call of `advance`
         ("keep_states", "i8"),
         ("keep_dense", "i8"),
+        ("newton_tol", "f8"),  # what an implicit solver may leave, in units of the tolerance; 0: choose
     ]
 )
 

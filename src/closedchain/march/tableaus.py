@@ -1,4 +1,4 @@
-"""The numbers of the Runge-Kutta methods, and nothing else.
+"""The numbers of the methods, and nothing else.
 
 A method with `s` stages computes
 
@@ -17,6 +17,10 @@ References
 - Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., II.5, II.6 and II.10:
   the dense output of the pair 5(4); the method of order 8 with its estimates of orders 5 and 3, and its
   dense output of order 7. The decimals of the latter are those published with the code DOP853.
+- Ehle (1969), Research Report CSRR 2010, University of Waterloo; Axelsson (1969), BIT 9(3), 185-199: Radau IIA.
+  Transformation and error estimate: Hairer, Wanner (1996), Solving Ordinary Differential Equations II, 2nd ed., IV.8.
+- Steinebach (2023), BIT Numerical Mathematics 63, 27: Rodas5P, with the decimals that its author published for the
+  transformed stages.
 """
 
 from typing import NamedTuple
@@ -295,3 +299,138 @@ DOP853 = Tableau(
     ),
     D=_matrix(_DOP853_D, (4, 16)),
 )
+
+
+class Implicit(NamedTuple):
+    """Coefficients of a fully implicit Runge-Kutta method of three stages, in the form that a program needs.
+
+    With ``Z`` the stages minus the start, the method is ``Z = h A F``. In ``W = T_inv Z`` its Newton steps fall apart
+    into a real system with ``gamma / h`` and a complex one with ``(alpha + i beta) / h``, for ``W_1 - i W_2``.
+
+    Attributes
+    ----------
+    A, b, c : the tableau.
+    gamma, alpha, beta : eigenvalues of the inverse of A.
+    T, T_inv : (3, 3) its real eigenvector, the real and the imaginary part of the complex one; and the inverse.
+    E : (3,) of the error estimate ``(gamma / h - J)^-1 (f + E Z / h)``.
+    """
+
+    A: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    gamma: float
+    alpha: float
+    beta: float
+    T: np.ndarray
+    T_inv: np.ndarray
+    E: np.ndarray
+
+
+def _radau5():
+    r = _SQRT6
+    A = np.array(
+        [
+            [(88 - 7 * r) / 360, (296 - 169 * r) / 1800, (-2 + 3 * r) / 225],
+            [(296 + 169 * r) / 1800, (88 + 7 * r) / 360, (-2 - 3 * r) / 225],
+            [(16 - r) / 36, (16 + r) / 36, 1 / 9],
+        ]
+    )
+    # roots of z^3 - 9 z^2 + 36 z - 60, the denominator of the stability function turned round
+    u, v = np.cbrt(3.0), np.cbrt(9.0)
+    gamma = 3 + v - u
+    alpha, beta = 3 - (v - u) / 2, (u + v) * np.sqrt(3) / 2
+
+    def eigenvector(root):
+        """Orthogonal to two rows of A - 1 / root."""
+        shifted = A - np.eye(3) / root
+        vector = np.cross(shifted[0], shifted[1])
+        return vector / vector[2]
+
+    pair = eigenvector(alpha + 1j * beta)
+    T = np.column_stack([eigenvector(gamma), pair.real, pair.imag])
+    rows = np.array([np.cross(T[:, 1], T[:, 2]), np.cross(T[:, 2], T[:, 0]), np.cross(T[:, 0], T[:, 1])])
+    T_inv = rows / (rows[0] @ T[:, 0])
+    E = np.array([-(13 + 7 * r) / 3, (-13 + 7 * r) / 3, -1 / 3])
+    return Implicit(A, A[2], np.array([(4 - r) / 10, (4 + r) / 10, 1]), gamma, alpha, beta, T, T_inv, E)
+
+
+RADAU5 = _radau5()
+
+
+class Rosenbrock(NamedTuple):
+    """Coefficients of a Rosenbrock method in transformed stages,
+
+        (1 / (gamma h) - J) u_i = f(t + c_i h, x + sum_j A_ij u_j) + sum_j C_ij u_j / h + d_i h df/dt,
+        x_1 = x + sum_i b_i u_i,    error estimate u_s.
+
+    Attributes
+    ----------
+    gamma : the one diagonal entry.
+    A, C : (s, s) strictly lower triangular.
+    c, d : (s,) nodes, and weights of df/dt.
+    b : (s,) weights of the step.
+    D : (3, s) the polynomial is ``x + theta (x_1 - x + (1 - theta) (D_0 u + theta (D_1 u + theta D_2 u)))``.
+    """
+
+    gamma: float
+    A: np.ndarray
+    C: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    b: np.ndarray
+    D: np.ndarray
+
+
+_RODAS_END = [-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256, 0.030198172008377946]
+_RODAS_A = {
+    1: [3.0],
+    2: [2.849394379747939, 0.45842242204463923],
+    3: [-6.954028509809101, 2.489845061869568, -10.358996098473584],
+    4: [2.8029986275628964, 0.5072464736228206, -0.3988312541770524, -0.04721187230404641],
+    5: _RODAS_END,
+    6: [*_RODAS_END, 1.0],
+    7: [*_RODAS_END, 1.0, 1.0],
+}
+_RODAS_C = {
+    1: [-14.155112264123755],
+    2: [-17.97296035885952, -2.859693295451294],
+    3: [147.12150275711716, -1.41221402718213, 71.68940251302358],
+    4: [165.43517024871676, -0.4592823456491126, 42.90938336958603, -5.961986721573306],
+    5: [24.854864614690072, -3.0009227002832186, 47.4931110020768, 5.5814197821558125, -0.6610691825249471],
+    6: [
+        30.91273214028599, -3.1208243349937974, 77.79954646070892, 34.28646028294783,
+        -19.097331116725623, -28.087943162872662,
+    ],
+    7: [
+        37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047,
+        -40.06618937091002, -54.66780262877968, -9.48861652309627,
+    ],
+}  # fmt: skip
+_RODAS_GAMMA = 0.21193756319429014
+
+RODAS5P = Rosenbrock(
+    gamma=_RODAS_GAMMA,
+    A=_matrix({i: dict(enumerate(row)) for i, row in _RODAS_A.items()}, (8, 8)),
+    C=_matrix({i: dict(enumerate(row)) for i, row in _RODAS_C.items()}, (8, 8)),
+    c=np.array([0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1, 1, 1]),
+    d=np.array(
+        [_RODAS_GAMMA, -0.42387512638858027, -0.3384627126235924, 1.8046452872882734, 2.325825639765069, 0, 0, 0]
+    ),
+    b=np.array([*_RODAS_END, 1, 1, 1]),
+    D=np.array(
+        [
+            [
+                25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204,
+                0.524948541321073, 1.1241088310450404, 0.4272876194431874, -0.17202221070155493,
+            ],
+            [
+                -9.91568850695171, -0.9689944594115154, 3.0438037242978453, -24.495224566215796,
+                20.176138334709044, 15.98066361424651, -6.789040303419874, -6.710236069923372,
+            ],
+            [
+                11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643,
+                -52.072871366152654, -59.78993625266729, -0.15582684282751913, 4.883087185713722,
+            ],
+        ]
+    ),
+)  # fmt: skip

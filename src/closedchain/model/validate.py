@@ -9,6 +9,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.expression import Number
+from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
@@ -59,6 +60,8 @@ def check_mechanism(m: Mechanism, value: Values) -> None:
         raise ModelError(f"mechanism {m.name!r} has no body: add one with m.body(name, cc.rod(length=1, mass=1))")
     for body in m.bodies.values():
         check_body(body, value)
+    if m.output is not None and not isinstance(m.output, Frame):
+        raise ModelError(f"m.output of {m.name!r} must be a frame, for instance m.find_frame('body.tip'), not {m.output!r}")
     _check_connected(m)
     if all(j.type.nv == 0 for j in m.joints.values()):
         raise ModelError(f"nothing moves in mechanism {m.name!r}: all its joints are welds")

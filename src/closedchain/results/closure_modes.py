@@ -4,15 +4,15 @@ With springs ``lam = k c + b c'`` in all rows, the closures of a mechanism near 
 
     c'' + S (b c' + k c) = what the rest of the motion asks for,    S = A M^-1 A'
 
-``S`` is the inverse of the effective mass that the springs feel. With its eigenvalues s the frequencies are sqrt(k s), the
-damping ratios b/2 sqrt(s/k). Damping is *critical for the stiffest mode* if
+``S`` is the inverse of the effective mass that the springs feel. With its eigenvalues s the frequencies are sqrt(k s),
+the damping ratios b/2 sqrt(s/k). Damping is *critical for the stiffest mode* if
 
     b = 2 sqrt(k / s_max)
 
-Then no mode is over-damped: every root of the closures lies within the circle of radius sqrt(k s_max), on which the stiffest
-mode would lie without damping as well, so that an explicit solver may take steps as long as without; the stiffest mode
-does not swing, the others decay. With more damping a root grows as ``b s_max`` and the steps must shrink, with less the
-springs ring on.
+Then no mode is over-damped: every root of the closures lies within the circle of radius sqrt(k s_max), on which the
+stiffest mode would lie without damping as well, so that an explicit solver may take steps as long as without. The
+stiffest mode does not swing, the others decay. With more damping a root grows as ``b s_max`` and the steps must shrink,
+with less the springs ring on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`compare`: a mechanism under many formulations, solvers and tolerances, in one table and one figure.
 
-Every number is measured on the mechanism itself. Errors are taken against a reference run (see `results.reference`), times
-and operations from runs that keep no samples. A run that fails, or a method that refuses, is a row with its sentence.
+Every number is measured on the mechanism itself. Errors are taken against a reference run (see `results.reference`),
+times and operations from runs that keep no samples. A run that fails, or a method that refuses, is a row with its
+sentence.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ def compare(
     tolerances
         Values of rtol (atol is the same); None: 1e-5, 1e-7 and 1e-9.
     step
-        For ``"rk4"``: the length of a step at the loosest tolerance, s. At others it is scaled by the fourth root of their
-        ratio, as the error would be.
+        For ``"rk4"``: the length of a step at the loosest tolerance, s. At others it is scaled by the fourth root of
+        their ratio, so that the error follows the tolerance.
     repeats
         How often a run is made to measure its time; the median counts. What takes more than half a second is run once.
     samples
@@ -128,7 +129,11 @@ def compare(
     dims = ("formulation", "solver", "rtol")
     variables: dict[str, Any] = {name: (dims, x, ABOUT[name]) for name, x in numbers.items()}
     variables |= {name: (dims, x.astype(str)) for name, x in words.items()}
-    variables["operations"] = (("formulation", "kind"), kinds, {"units": "1", "about": "of one evaluation of the right-hand side"})
+    variables["operations"] = (
+        ("formulation", "kind"),
+        kinds,
+        {"units": "1", "about": "of one evaluation of the right-hand side"},
+    )
     attrs = {
         "mechanism": mechanism.name,
         "begin": start.t,
@@ -159,7 +164,12 @@ def _measured(run: Run, spent: Cost, reference: Reference | None) -> dict[str, f
     }
     if reference is not None:
         off = reference.errors(run)
-        out |= {"error": off.motion, "angle_error": off.angle, "length_error": off.length, "reaction_error": off.reaction}
+        out |= {
+            "error": off.motion,
+            "angle_error": off.angle,
+            "length_error": off.length,
+            "reaction_error": off.reaction,
+        }
     return out
 
 

@@ -18,18 +18,27 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ABOUT = {
-    "error": {"units": "rad or m", "about": "largest error of a coordinate over the run, against the reference"},
+    "error": {
+        "units": "rad or m",
+        "about": "largest error of a coordinate over the run, against the reference",
+    },
     "angle_error": {"units": "rad", "about": "the same, of angles"},
     "length_error": {"units": "m", "about": "the same, of lengths"},
     "closure_error": {"units": "m or rad", "about": "largest gap of a loop over the run"},
     "closure_velocity_error": {"units": "m/s or rad/s", "about": "largest rate of a gap"},
     "energy_error": {"units": "J", "about": "largest energy that came from nowhere"},
-    "reaction_error": {"units": "1", "about": "of the closing forces A' lam after the start, over their largest value"},
+    "reaction_error": {
+        "units": "1",
+        "about": "of the closing forces A' lam after the start, over their largest value",
+    },
     "steps": {"units": "1", "about": "accepted steps"},
     "rejections": {"units": "1", "about": "rejected steps"},
     "evaluations": {"units": "1", "about": "of the right-hand side"},
     "corrections": {"units": "1", "about": "Newton steps back to the manifold"},
-    "run_operations": {"units": "1", "about": "of all evaluations and corrections of the run"},
+    "run_operations": {
+        "units": "1",
+        "about": "of all evaluations and corrections of the run; not known for implicit solvers",
+    },
     "seconds": {"units": "s", "about": "to march, median of the repeats, without samples"},
     "seconds_to_prepare": {"units": "s", "about": "to trace and compile the formulation"},
 }
@@ -173,21 +182,20 @@ class Comparison:
 
     def __repr__(self) -> str:
         sizes = self.dataset.sizes
-        return (
-            f"Comparison({self.dataset.attrs['mechanism']!r}: {sizes['formulation']} methods x {sizes['solver']} solvers x "
-            f"{sizes['rtol']} tolerances)"
-        )
+        counts = f"{sizes['formulation']} methods x {sizes['solver']} solvers x {sizes['rtol']} tolerances"
+        return f"Comparison({self.dataset.attrs['mechanism']!r}: {counts})"
 
     def _sentences(self, variable: str) -> list[str]:
         said: dict[tuple[str, str], list[str]] = {}
         for row in self.rows():
             if row[variable]:
-                where = f"{row['solver']} {row['rtol']:.0e}"
+                solver = f"{row['solver']} " if self.dataset.sizes["solver"] > 1 else ""
+                where = f"{solver}{row['rtol']:.0e}"
                 said.setdefault((row["method"], row[variable]), []).append(where)
         runs = self.dataset.sizes["solver"] * self.dataset.sizes["rtol"]
         out = []
-        for (method, sentence), where in said.items():
-            which = "" if len(where) == runs else f" ({', '.join(where)})"
+        for (method, sentence), places in said.items():
+            which = "" if len(places) == runs else f" ({', '.join(places)})"
             out.append(f"{method}{which}: {sentence}")
         return out
 

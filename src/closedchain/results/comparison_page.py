@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 HEADINGS = {name: heading.removesuffix(" [J]") for heading, name, _ in COLUMNS}
 STYLE = """
 :root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; }
+body { margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: 0.2rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 .note { color: #555; margin-top: 0; } .wide { overflow-x: auto; }
 figure { margin: 1rem 0; } svg { width: 100%; height: auto; }
@@ -52,10 +53,18 @@ def page(comparison: Comparison) -> str:
         "<h2>Operations in one evaluation of the right-hand side</h2>",
         f'<div class="wide">{_operations(comparison)}</div>',
     ]
-    for title, sentences in (("Failed", comparison.failures()), ("Worse than promised", comparison.complaints())):
+    for title, sentences in (
+        ("Failed", comparison.failures()),
+        ("Worse than promised", comparison.complaints()),
+    ):
         if sentences:
             parts += [f"<h2>{title}</h2>", _items(sentences)]
-    parts += ["<h2>What the columns are</h2>", _legend(), "<h2>What to cite</h2>", _items(comparison.citations())]
+    parts += [
+        "<h2>What the columns are</h2>",
+        _legend(),
+        "<h2>What to cite</h2>",
+        _items(comparison.citations()),
+    ]
     parts += [f'<p class="note">closedchain {__version__}</p>', "</body>", "</html>"]
     return "\n".join(parts) + "\n"
 
@@ -116,4 +125,3 @@ def _legend() -> str:
         heading = HEADINGS.get(name, name.replace("_", " "))
         out += f"<dt>{escape(heading)} ({escape(about['units'])})</dt><dd>{escape(about['about'])}</dd>"
     return f"<dl>{out}</dl>"
-

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 # dark enough on white, and apart for most eyes (Okabe and Ito); springs are shades of red
 EXACT = ("#0072B2", "#56B4E9", "#000000", "#009E73", "#7B4FA3", "#B8860B", "#7F7F7F", "#1B4F72")
 SPRINGS = ("#F5B7B1", "#E67E73", "#C0392B", "#78281F")
+FILLS = ("white", "#FFD966", "#B7E1CD")  # of markers, for solvers after the first
 MARKERS = "osD^vP<>X*hpd"
 LEAST = 1e-17  # an error of zero has no place on a logarithmic axis
 
@@ -39,7 +40,7 @@ def plot(comparison: Comparison, path: Any = None) -> Any:
     figure = Figure(figsize=(11.0, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     springs = [isinstance(x, SpringFormulation) for x in comparison.methods.values()]
-    colours = {True: iter(SPRINGS * 9), False: iter(EXACT * 9)}
+    colours = {True: iter(SPRINGS[-sum(springs) :] * 9 or SPRINGS), False: iter(EXACT * 9)}
     handles = []
     for i, name in enumerate(comparison.methods):
         style: dict[str, Any] = {"color": next(colours[springs[i]]), "marker": MARKERS[i % len(MARKERS)]}
@@ -48,26 +49,33 @@ def plot(comparison: Comparison, path: Any = None) -> Any:
         for j, solver in enumerate(data["solver"].values):
             one = data.sel(formulation=name, solver=solver)
             error = np.maximum(one["error"].values, LEAST)
-            face = style["color"] if j == 0 else "white"
+            face = style["color"] if j == 0 else FILLS[(j - 1) % len(FILLS)]
             for ax, cost in ((left, "seconds"), (right, "run_operations")):
                 ax.plot(one[cost], error, markerfacecolor=face, linewidth=1.6 if j == 0 else 0.8, **style)
             drawn |= bool(np.isfinite(error).any())
         handles.append(Line2D([], [], label=name if drawn else f"{name} (failed)", **style))
 
     for j, solver in enumerate(data["solver"].values if data.sizes["solver"] > 1 else []):
-        face = "#444444" if j == 0 else "white"
-        handles.append(Line2D([], [], color="#444444", marker="o", linestyle="", markerfacecolor=face, label=str(solver)))
+        face = "#444444" if j == 0 else FILLS[(j - 1) % len(FILLS)]
+        handles.append(
+            Line2D([], [], color="#444444", marker="o", linestyle="", markerfacecolor=face, label=str(solver))
+        )
     floor = data.attrs["uncertainty"]
     for ax, what in ((left, "time to march [s]"), (right, "operations of the run")):
         ax.set(xscale="log", yscale="log", xlabel=what)
         ax.grid(alpha=0.25, which="major")
-        if np.isfinite(floor) and floor > 0 and ax.get_ylim()[0] < floor:
-            ax.axhspan(ax.get_ylim()[0], floor, color="#888888", alpha=0.15, linewidth=0)
-            ax.set_ylim(ax.get_ylim()[0])
+    lowest = left.get_ylim()[0]
+    if np.isfinite(floor) and lowest < floor:
+        for ax in (left, right):
+            band = ax.axhspan(lowest, floor, color="#888888", alpha=0.15, linewidth=0, label="not resolved")
+        left.set_ylim(lowest)
+        handles.append(band)
     _readable_times(left)
     left.set_ylabel("largest error of a coordinate [rad or m]")
     figure.legend(handles=handles, loc="outside right center", frameon=False, fontsize="small")
-    figure.suptitle(f"{data.attrs['mechanism']}, {data.attrs['begin']:g} to {data.attrs['until']:g} s", fontsize="medium")
+    figure.suptitle(
+        f"{data.attrs['mechanism']}, {data.attrs['begin']:g} to {data.attrs['until']:g} s", fontsize="medium"
+    )
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

@@ -25,7 +25,21 @@ def outputs(segments: Sequence[Segment], p: np.ndarray) -> dict[str, np.ndarray]
     ``lam`` has a column for every closure row; rows that are redundant or open have no force.
     """
     pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, p) for s in segments]
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    out = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    _continue_quaternions(segments[0].program, out["q"])
+    return out
+
+
+def _continue_quaternions(program: Compiled, q: np.ndarray) -> None:
+    """A cut joint's quaternion is known up to its sign: over time the one that is nearer to the last, in place."""
+    topology = program.equations.topology
+    column = 0
+    for joint in topology.joints:
+        if joint.type.has_quaternion and joint.name not in topology.tree_joints and len(q):
+            four = q[:, column : column + joint.type.nq][:, -4:]
+            turned = np.sum(four[1:] * four[:-1], axis=1) < 0
+            four *= np.where(np.concatenate([[0], np.cumsum(turned)]) % 2, -1.0, 1.0)[:, None]
+        column += joint.type.nq
 
 
 def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
@@ -77,7 +91,8 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    got = run.program.evaluate(frame, lambda: columns, run.t, run.x, run.p)
+    pieces = [s.program.evaluate(frame, lambda: columns, s.trajectory.t, s.trajectory.x, run.p) for s in run.segments]
+    got = {name: np.concatenate([piece[name] for piece in pieces]) for name in columns}
     axes = list("xyz")
     return xarray.Dataset(
         {

@@ -4,8 +4,9 @@ At each sample the joints of a body must together exert the wrench that its moti
 joint's wrench along its own freedoms is what its motors, springs and dampers give, unless a drive or a gear holds it
 there. These linear equations for the six components of all joints have one solution where the mechanism is not
 over-constrained. Where it is, the components that the equations leave open are told apart from the unique ones, and
-the distribution of least norm is taken: moments count by a length, and ``stiffness`` may weigh joints, since of two
-parallel paths the stiffer one carries more.
+the distribution of least norm is taken: ``sum (|force|^2 + |moment|^2 / length^2) / stiffness`` over all joints. The
+length belongs to the drawing, so that the reactions are a function of the state; ``stiffness`` weighs joints, since of
+two parallel paths the stiffer one carries more.
 """
 
 from __future__ import annotations
@@ -42,9 +43,12 @@ class Reactions:
     ----------
     wrench
         (time, joint, 6): moment and force of the joint's first body on its second, about the second's frame origin, in
-        world axes.
+        world axes; NaN at samples where nothing balances the bodies.
     unique
-        (joint, 6) whether the component is determined by the equations, in the axes of the joint's first frame.
+        (joint, 6) whether the component is determined by the equations at all samples, in the axes of the joint's first
+        frame.
+    unique_in_world
+        The same in world axes.
     axes
         (time, joint, 3, 3) axes of the joint's first frame in the world.
     """
@@ -52,11 +56,21 @@ class Reactions:
     joints: tuple[str, ...]
     wrench: np.ndarray
     unique: np.ndarray
+    unique_in_world: np.ndarray
     axes: np.ndarray
 
 
 def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
     """Reaction in a joint over time: moment and force of its first body on its second.
+
+    ``force_unique`` and ``moment_unique`` tell, for each of the axes asked for, whether the component is determined at
+    all samples. Of over-constrained mechanisms some are not; given is then the distribution with the least
+    ``sum (|force|^2 + |moment|^2 / length^2) / stiffness`` over all joints, where the length is the largest distance
+    between two joint frames, or a joint frame and the centre of mass, of one moving body (1 m if there is none). It
+    depends on the drawing alone, and so the reactions on the state alone.
+
+    An open joint has no reaction: zero, and unique. At a singular pose there may be no forces that keep up the motion
+    that is prescribed: such a sample is NaN, and does not count for what is unique.
 
     Parameters
     ----------
@@ -68,6 +82,11 @@ def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, 
         ``"world"``, or ``"joint"``: those of the joint's first frame.
     stiffness
         Relative stiffness of joints by name, for mechanisms that are over-constrained; one where not given.
+
+    Raises
+    ------
+    ModelError
+        If there is no such joint, or if the bodies are out of balance at every sample.
     """
     import xarray
 
@@ -85,13 +104,14 @@ def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, 
     moment, force = all_.wrench[:, k, :3], all_.wrench[:, k, 3:]
     if axes == "joint":
         moment, force = (np.einsum("tji,tj->ti", all_.axes[:, k], x) for x in (moment, force))
-    unique = all_.unique[k]
+    unique = (all_.unique_in_world if axes == "world" else all_.unique)[k]
+    about = {"axes": axes, "about": "whether the equations determine the component, at all samples"}
     return xarray.Dataset(
         {
             "force": (("time", "axis"), force, {"units": "N"}),
             "moment": (("time", "axis"), moment, {"units": "N m"}),
-            "force_unique": ("axis", unique[3:], {"axes": "joint"}),
-            "moment_unique": ("axis", unique[:3], {"axes": "joint"}),
+            "force_unique": ("axis", unique[3:], about),
+            "moment_unique": ("axis", unique[:3], about),
         },
         coords={"time": ("time", run.t, {"units": "s"}), "axis": list("xyz")},
         attrs={"joint": joint, "axes": axes, "about": "of the joint's first body on its second, at the second's frame"},
@@ -112,13 +132,18 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
         if not value > 0:
             raise ModelError(f"stiffness of {name!r} must be positive, not {value}")
     pieces = [_solve(s.program, joints, s.trajectory.t, s.trajectory.x, run.p, stiffness or {}) for s in run.segments]
-    pieces = [p for p in pieces if len(p[0])]
-    return Reactions(
+    wrench, unique, unique_in_world, axes = zip(*pieces, strict=True)
+    found = Reactions(
         tuple(j.name for j in joints),
-        np.concatenate([p[0] for p in pieces]),
-        np.all([p[1] for p in pieces], axis=0),
-        np.concatenate([p[2] for p in pieces]),
+        np.concatenate(wrench),
+        np.all(unique, axis=0),
+        np.all(unique_in_world, axis=0),
+        np.concatenate(axes),
     )
+    if len(run.t) and np.isnan(found.wrench).all():
+        where = f"at t = {run.t[0]:.6g} s" if len(run.t) == 1 else "at any of the samples"
+        raise ModelError(f"the reactions do not balance the bodies {where}: the motion is not consistent there")
+    return found
 
 
 def _solve(
@@ -128,57 +153,108 @@ def _solve(
     x: np.ndarray,
     p: np.ndarray,
     stiffness: Mapping[str, float],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Wrenches of a piece of a run, whether they are unique in joint and in world axes, and the axes of the joints."""
     e = program.equations
     got = program.evaluate("reactions", lambda: _columns(program, joints), t, x, p)
     n, nj = len(t), len(joints)
-    links = e.topology.links
-    open_ = {e.closure.joints[i] for i in range(len(e.closure))} - {e.closure.joints[i] for i in program.active}
     wrench, axes = np.zeros((n, nj, 6)), np.zeros((n, nj, 3, 3))
-    unique = np.ones((nj, 6), bool)
-    size = float(np.ptp(got["places"][0], axis=1).max()) if n else 0.0
-    length = size if size > 1e-6 else 1.0
-    weight = np.concatenate([np.sqrt(stiffness.get(j.name, 1.0)) * np.repeat([length, 1.0], 3) for j in joints])
-    hold = _holding(program, joints, open_, got) if n else np.zeros((0, 0))
+    unique, unique_in_world = np.ones((nj, 6), bool), np.ones((nj, 6), bool)
+    if n == 0:
+        return wrench, unique, unique_in_world, axes
+    for k, joint in enumerate(joints):
+        axes[:, k] = got[f"R {joint.name}"]
+    open_ = {e.closure.joints[i] for i in range(len(e.closure))} - {e.closure.joints[i] for i in program.active}
+    at = [k for k, joint in enumerate(joints) if joint.name not in open_]  # an open joint carries nothing
+    held = [joints[k] for k in at]
+    weight = np.sqrt([stiffness.get(j.name, 1.0) for j in held])[:, None] * np.repeat([_length(got), 1.0], 3)
+    weight = weight.ravel()
+    hold = _holding(program, held, open_, got)
     for i in range(n):
-        rows, right = [np.zeros((0, 6 * nj))], [np.zeros(0)]
-        # balance of each body about the world's origin
-        balance = np.zeros((6 * len(links), 6 * nj))
-        for k, joint in enumerate(joints):
-            r = got[f"r {joint.name}"][i, :, 0]
-            axes[i, k] = got[f"R {joint.name}"][i]
-            if joint.name in open_:
-                continue
-            carry = np.eye(6)
-            carry[:3, 3:] = _skew(r)
-            for body, sign in ((joint.b.body, 1.0), (joint.a.body, -1.0)):
-                index = e.topology.link_of[body.name]
-                if index >= 0:
-                    balance[6 * index : 6 * index + 6, 6 * k : 6 * k + 6] += sign * carry
-            if joint.type.nv:  # along its freedoms a joint gives what its motors and springs give
-                free = np.zeros((joint.type.nv, 6 * nj))
-                free[:, 6 * k : 6 * k + 6] = got[f"Phi {joint.name}"][i].T
-                rows.append(free)
-                right.append(got[f"tau {joint.name}"][i, :, 0])
-        # ... but where a drive or a gear holds it, that is an unknown too: what is left are combinations without it
-        system = np.vstack([balance, hold @ np.vstack(rows)])
-        b = np.concatenate([got["wanted"][i, :, 0], hold @ np.concatenate(right)])
-        # least weighted norm
-        u, s, vt = np.linalg.svd(system * weight, full_matrices=True)
-        rank = int((s > 1e-9 * s[0]).sum())
-        f = weight * (vt[:rank].T @ ((u[:, :rank].T @ b) / s[:rank]))
-        if np.abs(system @ f - b).max(initial=0.0) > 1e-6 * max(1.0, np.abs(b).max(initial=0.0)):
-            raise ModelError(
-                f"the reactions do not balance the bodies at t = {t[i]:.6g} s: the motion is not consistent there"
-            )
-        wrench[i] = f.reshape(nj, 6)
-        loose = (weight[:, None] * vt[rank:].T).reshape(nj, 6, -1)
-        if loose.size:
-            for k in range(nj):
-                R = axes[i, k]
-                own = np.concatenate([R.T @ loose[k, :3], R.T @ loose[k, 3:]])
-                unique[k] &= np.abs(own).max(axis=1, initial=0.0) < 1e-7 * np.abs(loose).max()
-    return wrench, unique, axes
+        system, b = _balance(e, held, hold, got, i)
+        f, loose = _least_norm(system, b, weight)
+        if not np.abs(system @ f - b).max(initial=0.0) <= 1e-6 * max(1.0, np.abs(b).max(initial=0.0)):
+            wrench[i] = np.nan  # also where something is not finite
+            continue
+        wrench[i, at] = f.reshape(-1, 6)
+        parts = loose.reshape(len(held), 2, 3, -1)  # moments and forces
+        own = np.einsum("kji,kpjc->kpic", axes[i, at], parts)
+        bound = 1e-7 * np.abs(loose).max(initial=0.0)
+        unique[at] &= (np.abs(own).max(axis=3, initial=0.0) <= bound).reshape(-1, 6)
+        unique_in_world[at] &= (np.abs(parts).max(axis=3, initial=0.0) <= bound).reshape(-1, 6)
+    return wrench, unique, unique_in_world, axes
+
+
+def _length(got: dict[str, np.ndarray]) -> float:
+    """What moments are compared with forces by: the largest distance between places on one moving body, m."""
+    drawn = [places[0].T for name, places in got.items() if name.startswith("drawn ")]
+    largest = max((float(np.linalg.norm(x[:, None] - x, axis=2).max()) for x in drawn), default=0.0)
+    return largest if largest > 1e-6 else 1.0
+
+
+def _balance(
+    e: Equations, joints: list[Joint], hold: np.ndarray, got: dict[str, np.ndarray], i: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The equations for the wrenches of all joints that are not open, at sample i: matrix and right-hand side."""
+    n = 6 * len(joints)
+    rows, right = [np.zeros((0, n))], [np.zeros(0)]
+    # balance of each body about the world's origin
+    balance = np.zeros((6 * len(e.topology.links), n))
+    for k, joint in enumerate(joints):
+        carry = np.eye(6)
+        carry[:3, 3:] = _skew(got[f"r {joint.name}"][i, :, 0])
+        for body, sign in ((joint.b.body, 1.0), (joint.a.body, -1.0)):
+            index = e.topology.link_of[body.name]
+            if index >= 0:
+                balance[6 * index : 6 * index + 6, 6 * k : 6 * k + 6] += sign * carry
+        if joint.type.nv:  # along its freedoms a joint gives what its motors and springs give
+            free = np.zeros((joint.type.nv, n))
+            free[:, 6 * k : 6 * k + 6] = got[f"Phi {joint.name}"][i].T
+            rows.append(free)
+            right.append(got[f"tau {joint.name}"][i, :, 0])
+    told, values = _told(got, joints, i)
+    # ... but where a drive or a gear holds it, that is an unknown too: what is left are combinations without it
+    system = np.vstack([balance, hold @ np.vstack(rows), told])
+    return system, np.concatenate([got["wanted"][i, :, 0], hold @ np.concatenate(right), values])
+
+
+def _least_norm(system: np.ndarray, b: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The solution of least norm of ``f / weight``, and what may be added to it, as columns."""
+    if not (np.isfinite(system).all() and np.isfinite(b).all()):
+        return np.full(system.shape[1], np.nan), np.zeros((system.shape[1], 0))
+    u, s, vt = np.linalg.svd(system * weight, full_matrices=True)
+    rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
+    f = weight * (vt[:rank].T @ ((u[:, :rank].T @ b) / s[:rank]))
+    return f, weight[:, None] * vt[rank:].T
+
+
+def _told(got: dict[str, np.ndarray], joints: list[Joint], i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and values for the wrenches that springs in the closures determine, redundant or not."""
+    rows, values = [np.zeros((0, 6 * len(joints)))], [np.zeros(0)]
+    for k, joint in enumerate(joints):
+        if f"spring {joint.name}" in got:
+            row = np.zeros((6, 6 * len(joints)))
+            row[:, 6 * k : 6 * k + 6] = np.eye(6)
+            # along its freedoms a joint carries what acts there, which is told elsewhere
+            locked = np.linalg.svd(got[f"Phi {joint.name}"][i])[0][:, joint.type.nv :].T if joint.type.nv else np.eye(6)
+            rows.append(locked @ row)
+            values.append(locked @ got[f"spring {joint.name}"][i, :, 0])
+    return np.vstack(rows), np.concatenate(values)
+
+
+def _spring_wrench(program: Compiled, joint: Joint, r: ca.SX) -> ca.SX | None:
+    """Moment and force of a cut joint's springs on its second body at r, in world axes; None where rows do not tell."""
+    e, closure = program.equations, program.equations.closure
+    mine = [(k, row) for k, row in enumerate(program.rows) if closure.joints[row] == joint.name]
+    first, second = (e.topology.link_of[frame.body.name] for frame in (joint.a, joint.b))
+    link, sign = (second, -1.0) if second >= 0 else (first, 1.0)
+    if not mine or any(link not in closure.sides[row] for _, row in mine):
+        return None
+    total = ca.SX(6, 1)
+    for k, row in mine:
+        total += sign * closure.sides[row][link].T * program.closed.lam[k]
+    moment, force = total[:3], total[3:]
+    return ca.densify(ca.vertcat(moment - ca.cross(r - e.motion.X[link].r, force), force))
 
 
 def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
@@ -186,21 +262,23 @@ def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
     e, limbs = program.equations, program.equations.limbs
     motion = e.motion
     columns: dict[str, ca.SX] = {}
-    places = []
     for joint in joints:
         P, S = (motion.frame(frame, _placed(e, joint, frame)) for frame in (joint.a, joint.b))
         columns[f"r {joint.name}"] = ca.densify(S.X.r)
         columns[f"R {joint.name}"] = ca.densify(P.X.R)
-        places.append(ca.densify(S.X.r))
+        if program.method.all_rows and joint.name not in e.topology.tree_joints:
+            spring = _spring_wrench(program, joint, ca.densify(S.X.r))
+            if spring is not None:
+                columns[f"spring {joint.name}"] = spring
         if joint.type.nv:
             columns[f"Phi {joint.name}"] = _freedoms(e, joint, S)
             effort = e.applied.on_joints.get(joint.name, ca.SX.zeros(joint.type.nv, 1))
             columns[f"tau {joint.name}"] = effort - _rotor_efforts(program, joint)
     for gear in e.topology.mechanism.couplings.values():
         columns[f"ratio {gear.name}"] = e.limbs.number(gear.ratio)
-    # the size of the mechanism: between joints and centres of mass
-    places += [ca.densify(motion.frame(link.body["com"]).X.r) for link in e.topology.links]
-    columns["places"] = ca.horzcat(*places)
+    for body in e.topology.mechanism.bodies.values():
+        frames = [body["com"], *(frame for j in joints for frame in (j.a, j.b) if frame.body is body)]
+        columns[f"drawn {body.name}"] = ca.densify(ca.horzcat(*(limbs.in_body(frame).r for frame in frames)))
     needed = body_forces(limbs, motion, e.applied.wrenches, program.closed.a)
     stacked = []
     for i, f in enumerate(needed):
@@ -238,13 +316,12 @@ def _rotor_efforts(program: Compiled, joint: Joint) -> ca.SX:
 
 
 def _holding(program: Compiled, joints: list[Joint], open_: set[str], got: dict[str, np.ndarray]) -> np.ndarray:
-    """Combinations of the freedoms of all joints, as rows, on which no drive and no gear acts."""
+    """Combinations of the freedoms of joints, as rows, on which no drive and no gear acts but open ones."""
     m = program.equations.topology.mechanism
     at, count = {}, 0
     for joint in joints:
-        if joint.name not in open_:
-            at[joint.name] = count
-            count += joint.type.nv
+        at[joint.name] = count
+        count += joint.type.nv
     acting = []
     for gear in m.couplings.values():
         column = np.zeros(count)

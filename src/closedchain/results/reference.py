@@ -1,8 +1,9 @@
 """A run to measure others against: an exact formulation at a tolerance much tighter than theirs.
 
-What is compared are the coordinates of the tree (those of cut joints follow from them): angles in rad, lengths in m, and
-for quaternions the angle between the two rotations. Forces are compared as ``A' lam``, the closing forces as they act on the
-coordinates of the limbs: these are unique also where closures repeat each other, which the multipliers are not.
+What is compared are the coordinates of the tree (those of cut joints follow from them): angles in rad, lengths in m,
+and for quaternions the angle between the two rotations. Forces are compared as ``A' lam``, the closing forces as they
+act on the coordinates of the limbs: these are unique also where closures repeat each other, which the multipliers are
+not.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ EXACT: dict[str, Formulation] = {
 }
 SOLVER = "dop853"
 TIGHTER = 1e-3  # than the tightest tolerance that is compared
+TIGHT = 1e-12  # and in any case
 TIGHTEST = 1e-13  # rounding leaves nothing to gain below
 CHECK = 30.0  # looser: what the reference is checked with
 
@@ -64,8 +66,8 @@ class Reference:
         return errors(run, self.run)
 
     def __str__(self) -> str:
-        run = self.run
-        return f"{type(run.program.method).__name__} with {run.solver} at rtol {run.rtol:.0e}, good to {self.uncertainty:.1e}"
+        method = type(self.run.program.method).__name__
+        return f"{method} with {self.run.solver} at rtol {self.run.rtol:.0e}, good to {self.uncertainty:.1e}"
 
 
 def make_reference(start: State, until: float, tightest: float, samples: int = 201) -> Reference:
@@ -85,11 +87,12 @@ def make_reference(start: State, until: float, tightest: float, samples: int = 2
     ClosedChainError
         If no exact formulation reaches the end: what the first one said.
     """
-    rtol = max(TIGHTER * tightest, TIGHTEST)
+    rtol = max(min(TIGHTER * tightest, TIGHT), TIGHTEST)
     first: ClosedChainError | None = None
     for method in EXACT.values():
         best, check = (
-            attempt(start, until, Trial(method, SOLVER, tolerance, samples=samples)) for tolerance in (rtol, CHECK * rtol)
+            attempt(start, until, Trial(method, SOLVER, tolerance, samples=samples))
+            for tolerance in (rtol, CHECK * rtol)
         )
         if best.run is not None and check.run is not None and not best.failure and not check.failure:
             return Reference(best.run, errors(check.run, best.run).motion)

@@ -68,7 +68,7 @@ class Run:
     @cached_property
     def x(self) -> np.ndarray:
         """States at the samples: ``q``, ``v``, and the work ``W``."""
-        return np.concatenate([s.trajectory.x for s in self.segments])
+        return np.concatenate([s.program.whole(s.trajectory.t, s.trajectory.x, self.p) for s in self.segments])
 
     @property
     def status(self) -> Status:
@@ -113,7 +113,8 @@ class Run:
             sol = s.trajectory.sol
             if sol is not None:
                 inside = (t >= min(sol.t[0], sol.t[-1])) & (t <= max(sol.t[0], sol.t[-1]))
-                out[inside] = sol(t[inside])
+                if inside.any():
+                    out[inside] = s.program.whole(t[inside], sol(t[inside]), self.p)
         return out
 
     @cached_property
@@ -139,7 +140,8 @@ class Run:
         x = self.x[index]
         times = np.cumsum([len(s.trajectory.t) for s in self.segments])
         piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
-        q, v, _ = piece.program.unpack(float(self.t[index]), x, self.p)
+        topology = piece.program.equations.topology
+        q, v = x[: topology.nq].copy(), x[topology.nq : -1].copy()
         return State(self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints)
 
     def frame(self, frame: Frame | Body | str) -> xarray.Dataset:

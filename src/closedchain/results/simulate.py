@@ -20,7 +20,8 @@ from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, check_events
 from closedchain.march.inertia import weightless
 from closedchain.march.integrate import SOLVERS
-from closedchain.march.segments import Task, march
+from closedchain.march.jacobian import jacobian
+from closedchain.march.segments import Refused, Task, march
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.diagnose import explain
@@ -64,7 +65,8 @@ def simulate(
     method
         How loops are closed; default `Multipliers()`.
     solver
-        ``"dop853"``, ``"dopri5"``, or ``"rk4"`` with ``step``.
+        ``"dop853"``, ``"dopri5"``, or ``"rk4"`` with ``step``; for stiff equations ``"radau5"`` or ``"rodas5p"``, with
+        exact Jacobians.
     rtol, atol
         Tolerances of a step; atol defaults to rtol. For a fixed step they only say what accuracy is expected.
     t_eval
@@ -121,11 +123,15 @@ def simulate(
     start = replace(start, parameters=changes, t=start.t if begin is None else begin)
     mechanism.validate(start.parameters)
     p = parameter_vector(mechanism, start.parameters)
+    if until < start.t:
+        method = method.backward()
 
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
     program = compiled(start, method)
     check_start(program, start, p)
+    if SOLVERS[solver].implicit:
+        jacobian(program)  # compiled before the march begins
     prepared = time.perf_counter()
     cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
     task = Task(
@@ -144,9 +150,15 @@ def simulate(
         max_steps=max_steps,
         progress=progress,
     )
-    segments, record = march(start, task)
+    refusal = None
+    try:
+        segments, record = march(start, task)
+    except Refused as refused:
+        segments, record, refusal = refused.segments, refused.record, str(refused)
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
     run = Run(mechanism, segments, record, p, task, seconds)
+    if refusal is not None:
+        raise RunError(f"{refusal}. {len(run.t)} samples up to t = {run.t[-1]:.6g} s are kept in the error's .run", run)
     if not run.ended_well:
         raise RunError(explain(run), run)
     for complaint in run.complaints():
@@ -212,7 +224,7 @@ def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
         raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
     Closing(e, p, time=start.t, open_joints=start.open_joints).check_fixed()
     active = active_rows(e, start.open_joints)
-    if not active:
+    if not active or program.method.all_rows:  # springs may be stretched
         return
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     for what, r, unit in (("position", c, "m or rad"), ("velocity", c_dot, "m/s or rad/s")):

@@ -3,11 +3,13 @@
 Wang, Gosselin and Cheng (2002) choose k from a curve of the closure error against k (their Figure 6, with (44) at
 t = 0.1 s). Here the curve is measured on the mechanism itself, against an exact run:
 
-* The load of a closure is what it is, so its springs stretch by ``c = lam / k``: the error falls with 1/k. The exact run
-  tells lam, and with it where the range of k must lie; the slope is then fitted, not assumed.
+* The load of a closure is what it is, so its springs stretch by ``c = lam / k``: the error falls with 1/k. The exact
+  run tells lam, and with it where the range of k must lie; the slope is then fitted, not assumed.
 * The highest frequency is ``sqrt(k s_max)``, with s_max the largest eigenvalue of ``A M^-1 A'`` (see
-  `results.closure_modes`). The steps of an explicit solver must follow it, so that its evaluations grow as sqrt(k) at
-  last, and slower while springs are soft or tolerances tight. A power is fitted, which predicts the cost of the chosen k.
+  `results.closure_modes`). The steps of an explicit solver must follow it: evaluations grow as sqrt(k) where stability
+  holds the steps short, and a little slower where springs ring and steps are held by accuracy, since swings of the
+  velocities shrink with 1/sqrt(k): as ``k^(1/2 - 1/(2 p))`` for order p. The power is fitted, and predicts the cost of
+  the chosen k.
 * The damping is critical for that frequency, ``b = 2 sqrt(k / s_max)``; ``damping=0`` is the paper's way.
 
 The stiffness is a parameter of the compiled code, so that the whole curve costs one compilation.
@@ -27,7 +29,7 @@ from closedchain.march.assemble import assemble
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.closure_modes import critical_damping, stiffest
-from closedchain.results.reference import Reference, make_reference
+from closedchain.results.reference import TIGHTEST, Reference, make_reference
 from closedchain.results.run import Run
 from closedchain.results.simulate import check_options
 from closedchain.results.trial import Trial, attempt, cost, number
@@ -55,9 +57,10 @@ class StiffnessChoice:
     slope
         Of the logarithm of the closure error over that of k, fitted to the curve; -1 is expected.
     power
-        Of k, with which the evaluations grow; at most 0.5 is expected.
+        Of k, with which the evaluations grow; 0.5 is expected for stiff springs, less for soft ones.
     predicted, evaluations, exact_evaluations
-        Evaluations of the right-hand side: as the curve predicts, as counted with this stiffness, and with `Multipliers`.
+        Evaluations of the right-hand side: as the curve predicts, as counted with this stiffness, and with
+        `Multipliers`.
     dataset
         The curve: errors and costs by stiffness.
     """
@@ -90,12 +93,13 @@ class StiffnessChoice:
         how = "critical for the stiffest closure" if data["damping_rule"] == "critical" else "as asked for"
         return "\n".join(
             [
-                f"k = {number(self.stiffness)}, b = {number(self.damping)} ({how}) for {self.mechanism} until {data['until']:g} s",
+                f"k = {number(self.stiffness)}, b = {number(self.damping)} ({how}) for {self.mechanism} until "
+                f"{data['until']:g} s",
                 f"  closure error {self.reached:.2g} m or rad, wanted {self.wanted:.2g}",
                 f"  motion off by {data['motion_error']:.2g} rad or m against {data['reference']}",
                 f"  error over k: slope {self.slope:.2f} in logarithms (-1 expected)",
-                f"  {self.evaluations} evaluations with {data['solver']} at rtol {data['rtol']:.0e}, {self.predicted:.0f} predicted; "
-                f"they grow with k^{self.power:.2f}",
+                f"  {self.evaluations} evaluations with {data['solver']} at rtol {data['rtol']:.0e}, "
+                f"{self.predicted:.0f} predicted; they grow with k^{self.power:.2f}",
                 f"  Multipliers, which keeps loops closed: {self.exact_evaluations} evaluations",
             ]
         )
@@ -127,7 +131,8 @@ def choose_stiffness(
     until
         End of the runs, s; the paper's figure has 0.1.
     damping
-        None: critical for the stiffest closure, different for each stiffness. A number: this one for all; 0 is the paper's.
+        None: critical for the stiffest closure, different for each stiffness. A number: this one for all; 0 is the
+        paper's.
     stiffnesses
         For the curve; None: eight over three and a half decades, around what the load asks for.
     solver, rtol
@@ -170,8 +175,8 @@ def choose_stiffness(
     load = float(np.abs(reference.run._outputs["lam"]).max(initial=0.0))  # N or N m, which the springs must carry
     if load < 1e-9:
         raise ModelError(
-            f"the loops of {mechanism.name!r} carry no load until {until:g} s (at most {load:.1g} N), so springs of any stiffness "
-            "would do: choose them for a motion that loads them"
+            f"the loops of {mechanism.name!r} carry no load until {until:g} s (at most {load:.1g} N), so springs of "
+            "any stiffness would do: choose them for a motion that loads them"
         )
     wanted_k = load / error
     ks = np.sort(np.array(stiffnesses, float)) if stiffnesses is not None else wanted_k * np.logspace(*RANGE, POINTS)
@@ -198,8 +203,9 @@ def choose_stiffness(
         predicted = 10 ** (factor + power * np.log10(k))
         if predicted > 12 * max_steps:
             raise ModelError(
-                f"a closure error of {error:g} needs springs of k = {number(k)}, and some {predicted:.2g} evaluations until "
-                f"{until:g} s: allow a larger error or more steps (max_steps), or use cc.Multipliers(), which keeps loops closed"
+                f"a closure error of {error:g} needs springs of k = {number(k)}, and some {predicted:.2g} evaluations "
+                f"until {until:g} s: allow a larger error or more steps (max_steps), or use cc.Multipliers(), which "
+                "keeps loops closed"
             )
         run, b, failure = run_with(k)
         if run is None:
@@ -215,8 +221,8 @@ def choose_stiffness(
     fine = [k for k, run in tried.items() if float(run.closure_error.max()) <= error]
     if not fine:
         raise ModelError(
-            f"a closure error of {error:g} is not reached: {reached:.2g} is left with k = {number(k)}, whatever the stiffness; "
-            f"rtol = {rtol:g} does not resolve less, or the loops are opened by something else than their load"
+            f"a closure error of {error:g} is not reached: {reached:.2g} is left with k = {number(k)}; rtol = {rtol:g} "
+            "does not resolve less, or the loops are opened by something else than their load"
         )
     k = min(fine)
     run = tried[k]
@@ -250,9 +256,15 @@ def choose_stiffness(
 
 COLUMNS = {
     "closure_error": {"units": "m or rad", "about": "largest gap of a loop over the run"},
-    "closure_error_at_end": {"units": "m or rad", "about": "norm of all gaps at the end, (44) of Wang et al."},
+    "closure_error_at_end": {
+        "units": "m or rad",
+        "about": "norm of all gaps at the end, (44) of Wang et al.",
+    },
     "motion_error": {"units": "rad or m", "about": "largest error of a coordinate against the exact run"},
-    "reaction_error": {"units": "1", "about": "of the closing forces after the start, over their largest value"},
+    "reaction_error": {
+        "units": "1",
+        "about": "of the closing forces after the start, over their largest value",
+    },
     "damping": {"units": "N s/m or N m s/rad", "about": "b"},
     "steps": {"units": "1", "about": "accepted steps"},
     "evaluations": {"units": "1", "about": "of the right-hand side"},
@@ -277,14 +289,14 @@ def _measured(run: Run | None, b: float, reference: Reference) -> dict[str, floa
 
 
 def _fit(k: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Slope and intercept of log10(y) over log10(k), in the stiffer half of the curve: soft springs let all fall apart."""
+    """Slope and intercept of log10(y) over log10(k), in the stiffer half of the curve: soft springs let all fall."""
     half = slice(len(k) // 2 if len(k) > 3 else 0, None)
     slope, intercept = np.polyfit(np.log10(k[half]), np.log10(y[half]), 1)
     return float(slope), float(intercept)
 
 
 def _where(k: np.ndarray, gap: np.ndarray, error: float, slope: float) -> float:
-    """Stiffness at which the measured curve passes the wanted error; beyond its ends it goes on with the fitted slope."""
+    """Stiffness at which the measured curve passes the wanted error; beyond its ends it goes on with the slope."""
     logs, wanted = np.log10(gap), np.log10(error)
     fall = min(slope, -0.2)
     if wanted < logs.min():
@@ -348,8 +360,9 @@ def _check(
         raise ModelError(f"error must be a positive number, m or rad, not {error!r}")
     if error < RESOLVED * rtol:
         raise ModelError(
-            f"a closure error of {error:g} is not resolved by rtol = {rtol:g}: ask for {RESOLVED * rtol:g} or more, or take "
-            f"rtol = {error / RESOLVED:g}; or use cc.Multipliers(), which keeps loops closed to rounding"
+            f"a closure error of {error:g} is not resolved by rtol = {rtol:g}: ask for {RESOLVED * rtol:g} or more"
+            + (f", or take rtol = {error / RESOLVED:g}" if error / RESOLVED >= TIGHTEST else "")
+            + "; or use cc.Multipliers(), which keeps loops closed to rounding"
         )
     if damping is not None and not (isinstance(damping, int | float) and np.isfinite(damping) and damping >= 0):
         raise ModelError(f"damping must be None, or a number that is zero or positive, not {damping!r}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.results.trial import number
+
 if TYPE_CHECKING:
     from closedchain.results.stiffness import StiffnessChoice
 
@@ -24,12 +26,21 @@ def plot(choice: StiffnessChoice, path: Any = None) -> Any:
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot(k, data["closure_error"], "o-", color="#C0392B", label="gap of the loops, largest over the run")
-    left.plot(k, data["closure_error_at_end"], "s--", color="#E67E73", markersize=4, label="gap at the end")
+    left.plot(
+        k,
+        data["closure_error_at_end"],
+        "s--",
+        color="#E67E73",
+        markersize=4,
+        label="gap at the end, norm of all rows",
+    )
     left.plot(k, data["motion_error"], "^-", color="#0072B2", label="motion, against the exact run")
     fit = 10 ** (data.attrs["intercept"] + choice.slope * np.log10(k))
     left.plot(k, fit, color="#888888", linewidth=1, linestyle=":", label=f"fit, slope {choice.slope:.2f}")
     left.axhline(choice.wanted, color="#444444", linewidth=0.8)
-    left.annotate("wanted", (k[0], choice.wanted), (2, 3), textcoords="offset points", fontsize="small", color="#444444")
+    left.annotate(
+        "wanted", (k[0], choice.wanted), (2, 3), textcoords="offset points", fontsize="small", color="#444444"
+    )
     left.plot([choice.stiffness], [choice.reached], "*", color="#000000", markersize=14, label="chosen")
     left.set(ylabel="error [m or rad]")
 
@@ -44,8 +55,8 @@ def plot(choice: StiffnessChoice, path: Any = None) -> Any:
         ax.grid(alpha=0.25)
         ax.legend(fontsize="small", frameon=False)
     until = data.attrs["until"]
-    title = f"{choice.mechanism} until {until:g} s: k = {choice.stiffness:.2g}, b = {choice.damping:.2g}"
-    figure.suptitle(title.replace("e+0", "e"), fontsize="medium")
+    title = f"{choice.mechanism} until {until:g} s: k = {number(choice.stiffness)}, b = {number(choice.damping)}"
+    figure.suptitle(title, fontsize="medium")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

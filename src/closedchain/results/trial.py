@@ -12,7 +12,8 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.march.compiled import Compiled
-from closedchain.march.integrate import Status, Trajectory, integrate
+from closedchain.march.integrate import SOLVERS, Status, Trajectory, integrate
+from closedchain.march.jacobian import for_solver
 from closedchain.march.state import State
 from closedchain.march.tableaus import DOP853, DOPRI5, RK4
 from closedchain.native.counts import OperationCounts
@@ -102,7 +103,7 @@ class Cost:
     kinds
         Operations of one evaluation, by kind and in ``total``.
     operations
-        Of all evaluations and corrections.
+        Of all evaluations and corrections; nan for implicit solvers, which spend most on linear equations.
     """
 
     seconds: float
@@ -124,6 +125,8 @@ def cost(run: Run, repeats: int = 1) -> Cost:
     each = [s.program.correct.counts.total if s.program.correct else 0 for s in run.segments]
     evaluations = sum(piece.counts.evaluations for piece in pieces)
     total = evaluations * kinds["total"] + sum(n * one for n, one in zip(corrections, each, strict=True))
+    if SOLVERS[run.task.solver].implicit:
+        total = float("nan")
     return Cost(statistics.median(times), evaluations, sum(corrections), kinds, total)
 
 
@@ -145,11 +148,12 @@ def _again(run: Run, index: int, samples: bool) -> Trajectory:
         max_steps=task.max_steps,
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(run.p) if program.correct else None,
+        **for_solver(task.solver, program, run.p),
     )
 
 
 def operations(run: Run) -> dict[str, float]:
-    """Operations of one evaluation by kind, and their total; Newton steps inside an evaluation count as often as taken."""
+    """Operations of one evaluation by kind and in total; Newton steps inside it count as often as they are taken."""
     kinds = {name: float(n) for name, n in asdict(run.program.rhs.counts).items()}
     newton = getattr(run.program.rhs, "newton", None)
     if newton is not None:
@@ -165,9 +169,11 @@ def newton_steps(run: Run) -> float:
     rhs = run.program.rhs
     if not isinstance(rhs, SolvedFirst):
         return 0.0
+    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.task.solver)
+    if tableau is None:  # stages of implicit solvers are corrected themselves until they fit
+        return 1.0
     path = _again(run, 0, samples=True)
     # the stages of each step, as the integrator makes them
-    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}[run.task.solver]
     stages = int(np.flatnonzero(tableau.b)[-1]) + 1
     w = rhs.prepare(run.p)
     ends = path.t[: STEPS_LOOKED_AT + 1]
@@ -199,7 +205,9 @@ def label(method: Formulation) -> str:
     for field in fields(method):
         value = getattr(method, field.name)
         if is_dataclass(value) and not isinstance(value, type):
-            inner = [f"{f.name} {getattr(value, f.name):g}" for f in fields(value) if getattr(value, f.name) is not None]
+            inner = [
+                f"{f.name} {getattr(value, f.name):g}" for f in fields(value) if getattr(value, f.name) is not None
+            ]
             words.append(" ".join([type(value).__name__, *inner]))
         elif value == field.default and not isinstance(value, float):
             continue

@@ -152,7 +152,8 @@ def test_solutions_between_steps_are_closed_to_the_tolerance():
     run = cc.simulate(m, until=2.0, rtol=1e-9, method=METHOD, dense_output=True)
     t = np.linspace(0, 2, 301)
     program = run.program
-    c = program.evaluate("c", lambda: {"c": program.equations.closure.c}, t, run.sol(t), run.p)["c"]
+    sol = run.segments[0].trajectory.sol
+    c = program.evaluate("c", lambda: {"c": program.equations.closure.c}, t, sol(t), run.p)["c"]
     assert np.abs(c).max() < 1e-7
 
 
@@ -163,7 +164,7 @@ def test_all_driven():
     m.drive("O", 1.0 + 3.0 * cc.t)
     runs = [cc.simulate(m, until=1.0, method=x, rtol=1e-10) for x in (METHOD, cc.Projection(), cc.Multipliers())]
     for run in runs[:2]:
-        assert run.x.shape[1] == derive(m).topology.nq + 1  # no velocities, but the work
+        assert run.segments[0].trajectory.x.shape[1] == derive(m).topology.nq + 1  # no velocities, but the work
         np.testing.assert_allclose(run["O"], 1.0 + 3.0 * run.t, atol=1e-9)
         np.testing.assert_allclose(run["C''"], runs[2]["C''"], atol=1e-7)
         np.testing.assert_allclose(run["lam"], runs[2]["lam"], atol=1e-7)

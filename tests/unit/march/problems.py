@@ -6,6 +6,7 @@ from scipy.special import ellipj, ellipk
 
 _F = numba.types.CPointer(numba.float64)
 rhs = numba.cfunc(numba.void(_F, _F, _F, _F))
+jacobian = numba.cfunc(numba.void(_F, _F, _F, _F, _F))
 correction = numba.cfunc(numba.void(_F, _F, _F, _F, _F))
 
 
@@ -117,10 +118,91 @@ def never(t, x, w, x_plus, residual):
     residual[1] = 0.0
 
 
+@jacobian
+def oscillator_jac(t, x, w, entries, rate):
+    """All entries, column after column."""
+    entries[0], entries[1], entries[2], entries[3] = 0.0, -(w[0] ** 2), 1.0, 0.0
+    rate[0] = rate[1] = 0.0
+
+
+@jacobian
+def driven_jac(t, x, w, entries, rate):
+    entries[0], entries[1], entries[2], entries[3] = np.cos(t[0]), 0.0, 0.0, -4.0 * t[0] * x[1]
+    rate[0] = -np.sin(t[0]) * x[0]
+    rate[1] = -2.0 * x[1] * x[1]
+
+
+@jacobian
+def quaternion_jac(t, x, w, entries, rate):
+    s, a, b, c = x[0], x[1], x[2], x[3]
+    o1 = w[1]
+    o2 = w[0] * np.sin(w[1] * t[0])
+    o3 = w[0] * np.cos(w[1] * t[0])
+    p2, p3 = w[1] * o3, -w[1] * o2
+    J = numba.carray(entries, (4, 4))  # J[j, i] is row i of column j
+    J[:] = 0.0
+    J[0, 1], J[0, 2], J[0, 3] = 0.5 * o1, 0.5 * o2, 0.5 * o3
+    J[1, 0], J[1, 2], J[1, 3] = -0.5 * o1, -0.5 * o3, 0.5 * o2
+    J[2, 0], J[2, 1], J[2, 3] = -0.5 * o2, 0.5 * o3, -0.5 * o1
+    J[3, 0], J[3, 1], J[3, 2] = -0.5 * o3, -0.5 * o2, 0.5 * o1
+    rate[0] = 0.5 * (-b * p2 - c * p3)
+    rate[1] = 0.5 * (b * p3 - c * p2)
+    rate[2] = 0.5 * (s * p2 - a * p3)
+    rate[3] = 0.5 * (s * p3 + a * p2)
+
+
+@jacobian
+def pendulum_jac(t, x, w, entries, rate):
+    r = x[0] ** 2 + x[1] ** 2
+    force = (x[2] ** 2 + x[3] ** 2 - w[0] * x[1]) / r
+    J = numba.carray(entries, (4, 4))  # J[j, i] is row i of column j
+    J[:] = 0.0
+    J[2, 0] = J[3, 1] = 1.0
+    slope = (-2.0 * force * x[0] / r, (-w[0] - 2.0 * force * x[1]) / r, 2.0 * x[2] / r, 2.0 * x[3] / r)
+    for j in range(4):
+        J[j, 2] = -slope[j] * x[0]
+        J[j, 3] = -slope[j] * x[1]
+        rate[j] = 0.0
+    J[0, 2] -= force
+    J[1, 3] -= force
+
+
+@jacobian
+def root_jac(t, x, w, entries, rate):
+    entries[0] = entries[1] = entries[2] = 0.0
+    entries[3] = -0.5 / np.sqrt(x[1])
+    rate[0] = rate[1] = 0.0
+
+
+@jacobian
+def blow_up_jac(t, x, w, entries, rate):
+    entries[0] = 2.0 * x[0]
+    rate[0] = 0.0
+
+
+_JACOBIANS = {
+    f.address: j
+    for f, j in (
+        (oscillator, oscillator_jac),
+        (driven, driven_jac),
+        (quaternion, quaternion_jac),
+        (pendulum, pendulum_jac),
+        (root, root_jac),
+        (blow_up, blow_up_jac),
+    )
+}
+
+
+def jac(solver, problem):
+    """The option that an implicit solver needs."""
+    return {"jac": _JACOBIANS[problem.address].address} if solver.implicit else {}
+
+
 def step_options(solver, h):
     """Options that make any solver take steps of length `h`: loose tolerances, and a limit."""
     if solver.adaptive:
-        return {"rtol": 1e9, "atol": 1e9, "first_step": h, "max_step": h}
+        exact = {"newton_tol": 2e-20} if solver.implicit else {}  # the step alone is loose
+        return {"rtol": 1e9, "atol": 1e9, "first_step": h, "max_step": h} | exact
     return {"step": h}
 
 

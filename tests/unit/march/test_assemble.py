@@ -69,9 +69,12 @@ def table():
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_library_mechanisms_close_to_rounding(name):
-    state = MECHANISMS[name].build().assemble()
+    m = MECHANISMS[name].build()
+    state = m.assemble()
+    gap, rate = residual(state)
 
-    assert residual(state) == (pytest.approx(0, abs=CLOSED), 0.0)
+    assert gap < CLOSED
+    assert rate < CLOSED if m.start_velocity else rate == 0.0
     assert state.parameters == {}
 
 
@@ -85,11 +88,11 @@ def test_a_held_joint_of_the_tree_is_kept_exactly(angle):
 
 @pytest.mark.parametrize("angle", [0.7, 0.9, 0.9 + 2 * np.pi, 0.9 - 2 * np.pi], ids=lambda x: f"{x:.2f}")
 def test_a_held_joint_that_is_cut(angle):
-    """A hinge that is cut is measured within a turn; the held value counts up to whole turns."""
+    """Turns of a hinge that is cut are counted from the held value on."""
     state = four_bar().assemble(B=angle)
 
     assert [j.name for j in state.topology.cuts] == ["B"]
-    assert (state["B"] - angle + np.pi) % (2 * np.pi) - np.pi == pytest.approx(0, abs=1e-12)
+    assert state["B"] == pytest.approx(angle, abs=1e-12)
     assert residual(state)[0] < CLOSED
 
 

@@ -7,7 +7,7 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from closedchain.march.tableaus import DOP853, DOPRI5, RK4
+from closedchain.march.tableaus import DOP853, DOPRI5, RADAU5, RK4, RODAS5P
 
 ALL = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}
 # decimals have 16 correct digits, the largest coefficients of dop853 are about 400
@@ -139,3 +139,102 @@ def test_density_of_the_tall_tree():
     for _ in range(4):
         tall = (tall,)
     assert density(tall) == factorial(5)
+
+
+# Radau IIA
+
+
+def test_order_conditions_of_radau5():
+    for tree in up_to(5):
+        assert abs(RADAU5.b @ weight(tree, RADAU5.A) - 1 / density(tree)) < TOLERANCE, tree
+    assert any(abs(RADAU5.b @ weight(tree, RADAU5.A) - 1 / density(tree)) > 1e-6 for tree in trees(6))
+
+
+@pytest.mark.parametrize("power", range(3))
+def test_stages_of_radau5_integrate_polynomials(power):
+    """Collocation: C(3), with the right end as a node."""
+    expected = RADAU5.c ** (power + 1) / (power + 1)
+    np.testing.assert_allclose(RADAU5.A @ RADAU5.c**power, expected, atol=TOLERANCE)
+    assert RADAU5.c[2] == 1.0
+
+
+def test_transformation_of_radau5():
+    t = RADAU5
+    blocks = np.array([[t.gamma, 0, 0], [0, t.alpha, t.beta], [0, -t.beta, t.alpha]])
+    np.testing.assert_allclose(t.T_inv @ t.T, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(t.T_inv @ np.linalg.inv(t.A) @ t.T, blocks, atol=1e-13)
+
+
+def test_error_estimate_of_radau5_sees_nothing_below_its_order():
+    """``f h / gamma + A^-1 weights``: as weights of (f at the start, stages), conditions hold to order 3 and fail at 4.
+
+    With Z = h A F the estimate is ``h (f + E Z / h) / gamma``, so the weights of F are ``E A / gamma``.
+    """
+    weights = np.append(1.0, RADAU5.E @ RADAU5.A) / RADAU5.gamma
+    with_start = np.zeros((4, 4))
+    with_start[1:, 1:] = RADAU5.A
+    for tree in up_to(3):
+        assert abs(weights @ weight(tree, with_start)) < TOLERANCE, tree
+    assert any(abs(weights @ weight(tree, with_start)) > 1e-4 for tree in trees(4))
+
+
+# Rodas5P: back from the transformed stages (Hairer, Wanner 1996, IV.7)
+
+GAMMA = np.linalg.inv(np.eye(8) / RODAS5P.gamma - RODAS5P.C)
+ALPHA = RODAS5P.A @ GAMMA
+B = RODAS5P.b @ GAMMA
+# decimals have 16 digits, coefficients of size 100 are combined
+LOOSE = 1e-11
+
+
+def rosenbrock_weight(tree):
+    """As `weight`, with alpha + gamma where a node has a single branch (Hairer, Wanner 1996, IV.7)."""
+    matrix = ALPHA + GAMMA if len(tree) == 1 else ALPHA
+    value = np.ones(8)
+    for branch in tree:
+        value = value * (matrix @ rosenbrock_weight(branch))
+    return value
+
+
+def test_sums_of_rodas5p():
+    np.testing.assert_allclose(ALPHA.sum(axis=1), RODAS5P.c, atol=LOOSE)
+    np.testing.assert_allclose(GAMMA.sum(axis=1), RODAS5P.d, atol=LOOSE)
+    np.testing.assert_allclose(np.diag(GAMMA), RODAS5P.gamma, atol=1e-15)
+
+
+def test_order_conditions_of_rodas5p():
+    for tree in up_to(5):
+        assert abs(B @ rosenbrock_weight(tree) - 1 / density(tree)) < LOOSE, tree
+    assert any(abs(B @ rosenbrock_weight(tree) - 1 / density(tree)) > 1e-5 for tree in trees(6))
+
+
+def test_embedded_solution_of_rodas5p():
+    """The last stage begins at it, so that the stage itself is the error estimate."""
+    embedded = ALPHA[7]
+    for tree in up_to(4):
+        assert abs(embedded @ rosenbrock_weight(tree) - 1 / density(tree)) < LOOSE, tree
+    assert any(abs(embedded @ rosenbrock_weight(tree) - 1 / density(tree)) > 1e-4 for tree in trees(5))
+
+
+def test_rodas5p_is_stiffly_accurate():
+    np.testing.assert_allclose(B, ALPHA[7] + GAMMA[7], atol=LOOSE)
+
+
+@pytest.mark.parametrize("weights", [B, ALPHA[7]], ids=["step", "embedded"])
+def test_rodas5p_is_stable_for_oscillations_of_any_frequency(weights):
+    """|R(i y)| <= 1, of the step and of the embedded solution, which uses seven stages."""
+    s = 8 if weights is B else 7
+    beta = (ALPHA + GAMMA)[:s, :s]
+    for y in np.geomspace(1e-3, 1e6, 400):
+        R = 1 + 1j * y * weights[:s] @ np.linalg.solve(np.eye(s) - 1j * y * beta, np.ones(s))
+        assert abs(R) <= 1 + 1e-10, y
+    if weights is B:
+        assert abs(R) < 1e-4  # and damps the fastest ones
+
+
+@pytest.mark.parametrize("theta", [0.1, 0.37, 0.5, 0.8, 1.0])
+def test_dense_output_of_rodas5p(theta):
+    D = RODAS5P.D @ GAMMA
+    weights = theta * (B + (1 - theta) * (D[0] + theta * (D[1] + theta * D[2])))
+    for tree in up_to(4):
+        assert abs(weights @ rosenbrock_weight(tree) - theta ** nodes(tree) / density(tree)) < LOOSE, tree

@@ -85,7 +85,8 @@ def test_dense_output():
     x = run.sol(run.t)
 
     np.testing.assert_allclose(x[:, 0], run["O"], atol=1e-8)
-    assert run.sol(0.123).shape == (3 + 3 + 1,)
+    np.testing.assert_allclose(x[:, 3], run["B"], atol=1e-8)  # the counter of the cut hinge goes with its angle
+    assert run.sol(0.123).shape == (4 + 3 + 1,)  # coordinates and counter, velocities, work
 
 
 def test_no_dense_output_unless_asked_for(four_bar_run):

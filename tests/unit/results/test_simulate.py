@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.cut.topology import cut
 from closedchain.march import segments
 from closedchain.march.state import State
+from tests.turns import with_counters
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +175,7 @@ def test_a_start_with_an_open_loop_is_refused(four_bar):
     with pytest.raises(
         cc.AssemblyError, match=r"start is not consistent in position: joint 'B' is off by 0\.0\d+ m or rad"
     ):
-        cc.simulate(four_bar, State(four_bar, good.q + [0.01, 0, 0], good.v), until=0.1)
+        cc.simulate(four_bar, State(four_bar, good.q + with_counters(good.topology, [0.01, 0, 0]), good.v), until=0.1)
 
 
 def test_a_start_with_a_velocity_that_opens_a_loop_is_refused(four_bar):
@@ -185,10 +187,17 @@ def test_a_start_with_a_velocity_that_opens_a_loop_is_refused(four_bar):
 
 @pytest.mark.parametrize("numbers", [([np.nan, 0, 0], [0, 0, 0]), ([0, 0, 0], [0, np.inf, 0])], ids=["nan q", "inf v"])
 def test_a_start_that_is_not_finite_is_refused(four_bar, numbers):
-    q, v = (np.array(x, float) for x in numbers)
+    q, v = with_counters(cut(four_bar), numbers[0]), np.array(numbers[1], float)
 
     with pytest.raises((cc.ClosedChainError, ValueError), match=r"finite|consistent|nan|inf"):
         cc.simulate(four_bar, State(four_bar, q, v), until=0.1)
+
+
+def test_a_counter_that_is_not_finite_is_refused(four_bar):
+    good = four_bar.assemble()
+
+    with pytest.raises((cc.ClosedChainError, ValueError), match=r"finite|nan"):
+        cc.simulate(four_bar, State(four_bar, with_counters(good.topology, good.q[:3], B=np.nan), good.v), until=0.1)
 
 
 @pytest.mark.parametrize("build", [cc.library.double_pendulum, cc.library.pendulum], ids=["two bodies", "one body"])

@@ -1,0 +1,105 @@
+"""The exact Jacobian of a program's right-hand side, for implicit solvers: traced, compiled, its zeros known.
+
+    J = d(dx)/dx,    rate = d(dx)/dt
+
+Where the right-hand side solves for dependent coordinates first (`march.solved_first`), ``dx = f(t, x*)`` with ``x*``
+the place at which the Newton step ``x_plus(t, x)`` rests. There the derivative of the step is that of its resting
+place: what it contains of ``d(A_D^-1) c`` vanishes with the closure c, so that by the chain rule
+
+    J = df/dx  dx_plus/dx,    rate = df/dt + df/dx  dx_plus/dt
+
+at states with closed loops, where every step of an integrator begins.
+
+The theory is in ``docs/theory/integrators.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from closedchain.march.bound import Bound
+from closedchain.march.compiled import Compiled
+from closedchain.march.integrate import SOLVERS
+from closedchain.march.structure import Structure, structure
+from closedchain.native import compile_function
+
+
+class Jacobian(Bound):
+    """A native function ``(t, x, p) -> entries, rate``, and where its nonzeros lie.
+
+    Attributes
+    ----------
+    pattern
+        (n, n), True where an entry may differ from zero; the entries go through it column after column.
+    structure
+        How linear systems with it are solved.
+    """
+
+    pattern: np.ndarray
+    structure: Structure
+
+    def matrix(self, t: float, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The Jacobian (n, n) at a state, for looking at numbers."""
+        entries, _ = self(t, x, p)
+        dense = np.zeros(self.pattern.shape)
+        columns, rows = np.nonzero(self.pattern.T)
+        dense[rows, columns] = entries
+        return dense
+
+
+def jacobian(program: Compiled) -> Jacobian:
+    """The Jacobian of a program, compiled when it is first asked for.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> from closedchain.march.compiled import compiled
+    >>> start = cc.library.pendulum().assemble()
+    >>> J = jacobian(compiled(start, cc.Multipliers()))
+    >>> J.pattern.astype(int)  # angle, rate, work
+    array([[0, 1, 0],
+           [1, 0, 0],
+           [0, 0, 0]])
+    """
+    if "jacobian" not in program.functions:
+        e = program.equations
+        m = e.topology.mechanism
+        # all numbers of one family of methods share it, as they share the right-hand side
+        key = ("jacobian", program.method.family, program.choice, e.M.nnz())
+        if key not in m._derived:
+            m._derived[key] = _traced(m.name, program)
+        function, pattern = m._derived[key]
+        made = Jacobian(function, program.numbers)
+        made.pattern = pattern
+        made.structure = structure(pattern, range(e.topology.nq))
+        program.functions["jacobian"] = made
+    return program.functions["jacobian"]
+
+
+def _traced(name: str, program: Compiled) -> tuple[Any, np.ndarray]:
+    """The native function and its pattern."""
+    t, closed = program.equations.limbs.t, program.closed
+    J, rate = ca.jacobian(closed.dx, closed.x), ca.jacobian(closed.dx, t)
+    if closed.solved_first:
+        assert closed.x_plus is not None
+        rate += J @ ca.jacobian(closed.x_plus, t)
+        J = J @ ca.jacobian(closed.x_plus, closed.x)
+    J = ca.sparsify(J)
+    pattern = np.array(ca.DM(J.sparsity(), 1).full(), bool)
+    inputs = {"t": t, "x": closed.x, "p": ca.vertcat(program.equations.limbs.p, closed.parameters)}
+    entries = ca.SX(0, 1)
+    if J.nnz():
+        entries = ca.densify(J.nz[:])
+    outputs = {"entries": entries, "rate": ca.densify(rate)}
+    return compile_function(f"{name} Jacobian", inputs, outputs, slow=("p",)), pattern
+
+
+def for_solver(solver: str, program: Compiled, p: np.ndarray) -> dict[str, Any]:
+    """What `integrate` needs besides the right-hand side: nothing for an explicit solver, else the Jacobian."""
+    if not SOLVERS[solver].implicit:
+        return {}
+    made = jacobian(program)
+    return {"jac": made.address, "w_jac": made.prepare(p), "structure": made.structure}
