@@ -71,7 +71,9 @@ def cost(mechanism: cc.Mechanism, method: Formulation | None = None) -> Cost:
 
 def formulations(names: Sequence[str]) -> Table:
     """Operations of one evaluation by mechanism and formulation."""
-    methods = {name: method for name, method in METHODS.items() if name not in ("multipliers-none", "multipliers-baumgarte")}
+    methods = {
+        name: method for name, method in METHODS.items() if name not in ("multipliers-none", "multipliers-baumgarte")
+    }
     rows = []
     for name in names:
         m = cc.library.get(name).build()
@@ -80,8 +82,8 @@ def formulations(names: Sequence[str]) -> Table:
         "Operations of one evaluation, by formulation",
         ["mechanism", *methods],
         rows,
-        "The whole right-hand side. independent-coordinates: at solved positions; each Newton step of its closure comes "
-        "on top. Springs (virtual-spring, modified-denoc) need far more evaluations, the stiffer the more.",
+        "The whole right-hand side. independent-coordinates: at solved positions; each Newton step of its closure "
+        "comes on top. Springs (virtual-spring, modified-denoc) need far more evaluations, the stiffer the more.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Every formulation x every library mechanism x random states and parameters: the same accelerations, the same forces."""
+"""Every formulation x every library mechanism x random states and parameters: the same accelerations and forces."""
 
 import casadi as ca
 import numpy as np

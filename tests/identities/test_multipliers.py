@@ -48,7 +48,7 @@ def test_baumgarte(key):
     c = case(*key)
     q, _ = c.closed()
     v = c.anywhere()[1]
-    # a quaternion of another length is no rotation: long limbs, which are factored by recursion, see another inertia then
+    # a quaternion of another length is no rotation: long limbs, factored by recursion, see another inertia then
     q = normalised(c, q + 1e-3 * c.numbers(q, v)["qdot"])
     got = c.numbers(q, v)
     rows = list(c.rows)

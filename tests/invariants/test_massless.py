@@ -9,9 +9,8 @@ from tests.invariants.drawings import relative_energy_error
 
 def four_bar(mass, cut=None):
     m = cc.Mechanism("four-bar", gravity=(0, -9.81, 0))
-    crank, coupler, rocker = (
-        m.body(name, cc.rod(length, mass=x)) for name, length, x in (("crank", 1, 1), ("coupler", 2.5, mass), ("rocker", 2, 2))
-    )  # fmt: skip
+    rods = (("crank", 1, 1), ("coupler", 2.5, mass), ("rocker", 2, 2))
+    crank, coupler, rocker = (m.body(name, cc.rod(length, mass=x)) for name, length, x in rods)
     m.revolute("O", m.ground, crank, cut=cut == "O" or None)
     m.revolute("A", crank.tip, coupler, cut=cut == "A" or None)
     m.revolute("C", m.ground.at(2, 0, 0), rocker, cut=cut == "C" or None)

@@ -31,13 +31,17 @@ def known(name):
 
 
 class Norm:
-    """What the distribution of reactions minimises at a sample: forces, and moments by the size of the mechanism."""
+    """What the distribution of reactions minimises at a sample: forces, and moments by the size of the largest body."""
 
     def __init__(self, run, i, stiffness=None):
-        joints, bodies = run.mechanism.joints, run.mechanism.bodies
-        places = [run.frame(frame).position.values[0] for frame in [j.b for j in joints.values()]]
-        places += [run.frame(body["com"]).position.values[0] for body in bodies.values()]
-        size = np.ptp(places, axis=0).max()
+        joints = run.mechanism.joints
+        drawn = {name: [body["com"].position] for name, body in run.mechanism.bodies.items()}
+        for frame in (frame for joint in joints.values() for frame in (joint.a, joint.b)):
+            if frame.body.name in drawn:
+                drawn[frame.body.name].append(frame.position)
+        value = run.mechanism.values()
+        places = [np.array([[value(x) for x in place] for place in each]) for each in drawn.values()]
+        size = max(np.linalg.norm(x[:, None] - x, axis=2).max() for x in places)
         got = all_reactions(run, stiffness=stiffness)
         self.f = np.concatenate([x[part].values[i] for x in got.values() for part in ("moment", "force")])
         each = [np.repeat([1 / size**2, 1.0], 3) / (stiffness or {}).get(name, 1.0) for name in joints]

@@ -181,7 +181,9 @@ def motor_driven():
 def test_a_type_2_pose_under_motors_is_told_and_stops_if_wanted():
     """The motion itself is regular there: motors are not drives, but they cannot hold the platform any more."""
     m = motor_driven()
-    with pytest.warns(cc.RunWarning, match=r"of the actuation at t = .* \(type 2\), at base1=.*: with all actuators locked"):
+    with pytest.warns(
+        cc.RunWarning, match=r"of the actuation at t = .* \(type 2\), at base1=.*: with all actuators locked"
+    ):
         run = cc.simulate(m, until=5.0, singularity="warn")
     assert run.complete
     told = [x for x in run.record if x.what == "singular pose of the actuation"]
@@ -200,8 +202,8 @@ def test_conditioning_in_an_event():
     assert values[-1] == pytest.approx(0.05, abs=1e-9) and values[:-1].min() > 0.05
     with pytest.raises(cc.ModelError, match="kind is 'closure'"):
         cc.conditioning("type-2")
+    lonely = cc.library.pendulum()
     with pytest.raises(cc.ModelError, match="which this mechanism does not have"):
-        lonely = cc.library.pendulum()
         cc.simulate(lonely, until=1.0, events=[cc.Event("e", cc.conditioning("closure") - 0.1)])
 
 

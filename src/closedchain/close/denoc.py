@@ -43,7 +43,6 @@ from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 
-
 LONG = 10  # freedoms in a row from which the recursion pays
 
 

@@ -100,8 +100,8 @@ class Formulation:
     by_limbs
         Each limb must have inertia of its own: the method divides by it.
     chooses
-        ``"velocities"`` or ``"coordinates"`` where the method needs independent ones, in `Choice.pivots`; a quaternion is
-        one coordinate, but three velocities.
+        ``"velocities"`` or ``"coordinates"`` where the method needs independent ones, in `Choice.pivots`; a quaternion
+        is one coordinate, but three velocities.
     guards
         The method can pass singular poses, with `Choice.guarded`.
     """

@@ -75,9 +75,7 @@ class Topology:
         """
         middle = _used_coordinates(self.mechanism)
         angles = [(j, i) for j in self.cuts for i in range(j.type.nq) if j.type.wraps(i)]
-        return tuple(
-            Counter(j, i, self.tree_nq + k, middle.get((j.name, i), 0.0)) for k, (j, i) in enumerate(angles)
-        )
+        return tuple(Counter(j, i, self.tree_nq + k, middle.get((j.name, i), 0.0)) for k, (j, i) in enumerate(angles))
 
     @cached_property
     def nv(self) -> int:

@@ -61,8 +61,8 @@ def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: 
     joint = m.joints[node.args[0]]
     if node.op == "coordinate" and joint.type.has_quaternion and joint.name not in limbs.topology.tree_joints:
         raise ModelError(
-            f"{node} is part of the quaternion of joint {joint.name!r}, but that joint is cut, where a quaternion is known "
-            "only up to its sign: draw the joint with cut=False, or cut another joint of its loop"
+            f"{node} is part of the quaternion of joint {joint.name!r}, but that joint is cut, where a quaternion is "
+            "known only up to its sign: draw the joint with cut=False, or cut another joint of its loop"
         )
     names = joint.type.coordinates if node.op == "coordinate" else joint.type.velocities
     values = measures.coordinates(joint) if node.op == "coordinate" else measures.velocities(joint)

@@ -152,7 +152,7 @@ def assembly_modes(
     for attempt in range(starts):
         q = closing.q0 if attempt == 0 else _scatter(closing, rng)
         q = closing.search(q, iterations=60)
-        if closing.error(q) > 1e-9:
+        if closing.error(q) > max(1e-9, closing.tolerance):
             continue
         q = closing.settle(closing.polish(q))
         # two configurations are one if all joints are at the same places, whatever the names of their angles

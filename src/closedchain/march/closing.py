@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -62,6 +61,9 @@ class Closing:
         self.held = dict(held or {})
         self.poses = tuple(poses)
         self.open_joints = tuple(open_joints)
+        rounded = e.topology.mechanism.tolerance
+        self.tolerance = max(TOLERANCE, rounded)
+        self._rank = max(1e-10, 10 * rounded)  # relative size of singular values that mean nothing
         self.active = list(range(len(e.closure)) if rows is None else rows)
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
@@ -127,14 +129,14 @@ class Closing:
         """A closed configuration found from q: directly, else by continuation; None if neither gets there."""
         for search in (self.search, self.continuation) if patiently else (self.search,):
             found = search(q)
-            if self.error(found) < TOLERANCE:
+            if self.error(found) < self.tolerance:
                 return self.settle(self.polish(found))
         return None
 
     def settle(self, q: np.ndarray) -> np.ndarray:
         """The same configuration in the turns that are wished; a gear at a cut joint may know better than a guess."""
         counted = self.count(q)
-        return counted if self.error(counted) <= max(TOLERANCE, self.error(q)) else q
+        return counted if self.error(counted) <= max(self.tolerance, self.error(q)) else q
 
     def search(self, q: np.ndarray, target: np.ndarray | float = 0.0, iterations: int = 200) -> np.ndarray:
         """Levenberg-Marquardt towards ``residual = target``.
@@ -191,7 +193,7 @@ class Closing:
             r, J = self.residual(q)
             if not r.size or not len(self.columns):
                 break
-            trial = self.step(q, -np.linalg.lstsq(J, r, rcond=1e-10)[0])
+            trial = self.step(q, -np.linalg.lstsq(J, r, rcond=self._rank)[0])
             if not self.error(trial) < self.error(q):
                 break
             q = trial
@@ -201,7 +203,7 @@ class Closing:
         """A closed configuration near q, displaced along what the equations leave free as far as possible."""
         _, J = self.residual(q)
         d = displacement[self.columns]
-        free = d - np.linalg.lstsq(J, J @ d, rcond=1e-9)[0] if J.size else d
+        free = d - np.linalg.lstsq(J, J @ d, rcond=10 * self._rank)[0] if J.size else d
         return self.polish(self.search(self.step(q, free)))
 
     # ---- velocities and accelerations ------------------------------------------------------------------------------
@@ -224,16 +226,16 @@ class Closing:
         if not A.size or not v.any():
             return v
         u, s, _ = np.linalg.svd(A)
-        u = u[:, int((s > 1e-9 * max(s[0], 1e-300)).sum()) :]
+        u = u[:, int((s > 10 * self._rank * max(s[0], 1e-300)).sum()) :]
         _, singular, vt = np.linalg.svd(held)
-        free = vt[int((singular > 1e-9 * max(singular[0], 1e-300)).sum()) :].T
+        free = vt[int((singular > 10 * self._rank * max(singular[0], 1e-300)).sum()) :].T
 
         def misfit(w: np.ndarray) -> np.ndarray:
             gamma = np.array(self._f["residual"](self.t, q, v + free @ w, self.p)[3]).ravel()[self.active]
             return u.T @ gamma
 
         start = np.zeros(free.shape[1])
-        bound = 1e-8 * max(1.0, float(v @ v))
+        bound = 100 * self._rank * max(1.0, float(v @ v))
         if np.abs(misfit(start)).max(initial=0.0) <= bound:
             return v
         found = []
@@ -243,13 +245,15 @@ class Closing:
             rng = np.random.default_rng(0)
             size = np.linalg.norm(v)
             for k in range(12):
-                fit = least_squares(misfit, start + (k > 0) * size * rng.normal(size=len(start)), xtol=1e-15, ftol=1e-15)
+                fit = least_squares(
+                    misfit, start + (k > 0) * size * rng.normal(size=len(start)), xtol=1e-15, ftol=1e-15
+                )
                 if np.abs(fit.fun).max() <= bound:
                     found.append(fit.x)
         if not found:
             raise AssemblyError(
-                f"the pose of {self.topology.mechanism.name!r} is singular, and no closed motion goes through it with the "
-                "velocities that are held: hold others, or start away from it"
+                f"the pose of {self.topology.mechanism.name!r} is singular, and no closed motion goes through it with "
+                "the velocities that are held: hold others, or start away from it"
             )
         return v + free @ min(found, key=np.linalg.norm)
 
@@ -290,9 +294,9 @@ class Closing:
         system, b = np.vstack(rows), np.concatenate(right)
         if not system.size or not b.any():
             return self._zero.copy()
-        x = np.linalg.lstsq(system, b, rcond=1e-11)[0]
+        x = np.linalg.lstsq(system, b, rcond=self._rank / 10)[0]
         miss = np.abs(system @ x - b)
-        if miss.max() > 1e-9 * max(1.0, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
+        if miss.max() > 10 * self._rank * max(1.0, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
             m = self.topology.mechanism
             held = [*wanted, *m.drives, *(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses if x.rates)]
             raise AssemblyError(
@@ -373,7 +377,7 @@ class Closing:
         f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})
         gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
         for (joint, label, _), gap in zip(fixed, gaps, strict=True):
-            if not gap < 1e-9:
+            if not gap < max(1e-9, self.tolerance):
                 raise AssemblyError(
                     f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
                     "positions of its frames out of the plane of motion, and the directions of the axes"
@@ -402,6 +406,11 @@ class Closing:
             lines.append(f"  held frames ({names}): off by {np.abs(off).max():.3g}")
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
         lines.append(f"held: {held}. Check the lengths, hold fewer or other values, or give a closer guess=")
+        if np.abs(r).max() < 1e-4:
+            lines.append(
+                "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
+                f"much, cc.Mechanism(..., tolerance={10 ** np.ceil(np.log10(np.abs(r).max())):.0e})"
+            )
         return "\n".join(lines)
 
 
@@ -445,7 +454,9 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
         for name in ("position", *RATES):
             numbers = wish.get(name, (0, 0, 0))
             three = isinstance(numbers, list | tuple | np.ndarray) and len(numbers) == 3
-            if not three or not all(x is None or (isinstance(x, Real) and np.isfinite(x)) for x in numbers):
+            if not three or not all(
+                x is None or (isinstance(x, int | float | np.number) and np.isfinite(x)) for x in numbers
+            ):
                 raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
         rotation = None
         if "rpy" in wish:
@@ -508,7 +519,9 @@ def functions(e: Equations) -> dict[str, ca.Function]:
             "residual": e.function("residual", closure),
             "retract": e.function("retract", {"q_moved": normalise(e, limbs.q + e.qdot)}),
             "measure": e.function("measure", columns),
-            "counted": e.function("counted", {"angle": _column(e.measures.coordinates(x.joint)[x.index] for x in turns)}),
+            "counted": e.function(
+                "counted", {"angle": _column(e.measures.coordinates(x.joint)[x.index] for x in turns)}
+            ),
             "middle": e.function("middle", {"angle": _column(limbs.number(x.middle) for x in turns)}),
         }
     return derived["closing"]

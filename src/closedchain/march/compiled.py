@@ -19,7 +19,7 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.bound import Bound
-from closedchain.march.closing import TOLERANCE, Closing
+from closedchain.march.closing import Closing
 from closedchain.march.independent import choose_pivots, health
 from closedchain.march.inertia import limbs_have_inertia
 from closedchain.march.redundancy import Rows, independent_rows
@@ -157,7 +157,17 @@ def compiled(start: State, method: Formulation, guarded: bool = False) -> Compil
             assert newton is not None
             rhs = SolvedFirst(Bound(newton, numbers), Bound(rate, numbers))
         m._derived[key] = Compiled(
-            derive(m), method, closed, rhs, correct, choice, rows.active, rows.moving, len(rows.kept), rows.loops_rank, numbers,
+            derive(m),
+            method,
+            closed,
+            rhs,
+            correct,
+            choice,
+            rows.active,
+            rows.moving,
+            len(rows.kept),
+            rows.loops_rank,
+            numbers,
             seconds,
         )
     return m._derived[key]
@@ -176,8 +186,8 @@ def _chosen(start: State, method: Formulation, guarded: bool) -> tuple[Equations
         return e, choice, rows
     if method.by_limbs:
         raise ModelError(
-            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {start.mechanism.name!r} ends in "
-            "a body without mass: give it a mass, or use cc.Multipliers()"
+            f"{type(method).__name__} divides by the inertia of each limb, but a limb of {start.mechanism.name!r} ends "
+            "in a body without mass: give it a mass, or use cc.Multipliers()"
         )
     # methods with independent velocities never divide by the inertia of open limbs
     return (e if method.chooses else fortify(e, choice.rows)), choice, rows
@@ -187,7 +197,7 @@ def _settled(e: Equations, start: State) -> State:
     """The nearest state with closed loops: off it, rows that repeat others seem to say something of their own."""
     p = parameter_vector(start.mechanism, start.parameters)
     closing = Closing(e, p, time=start.t, rows=active_rows(e, start.open_joints))
-    if closing.error(start.q) <= TOLERANCE:
+    if closing.error(start.q) <= closing.tolerance:
         return start
     return replace(start, q=closing.near(start.q, np.zeros(e.topology.nv)))
 

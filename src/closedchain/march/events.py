@@ -172,7 +172,9 @@ class Watch:
                     continue
                 begins = sign == 0.0 and i > 0 and self.armed is None and not self.found
                 if begins and isinstance(event.then, Switch) and np.sign(value) == event.direction:
-                    found.append((float(times[0]), event))  # ... but a foot that starts on the ground and moves down lands
+                    found.append(
+                        (float(times[0]), event)
+                    )  # ... but a foot that starts on the ground and moves down lands
                 if sign != 0.0 and np.sign(value) != sign and i > 0 and event.direction * value >= 0:
                     root = float(
                         brentq(lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i - 1 : i + 1])

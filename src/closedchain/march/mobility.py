@@ -17,7 +17,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import assemble
 from closedchain.march.closing import Closing
-from closedchain.march.redundancy import choose_rows, closure_jacobian, rank, spread
+from closedchain.march.redundancy import choose_rows, closure_jacobian, least_rank, rank, spread
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 
@@ -93,11 +93,12 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     closing = Closing(e, p, time=state.t)
     poses = spread(closing, state.q)
     stacked = [closure_jacobian(closing, q) for q in poses]
-    ranks = [rank(A) for A in stacked]
-    generic = [_null(A) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
+    least = least_rank(e)
+    ranks = [rank(A, least) for A in stacked]
+    generic = [_null(A, least) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
     true = generic[0].shape[1]
-    here = _null(closure_jacobian(closing, state.q))
-    kept = set(choose_rows(stacked))
+    here = _null(closure_jacobian(closing, state.q), least)
+    kept = set(choose_rows(stacked, least))
     closure = e.closure
     redundant = [(joint, label) for joint, label, _ in closure.fixed]
     redundant += [(closure.joints[i], closure.labels[i]) for i in range(len(closure)) if i not in kept]
@@ -121,11 +122,11 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     )
 
 
-def _null(A: np.ndarray) -> np.ndarray:
+def _null(A: np.ndarray, least: float) -> np.ndarray:
     """An orthonormal basis of the motions that A allows, as columns."""
     n = A.shape[1]
     if not A.size:
         return np.eye(n)
     _, s, vt = np.linalg.svd(A)
-    r = int((s > 1e-8 * max(s[0], 1e-300)).sum())
+    r = int((s > least * max(s[0], 1e-300)).sum())
     return vt[r:].T

@@ -47,14 +47,20 @@ def independent_rows(e: Equations, state: State) -> Rows:
     closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
     here = closure_jacobian(closing, state.q)
     loops = [k for k, row in enumerate(active) if row not in driven(e)]
-    if rank(here) == len(active):
+    least = least_rank(e)
+    if rank(here, least) == len(active):
         return Rows(tuple(active), tuple(active), tuple(active), False, len(loops))
     stacked = [closure_jacobian(closing, q) for q in spread(closing, state.q)]
-    kept = choose_rows(stacked)
+    kept = choose_rows(stacked, least)
     size = np.max([np.linalg.norm(A, axis=1) for A in stacked], axis=0)
     moving = tuple(row for row, moves in zip(active, size > ROUNDING, strict=True) if moves)
-    loops_rank = max(rank(A[loops]) for A in stacked)
-    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here) < len(kept), loops_rank)
+    loops_rank = max(rank(A[loops], least) for A in stacked)
+    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here, least) < len(kept), loops_rank)
+
+
+def least_rank(e: Equations) -> float:
+    """Relative size of a singular value that counts as zero: rounding, or what the drawing's numbers leave open."""
+    return max(RANK, 30 * e.topology.mechanism.tolerance)
 
 
 def driven(e: Equations) -> set[int]:
@@ -74,28 +80,28 @@ def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
 
 
 def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
-    """The pose q and closed poses around it, the same ones each time; prescribed motions may be at any of their times."""
+    """The pose q and closed poses around it, the same ones each time; prescribed motions may be at any time."""
     rng = np.random.default_rng(0)
     n = closing.topology.nv
     loops = [row for row in closing.active if row not in driven(closing.e)]
     free = Closing(closing.e, closing.p, time=closing.t, rows=loops)
     around = [free.near(q, 0.1 * rng.normal(size=n)) for _ in range(AROUND)]
-    return [q, *(x for x in around if free.error(x) < 1e-9)]
+    return [q, *(x for x in around if free.error(x) < max(1e-9, 10 * free.tolerance))]
 
 
-def rank(A: np.ndarray) -> int:
+def rank(A: np.ndarray, least: float = RANK) -> int:
     """Numerical rank."""
     if not A.size:
         return 0
     s = np.linalg.svd(A, compute_uv=False)
-    return int((s > RANK * max(s[0], 1e-300)).sum())
+    return int((s > least * max(s[0], 1e-300)).sum())
 
 
-def choose_rows(stacked: list[np.ndarray]) -> tuple[int, ...]:
+def choose_rows(stacked: list[np.ndarray], least: float = RANK) -> tuple[int, ...]:
     """Numbers of independent rows: as many as the largest rank found, well conditioned where it is found."""
     from scipy.linalg import qr  # costs a tenth of a second to import, and most mechanisms never need it
 
-    ranks = [rank(A) for A in stacked]
+    ranks = [rank(A, least) for A in stacked]
     best = stacked[int(np.argmax(ranks))]
     order = qr(best.T, mode="r", pivoting=True)[1]
     return tuple(sorted(int(i) for i in order[: max(ranks)]))

@@ -14,9 +14,9 @@ from closedchain.march.jit import jit
 from closedchain.march.project import FAILED, hermite_rows, put_back, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
-    SINGULAR,
     CORRECTION_FAILED,
     NAN,
+    SINGULAR,
     STEP_TOO_SMALL,
     TOO_MANY_STEPS,
     accept,

@@ -78,7 +78,9 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
         p = parameter_vector(state.mechanism, state.parameters)
         events = tuple(event for event in task.events if _changes(state, event))
         watch = Watch(program, events, p, armed, task.singularity, clear)
-        trajectory = _put_back(_piece(state, work, program, task, watch, pivot, next_step, first=not segments), program, p)
+        trajectory = _put_back(
+            _piece(state, work, program, task, watch, pivot, next_step, first=not segments), program, p
+        )
         segments.append(Segment(state, program, trajectory))
         clear = watch.clear
         record += [
@@ -124,9 +126,7 @@ class Refused(Exception):
         self.segments, self.record = segments, record
 
 
-def _stopped(
-    state: State, work: float, program: Compiled, task: Task, status: Status = Status.singular
-) -> Trajectory:
+def _stopped(state: State, work: float, program: Compiled, task: Task, status: Status = Status.singular) -> Trajectory:
     """A piece that ends where it begins."""
     here = replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass")
     watch = Watch(program, (), parameter_vector(state.mechanism, state.parameters), None)
@@ -219,8 +219,8 @@ def _resume(segment: Segment) -> tuple[State, float]:
 def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
     """Open and close joints; where some close, one impulse P makes all velocities consistent.
 
-    With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the velocities
-    less. Springs need no impulse; what those of an opened joint had stored is lost.
+    With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the
+    velocities less. Springs need no impulse; what those of an opened joint had stored is lost.
     """
     name = ", ".join(event.name for event in events)
     closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)

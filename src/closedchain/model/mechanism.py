@@ -44,6 +44,9 @@ class Mechanism(DrawsJoints, DrawsActions):
         For tables, plots and error messages.
     gravity
         Acceleration of free fall in world axes, m/s^2. Default: 9.81 along -z.
+    tolerance
+        How exact the numbers of the drawing are, m or rad. Loops that are closed more than once (four hinges in space,
+        Bennett's linkage) close only if their data fit exactly; with data rounded to a micrometre say ``1e-6``.
 
     Examples
     --------
@@ -53,8 +56,11 @@ class Mechanism(DrawsJoints, DrawsActions):
     >>> hinge = m.revolute("hinge", m.ground, arm)
     """
 
-    def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81), tolerance: float = 0.0) -> None:
         super().__init__(name)
+        if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1e-3:
+            raise ModelError(f"mechanism {name!r}: tolerance is between 0 and 1e-3 m or rad, not {tolerance!r}")
+        self.tolerance = float(tolerance)
         self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint
         self.start_velocity: dict[str, Any] = {}

@@ -61,7 +61,9 @@ def check_mechanism(m: Mechanism, value: Values) -> None:
     for body in m.bodies.values():
         check_body(body, value)
     if m.output is not None and not isinstance(m.output, Frame):
-        raise ModelError(f"m.output of {m.name!r} must be a frame, for instance m.find_frame('body.tip'), not {m.output!r}")
+        raise ModelError(
+            f"m.output of {m.name!r} must be a frame, for instance m.find_frame('body.tip'), not {m.output!r}"
+        )
     _check_connected(m)
     if all(j.type.nv == 0 for j in m.joints.values()):
         raise ModelError(f"nothing moves in mechanism {m.name!r}: all its joints are welds")

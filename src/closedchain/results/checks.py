@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-
 if TYPE_CHECKING:
     from closedchain.results.run import Run
 
@@ -66,14 +65,15 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     if not len(run.t):
         return said
     gap = closure_norm(out["c"])
-    bound = max(CLOSURE * run.rtol, 1e-10)
+    bound = max(CLOSURE * run.rtol, 1e-10, 10 * run.mechanism.tolerance)
     if gap.max() > bound and not run.program.method.all_rows:  # springs give way: their stretch is the answer
         i = int(np.argmax(gap))
         closure = run.program.equations.closure
         joint = closure.joints[int(np.argmax(np.abs(out["c"][i])))]
         said.append(
             f"the loop at joint {joint!r} of {name!r} opens by {gap[i]:.2g} at t = {run.t[i]:.4g} s, more than the "
-            f"{bound:.2g} that rtol = {run.rtol:g} promises: use a smaller rtol, or cc.Multipliers(stabilise='projection')"
+            f"{bound:.2g} that rtol = {run.rtol:g} promises: use a smaller rtol, or "
+            "cc.Multipliers(stabilise='projection')"
         )
     error, exchanged = energy_balance(run, out)
     # a mechanism that is held in place exchanges nothing, but the tolerance lets it tremble

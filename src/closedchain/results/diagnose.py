@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedchain.march.compiled import Compiled
 from closedchain.march.closing import Closing
+from closedchain.march.compiled import Compiled
 from closedchain.march.inertia import weightless
 from closedchain.march.integrate import Status
 from closedchain.march.redundancy import closure_jacobian
@@ -99,7 +99,11 @@ def _lost(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
         return None
     force, motion = np.abs(u[:, smallest]), vt[smallest]
     rows_named = ", ".join(f"{e.closure.joints[rows[i]]} {e.closure.labels[rows[i]]}" for i in np.argsort(-force)[:2])
-    moving = [i for i in np.argsort(-np.abs(motion).round(3), kind="stable")[:3] if abs(motion[i]) > 0.1 * np.abs(motion).max()]
+    moving = [
+        i
+        for i in np.argsort(-np.abs(motion).round(3), kind="stable")[:3]
+        if abs(motion[i]) > 0.1 * np.abs(motion).max()
+    ]
     direction = ", ".join(f"{e.topology.v_labels[i]} {motion[i]:+.2f}" for i in moving)
     pose = ", ".join(f"{label}={x:.4g}" for label, x in list(zip(e.topology.q_labels, q, strict=True))[:8])
     return (

@@ -21,6 +21,7 @@ import numpy as np
 from closedchain.derive.equations import Equations
 from closedchain.derive.joint_motion import joint_motion
 from closedchain.derive.kinematics import FrameMotion
+from closedchain.derive.measure import COORDINATES
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.spatial import Transform
 from closedchain.errors import ModelError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import xarray
 
     from closedchain.march.compiled import Compiled
+    from closedchain.march.segments import Segment
     from closedchain.results.run import Run
 
 COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
@@ -69,8 +71,9 @@ def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, 
     between two joint frames, or a joint frame and the centre of mass, of one moving body (1 m if there is none). It
     depends on the drawing alone, and so the reactions on the state alone.
 
-    An open joint has no reaction: zero, and unique. At a singular pose there may be no forces that keep up the motion
-    that is prescribed: such a sample is NaN, and does not count for what is unique.
+    An open joint has no reaction but what motors and springs still give along it, which is unique. At a singular pose
+    there may be no forces that keep up the motion that is prescribed: such a sample is NaN, and does not count for what
+    is unique.
 
     Parameters
     ----------
@@ -131,7 +134,7 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
             raise ModelError(f"stiffness: no joint is named {name!r}{suggest(name, [j.name for j in joints])}")
         if not value > 0:
             raise ModelError(f"stiffness of {name!r} must be positive, not {value}")
-    pieces = [_solve(s.program, joints, s.trajectory.t, s.trajectory.x, run.p, stiffness or {}) for s in run.segments]
+    pieces = [_solve(s, joints, run.p, stiffness or {}) for s in run.segments]
     wrench, unique, unique_in_world, axes = zip(*pieces, strict=True)
     found = Reactions(
         tuple(j.name for j in joints),
@@ -147,16 +150,12 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
 
 
 def _solve(
-    program: Compiled,
-    joints: list[Joint],
-    t: np.ndarray,
-    x: np.ndarray,
-    p: np.ndarray,
-    stiffness: Mapping[str, float],
+    segment: Segment, joints: list[Joint], p: np.ndarray, stiffness: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Wrenches of a piece of a run, whether they are unique in joint and in world axes, and the axes of the joints."""
+    program, t = segment.program, segment.trajectory.t
     e = program.equations
-    got = program.evaluate("reactions", lambda: _columns(program, joints), t, x, p)
+    got = program.evaluate("reactions", lambda: _columns(program, joints), t, segment.trajectory.x, p)
     n, nj = len(t), len(joints)
     wrench, axes = np.zeros((n, nj, 6)), np.zeros((n, nj, 3, 3))
     unique, unique_in_world = np.ones((nj, 6), bool), np.ones((nj, 6), bool)
@@ -164,14 +163,22 @@ def _solve(
         return wrench, unique, unique_in_world, axes
     for k, joint in enumerate(joints):
         axes[:, k] = got[f"R {joint.name}"]
-    open_ = {e.closure.joints[i] for i in range(len(e.closure))} - {e.closure.joints[i] for i in program.active}
-    at = [k for k, joint in enumerate(joints) if joint.name not in open_]  # an open joint carries nothing
+    open_ = set(segment.start.open_joints)
+    at = [k for k, joint in enumerate(joints) if joint.name not in open_]
     held = [joints[k] for k in at]
     weight = np.sqrt([stiffness.get(j.name, 1.0) for j in held])[:, None] * np.repeat([_length(got), 1.0], 3)
     weight = weight.ravel()
     hold = _holding(program, held, open_, got)
+    for k, joint in enumerate(joints):
+        if (
+            joint.name in open_ and f"effort {joint.name}" in got
+        ):  # an open joint carries nothing but what acts along it
+            wrench[:, k] = got[f"effort {joint.name}"][:, :, 0]
     for i in range(n):
         system, b = _balance(e, held, hold, got, i)
+        for k, joint in enumerate(joints):
+            if joint.name in open_:
+                b[: 6 * len(e.topology.links)] -= _carry(e, joint, got, i) @ wrench[i, k]
         f, loose = _least_norm(system, b, weight)
         if not np.abs(system @ f - b).max(initial=0.0) <= 1e-6 * max(1.0, np.abs(b).max(initial=0.0)):
             wrench[i] = np.nan  # also where something is not finite
@@ -198,15 +205,9 @@ def _balance(
     """The equations for the wrenches of all joints that are not open, at sample i: matrix and right-hand side."""
     n = 6 * len(joints)
     rows, right = [np.zeros((0, n))], [np.zeros(0)]
-    # balance of each body about the world's origin
     balance = np.zeros((6 * len(e.topology.links), n))
     for k, joint in enumerate(joints):
-        carry = np.eye(6)
-        carry[:3, 3:] = _skew(got[f"r {joint.name}"][i, :, 0])
-        for body, sign in ((joint.b.body, 1.0), (joint.a.body, -1.0)):
-            index = e.topology.link_of[body.name]
-            if index >= 0:
-                balance[6 * index : 6 * index + 6, 6 * k : 6 * k + 6] += sign * carry
+        balance[:, 6 * k : 6 * k + 6] = _carry(e, joint, got, i)
         if joint.type.nv:  # along its freedoms a joint gives what its motors and springs give
             free = np.zeros((joint.type.nv, n))
             free[:, 6 * k : 6 * k + 6] = got[f"Phi {joint.name}"][i].T
@@ -216,6 +217,18 @@ def _balance(
     # ... but where a drive or a gear holds it, that is an unknown too: what is left are combinations without it
     system = np.vstack([balance, hold @ np.vstack(rows), told])
     return system, np.concatenate([got["wanted"][i, :, 0], hold @ np.concatenate(right), values])
+
+
+def _carry(e: Equations, joint: Joint, got: dict[str, np.ndarray], i: int) -> np.ndarray:
+    """What a joint's wrench does to all bodies, about the world's origin: (6 bodies, 6)."""
+    out = np.zeros((6 * len(e.topology.links), 6))
+    carry = np.eye(6)
+    carry[:3, 3:] = _skew(got[f"r {joint.name}"][i, :, 0])
+    for body, sign in ((joint.b.body, 1.0), (joint.a.body, -1.0)):
+        index = e.topology.link_of[body.name]
+        if index >= 0:
+            out[6 * index : 6 * index + 6] += sign * carry
+    return out
 
 
 def _least_norm(system: np.ndarray, b: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -274,6 +287,8 @@ def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
             columns[f"Phi {joint.name}"] = _freedoms(e, joint, S)
             effort = e.applied.on_joints.get(joint.name, ca.SX.zeros(joint.type.nv, 1))
             columns[f"tau {joint.name}"] = effort - _rotor_efforts(program, joint)
+            if joint.name not in e.topology.tree_joints and not columns[f"tau {joint.name}"].is_zero():
+                columns[f"effort {joint.name}"] = _along(e, joint, P, S, columns[f"tau {joint.name}"])
     for gear in e.topology.mechanism.couplings.values():
         columns[f"ratio {gear.name}"] = e.limbs.number(gear.ratio)
     for body in e.topology.mechanism.bodies.values():
@@ -301,6 +316,22 @@ def _freedoms(e: Equations, joint: Joint, S: FrameMotion) -> ca.SX:
     Phi = joint_motion(joint.type, q, ca.SX(joint.type.nv, 1), e.limbs.number(joint.pitch), False).Phi
     ang, lin = (ca.substitute(ca.densify(x), q, e.measures.coordinates(joint)) for x in Phi)
     return ca.densify(ca.vertcat(S.X.R @ ang, S.X.R @ lin))
+
+
+def _along(e: Equations, joint: Joint, P: FrameMotion, S: FrameMotion, tau: ca.SX) -> ca.SX:
+    """Moment and force on a cut joint's second body, at S in world axes, of efforts on what the joint measures.
+
+    An effort does the work ``tau q'`` also where the joint is open.
+    """
+    if joint.type.name == "spherical":  # velocities are in the axes of S
+        return ca.densify(ca.vertcat(S.X.R @ tau, ca.SX(3, 1)))
+    R, d, w = ca.SX.sym("R", 3, 3), ca.SX.sym("d", 3), ca.SX.sym("w", 3)
+    q = ca.densify(COORDINATES[joint.type.name](P.X.R, R, d, e.limbs.number(joint.pitch)))
+    turned = ca.jacobian(ca.jtimes(q, ca.vec(R), ca.vec(ca.skew(w) @ R)), w)
+    rates = ca.substitute(
+        [turned, ca.jacobian(q, d)], [ca.vec(R), d], [ca.densify(ca.vec(S.X.R)), ca.densify(S.X.r - P.X.r)]
+    )
+    return ca.densify(ca.vertcat(*(rate.T @ tau for rate in rates)))
 
 
 def _rotor_efforts(program: Compiled, joint: Joint) -> ca.SX:

@@ -136,7 +136,9 @@ class Run:
     def state(self, index: int = -1) -> State:
         """The state at one of the samples, to start from or to look at."""
         if not isinstance(index, int | np.integer) or not -len(self.t) <= index < len(self.t):
-            raise ModelError(f"the run has {len(self.t)} samples: its states are numbered 0 to {len(self.t) - 1}, not {index!r}")
+            raise ModelError(
+                f"the run has {len(self.t)} samples: its states are numbered 0 to {len(self.t) - 1}, not {index!r}"
+            )
         x = self.x[index]
         times = np.cumsum([len(s.trajectory.t) for s in self.segments])
         piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]

@@ -112,5 +112,5 @@ def test_a_drive_of_the_reference_members_own_joint():
 
 
 def test_an_unknown_reference_member():
-    with pytest.raises(cc.ModelError, match=r"no body 'platfrom'.*platform"):
-        chains(cc.library.rrr3(), "platfrom")
+    with pytest.raises(cc.ModelError, match=r"no body 'platforn'.*platform"):
+        chains(cc.library.rrr3(), "platforn")

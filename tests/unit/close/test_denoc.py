@@ -8,8 +8,8 @@ import pytest
 
 import closedchain as cc
 from benchmarks.operations import cost
-from closedchain.close.formulation import Choice
 from closedchain.close.denoc import DeNOC, LimbFactor, minimal_order
+from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.denoc import NaturalComplement
 from closedchain.derive.equations import derive

@@ -76,11 +76,11 @@ def test_pivots_are_needed():
 
 def test_a_good_diagonal_stays_the_pivot():
     """So that the order is followed: twice as large an entry below is no reason to leave it."""
-    J = np.array([[-1.0, 1.0], [2.0, 5.0]])
+    J = np.array([[0.0, 1.0], [2.0, 5.0]])
     plan = structure(np.ones((2, 2), bool))
     room = linear.room(plan, 2)
     linear.evaluate(from_parameters.address, np.zeros(1), np.ones(2), np.array([4.0, *J.T.ravel()]), plan, room)
-    assert linear.factor(plan, room, room.real, room.pivots[0], 0.0)
+    assert linear.factor(plan, room, room.real, room.pivots[0], 1.0)
     np.testing.assert_array_equal(room.pivots[0], [0, 1])
 
 
@@ -96,7 +96,7 @@ def test_singular():
     room = linear.room(plan, 2)
     w = np.array([4.0, 1.0, 1.0, 1.0, 1.0])
     assert linear.evaluate(from_parameters.address, np.zeros(1), np.ones(2), w, plan, room)
-    assert not linear.factor(plan, room, room.real, room.pivots[0], 0.0)
+    assert not linear.factor(plan, room, room.real, room.pivots[0], 2.0)
     assert linear.factor(plan, room, room.real, room.pivots[0], 1.0)
 
 

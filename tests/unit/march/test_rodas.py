@@ -49,7 +49,7 @@ def test_stiffness_costs_little_on_a_smooth_solution(w):
 
 
 def test_the_derivative_by_time_is_used():
-    """Without df/dt the order is lost: the error at the same steps is far larger."""
+    """Without df/dt the order is lost: the error at the same steps is a hundred times as large."""
 
     @problems.jacobian
     def timeless(t, x, w, entries, rate):
@@ -61,4 +61,4 @@ def test_the_derivative_by_time_is_used():
     for jac in (problems.driven_jac, timeless):
         run = integrate("rodas5p", problems.driven.address, [1.0, 1.0], (0.0, 3.0), [], jac=jac.address, **options)
         found.append(np.abs(run.x - problems.driven_exact(run.t)).max())
-    assert found[0] < 1e-6 < 1e-3 < found[1]
+    assert 100 * found[0] < found[1]
