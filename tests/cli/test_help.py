@@ -6,6 +6,8 @@ from closedchain import __version__
 
 HEAVY = ("casadi", "numba", "llvmlite", "matplotlib", "xarray", "pandas", "scipy")
 
+VERBS = ("demo", "list", "info", "run", "compare", "recommend", "stiffness", "modes")
+
 LOOK = f"""
 import sys
 from closedchain.cli import app
@@ -33,11 +35,11 @@ def test_help_names_every_verb(cli):
     for arguments in ([], ["--help"], ["-h"]):
         answer = cli(*arguments)
         assert answer.code == 0
-        for verb in ("demo", "list", "info", "run"):
+        for verb in VERBS:
             assert f"\n  {verb}  " in answer.out
 
 
-@pytest.mark.parametrize("verb", ["demo", "list", "info", "run"])
+@pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_tells_exit_codes_and_json(cli, verb):
     answer = cli(verb, "--help")
     assert answer.code == 0

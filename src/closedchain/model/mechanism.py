@@ -116,6 +116,8 @@ class Mechanism(DrawsJoints, DrawsActions):
     assemble = _verb("closedchain.march.assemble", "assemble")
     mobility = _verb("closedchain.march.mobility", "mobility")
     assembly_modes = _verb("closedchain.march.assemble", "assembly_modes")
+    equilibrium = _verb("closedchain.march.equilibrium", "equilibrium")
+    linearise = _verb("closedchain.results.linearise", "linearise")
     draw_graph = _verb("closedchain.results.graph", "draw_graph")
     __str__ = _verb("closedchain.cut.describe", "describe")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -94,9 +94,8 @@ class Run:
     def counts(self) -> Counts:
         """What the run cost, all pieces together."""
         each = [s.trajectory.counts for s in self.segments]
-        total = {
-            name: sum(getattr(c, name) for c in each) for name in ("steps", "rejections", "evaluations", "corrections")
-        }
+        added = [f.name for f in fields(Counts) if f.name not in ("smallest_step", "largest_step")]
+        total = {name: sum(getattr(c, name) for c in each) for name in added}
         moved = [c for c in each if c.steps]
         smallest = min((c.smallest_step for c in moved), default=np.nan)
         return Counts(

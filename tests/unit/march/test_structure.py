@@ -11,7 +11,8 @@ def fill(pattern, order):
     filled = pattern[np.ix_(order, order)] | np.eye(len(order), dtype=bool)
     for k in range(len(order)):
         below = np.flatnonzero(filled[k + 1 :, k]) + k + 1
-        filled[np.ix_(below, np.flatnonzero(filled[k]))] = True
+        right = np.flatnonzero(filled[k, k + 1 :]) + k + 1
+        filled[np.ix_(below, right)] = True
     return int(filled.sum())
 
 

@@ -1,0 +1,207 @@
+"""Reactions: flags in the axes asked for, a function of the state, open joints, and samples without an answer."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import closedchain as cc
+from tests.invariants import drawings
+from tests.invariants.balance import imbalance
+
+ACROSS_X = Rotation.from_euler("y", 90, degrees=True).as_matrix()  # turns the normal of a plane from z to x
+
+
+def pushed_four_bar(R):
+    """The planar four-bar turned by R, pushed along its normal: how the hinges share that is not determined."""
+    m = drawings.four_bar(R=R)
+    m.force("side", m.bodies["coupler"]["com"], tuple(5.0 * R[:, 2]))
+    return m
+
+
+def flags(got):
+    return got["force_unique"].values.tolist(), got["moment_unique"].values.tolist()
+
+
+# ---- which components are unique -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axes", ["world", "joint"])
+@pytest.mark.parametrize("R", [ACROSS_X, drawings.TILT], ids=["across x", "tilted"])
+def test_what_is_said_to_be_unique_is_what_no_stiffness_changes(axes, R):
+    m = pushed_four_bar(R)
+    run = cc.simulate(m, until=0.4, t_eval=[0, 0.2, 0.4])
+    for joint in "OABC":
+        plain, stiff = (run.reaction(joint, axes, stiffness=k) for k in (None, {"B": 10.0, "O": 3.0}))
+        for part in ("force", "moment"):
+            changed = np.abs(plain[part] - stiff[part]).max("time").values
+            # of some 50 N, rounding is 1e-13 times a few; what does change does so by 0.01 and more
+            assert plain[f"{part}_unique"].values.tolist() == (changed < 1e-9).tolist()
+            assert ((changed < 1e-9) | (changed > 1e-2)).all()
+            assert plain[f"{part}_unique"].attrs["axes"] == axes
+
+
+def test_flags_in_world_and_in_joint_axes():
+    run = cc.simulate(pushed_four_bar(ACROSS_X), until=0.0)
+    assert flags(run.reaction("B")) == ([False, True, True], [True, False, False])
+    assert flags(run.reaction("B", axes="joint")) == ([True, True, False], [False, False, True])
+
+
+def test_a_component_counts_as_unique_if_it_is_so_at_all_samples():
+    """A pin that slides along a bar, twice over: what is open is across the bar, wherever the bar points to."""
+    m = cc.Mechanism("twice", gravity=(0, -9.81, 0))
+    bar, block = (m.body(name, cc.rigid(1.0, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))) for name in ("bar", "block"))
+    m.revolute("O", m.ground, bar)
+    m.weld("one", bar.at(0.5, 0, 0), block)
+    m.weld("two", bar.at(0.5, 0, 0), block, cut=True)
+    along = m.body("slider", cc.rigid(1.0, inertia=(0.1, 0.1, 0.1)))
+    for name in ("rail", "other rail"):
+        m.prismatic(name, bar, along, axis=(1, 0, 0), cut=name == "other rail", guess=0.2)
+    m.drive("O", cc.pi / 2 * cc.t)
+    m.start = {"rail": 0.2}
+    run = cc.simulate(m, until=1.0, t_eval=[0.0, 0.5, 1.0])
+    # frictionless along the rail, where nothing is shared: that is x at first, y at last, and neither at all samples
+    assert flags(run.reaction("rail", axes="joint"))[0] == [False, False, True]
+    assert flags(run.reaction("rail"))[0] == [False, False, False]
+    for time, wanted in ((0.0, [True, False, False]), (1.0, [False, True, False])):
+        start = m.assemble(rail=0.2, time=time)
+        assert flags(cc.simulate(m, start, until=time).reaction("rail"))[0] == wanted
+
+
+# ---- joints that open and close ------------------------------------------------------------------------------------
+
+
+def opened(kinds, R=None, motor=None):
+    """A four-bar whose joint B lets go after 0.2 s."""
+    m = drawings.four_bar(kinds, cut="B", R=R)
+    if motor:
+        m.motor("B", torque=motor)
+    let_go = cc.Event("let go", cc.t - 0.2, then=cc.Switch(open="B"))
+    return cc.simulate(m, until=0.4, rtol=1e-10, t_eval=[0, 0.1, 0.3, 0.4], events=[let_go])
+
+
+def test_a_joint_that_opens_keeps_its_unique_reaction():
+    run = opened("RRUS")  # not over-constrained
+    for joint in "OABC":
+        assert flags(run.reaction(joint)) == ([True] * 3, [True] * 3)
+    got = run.reaction("B")
+    after = run.t > 0.2 + 1e-9
+    assert (np.abs(got["force"].values[~after]).max(axis=1) > 1.0).all()
+    assert not got["force"].values[after].any() and not got["moment"].values[after].any()
+
+
+def test_while_open_it_does_not_share_in_what_others_leave_open():
+    """A planar loop: out of the plane nothing is unique while it is closed; without B, all is."""
+    run = opened("RRRR")
+    assert flags(run.reaction("B")) == ([True, True, False], [False, False, True])
+    m = run.mechanism
+    later = cc.simulate(m, run.state(-1), until=0.4)
+    for joint in "OABC":
+        assert flags(later.reaction(joint)) == ([True] * 3, [True] * 3)
+
+
+def test_a_redundant_hinge_that_opens():
+    """All equations of the second hinge repeat those of the first: they are gone from the run, the hinge is not."""
+    m = cc.Mechanism("door")
+    leaf = m.body("leaf", cc.rigid(mass=20.0, com=(0.4, 0, 1.0), inertia=(6.8, 7.9, 1.1)))
+    for name, height in (("low", 0.2), ("high", 1.8)):
+        m.revolute(name, m.ground.at(0, 0, height), leaf.at(0, 0, height), cut=name == "high")
+    let_go = cc.Event("let go", cc.t - 0.5, then=cc.Switch(open="high"))
+    run = cc.simulate(m, m.assemble(low=0.0), until=1.0, t_eval=[0.0, 1.0], events=[let_go])
+    low, high = (run.reaction(name)["force"].values[:, 2] for name in ("low", "high"))
+    weight = 20 * 9.81
+    np.testing.assert_allclose(low[[0, -1]], [weight / 2, weight], rtol=1e-12)
+    np.testing.assert_allclose(high[[0, -1]], [weight / 2, 0.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("R", [None, drawings.TILT], ids=["drawn", "tilted"])
+def test_a_motor_goes_on_acting_along_an_open_joint(R):
+    run = opened("RRRR", R=R, motor=2.0)
+    after = run.t > 0.2 + 1e-9
+    got = run.reaction("B", axes="joint")
+    np.testing.assert_allclose(got["moment"].values[after], [[0, 0, 2.0]] * after.sum(), atol=1e-10)
+    assert np.abs(got["force"].values[after]).max() < 1e-10
+    assert imbalance(run, [0, 1, -2, -1]) < 1e-9  # differences of states that are exact to 1e-10
+
+
+# ---- a function of the state ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sarrus", "bennett", "storeys"])
+def test_reactions_are_a_function_of_the_state(name):
+    """Seen from any start, and in a mechanism that is turned as a whole."""
+    m = drawings.storeys(1, 3) if name == "storeys" else getattr(drawings, name)()
+    run = cc.simulate(m, until=0.4, rtol=1e-10, t_eval=[0, 0.2, 0.4])
+    again = cc.simulate(m, run.state(-1), until=0.4)
+    shared = False
+    for joint in m.joints:
+        whole, alone = run.reaction(joint), again.reaction(joint)
+        shared |= not (whole["force_unique"].all() and whole["moment_unique"].all())
+        for part in ("force", "moment"):
+            # of some 10 N: nothing but rounding, the state is the same
+            np.testing.assert_allclose(whole[part].values[-1], alone[part].values[0], rtol=0, atol=1e-9)
+    assert shared
+
+
+def test_a_turned_drawing_has_the_same_reactions():
+    """The push is shared by moments too, which count by a length that must not depend on directions."""
+    runs = [
+        cc.simulate(pushed_four_bar(R), until=0.4, rtol=1e-11, t_eval=[0.0, 0.4]) for R in (ACROSS_X, drawings.TILT)
+    ]
+    for joint in "OABC":
+        one, two = (run.reaction(joint, axes="joint") for run in runs)
+        for part in ("force", "moment"):
+            # runs of a tolerance of 1e-11, forces of some 50 N
+            np.testing.assert_allclose(one[part].values, two[part].values, rtol=0, atol=1e-7)
+
+
+def test_moments_count_by_the_size_of_the_largest_body():
+    """A beam clamped at both ends under a couple at its middle: by symmetry each clamp carries a force F and a moment M.
+
+    With arms of h = L / 2 to each side, 2 M + 2 F h = T. Least of 2 F^2 + 2 M^2 / L^2: F = M h / L^2 = M / (2 L).
+    """
+    length, couple = 3.0, 7.0
+    m = cc.Mechanism("beam", gravity=(0, 0, 0))
+    beam = m.body("beam", cc.rigid(1.0, inertia=(0.1, 0.1, 0.1)))
+    for name, x in (("left", -length / 2), ("right", length / 2)):
+        m.weld(name, m.ground.at(x, 0, 0), beam.at(x, 0, 0))
+    m.revolute("other", m.ground.at(9, 0, 0), m.body("arm", cc.rod(1.0, mass=1.0)))  # something must move
+    m.force("couple", beam, (0, 0, 0), moment=(0, 0, couple))
+    run = cc.simulate(m, until=0.0)
+    M = couple / (2 + 2 * (length / 2) / (2 * length))
+    for name, sign in (("left", 1), ("right", -1)):
+        got = run.reaction(name)
+        np.testing.assert_allclose(got["moment"].values[0], [0, 0, -M], atol=1e-12)
+        np.testing.assert_allclose(got["force"].values[0], [0, sign * M / (2 * length), 0], atol=1e-12)
+
+
+# ---- samples without an answer -------------------------------------------------------------------------------------
+
+
+def driven_parallelogram():
+    """Driven through the pose in which all rods lie in one line: there no finite force moves the coupler as it must."""
+    m = cc.Mechanism("parallelogram", gravity=(0, -9.81, 0))
+    near, coupler, far = (
+        m.body(name, cc.rod(x, mass=x)) for name, x in (("near", 1.0), ("coupler", 2.0), ("far", 1.0))
+    )
+    m.revolute("O0", m.ground, near, guess=1.0)
+    m.revolute("O1", m.ground.at(2, 0, 0), far, guess=1.0)
+    m.revolute("A", near.tip, coupler, guess=-1.0)
+    m.revolute("B", coupler.tip, far.tip, guess=1.0)
+    m.drive("O0", 1 - cc.t)
+    return m
+
+
+def test_a_sample_at_a_singular_pose_has_no_reaction_and_the_others_do():
+    run = cc.simulate(driven_parallelogram(), until=2.0, t_eval=[0.0, 0.5, 1.0, 1.5, 2.0])
+    got = run.reaction("B")
+    for part in ("force", "moment"):
+        assert np.isnan(got[part].values[2]).all() and np.isfinite(got[part].values[[0, 1, 3, 4]]).all()
+    assert flags(got) == ([True, True, False], [False, False, True])
+    np.testing.assert_allclose(got["force"].values[0, :2], run["lam"].values[0, :2], rtol=1e-9)
+
+
+def test_a_run_without_any_balanced_sample_is_refused():
+    m = driven_parallelogram()
+    run = cc.simulate(m, m.assemble(time=1.0, guess={"O0": 0.0, "O1": 0.0, "A": 0.0}), until=1.0)
+    with pytest.raises(cc.ModelError, match="do not balance the bodies at t = 1 s"):
+        run.reaction("B")
