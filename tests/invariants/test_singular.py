@@ -253,3 +253,72 @@ def test_a_singular_start_leaves_along_the_branch_it_was_sent():
     inertia, weight = 2 / 3, 9.81
     energy = inertia * run["O1'"].values ** 2 / 2 + weight * np.sin(two)
     assert np.ptp(energy) < 1e-6
+
+
+# ---- starts at singular poses, and samples at them -------------------------------------------------------------------
+
+
+def parallelogram(law=None, angle=1.0):
+    m = cc.Mechanism("parallelogram", gravity=(0, -9.81, 0))
+    left, right = m.body("left", cc.rod(1.0, mass=1.0)), m.body("right", cc.rod(1.0, mass=1.0))
+    top = m.body("top", cc.rod(2.0, mass=1.0))
+    m.revolute("O", m.ground, left, guess=angle)
+    m.revolute("C", m.ground.at(2, 0, 0), right, guess=angle)
+    m.revolute("A", left.tip, top, guess=-angle)
+    m.revolute("B", top.tip, right.tip)
+    if law is not None:
+        m.drive("O", law)
+    return m
+
+
+def test_a_piston_driven_from_its_dead_centre():
+    """No row is redundant because it says nothing new at the start: all poses of the loop count."""
+    m = cc.Mechanism("piston", gravity=(0, -9.81, 0))
+    crank, rod = m.body("crank", cc.rod(0.1, mass=0.2)), m.body("rod", cc.rod(0.3, mass=0.3))
+    piston = m.body("piston", cc.box((0.05, 0.05, 0.05), mass=0.5))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, rod)
+    m.prismatic("P", m.ground, piston, axis=(1, 0, 0), guess=0.4)
+    m.revolute("B", rod.tip, piston)
+    m.drive("P", 0.39 + 0.01 * cc.cos(2 * cc.t))
+    mobility = m.mobility()
+    assert (mobility.true, mobility.here) == (0, 1) and ("P.drive", "value") not in mobility.redundant
+    text, run = refusal(m, until=1.0)  # at rest in its dead centre, it could go either way
+    assert "close to a singular pose" in text and "P.drive value" in text
+    assert np.abs(run["P"].values - 0.39 - 0.01 * np.cos(2 * run.t)).max() < 1e-12
+
+
+def test_driven_from_the_flat_pose_it_stays_on_its_branch():
+    m = parallelogram(2 * np.pi * cc.t, angle=0.0)
+    run = cc.simulate(m, until=1.0)
+    assert np.abs(run["O"].values - run["C"].values).max() < 1e-6 and float(run.closure_error.max()) < 1e-12
+
+
+def test_velocities_at_a_singular_pose_belong_to_a_branch():
+    """Flat, the closures alone would allow any ratio of the rockers' speeds; closed motions have 1 or -3."""
+    m = parallelogram()
+    start = m.assemble(O=0.0, guess={"C": 0.0, "A": 0.0}, velocity={"O": 3.0})
+    assert start.velocities["C"] == pytest.approx(3.0, abs=1e-9)
+    other = m.assemble(O=0.0, guess={"C": 0.0, "A": 0.0}, velocity={"O": 3.0, "C": -9.0})
+    assert other.velocities["A"] == pytest.approx(-6.0 - 3.0, abs=1e-9)  # the top turns with (-9 - 3) / 2
+    with pytest.raises(cc.AssemblyError, match="no closed motion goes through it"):
+        m.assemble(O=0.0, guess={"C": 0.0, "A": 0.0}, velocity={"O": 3.0, "C": 1.0})
+    run = cc.simulate(m, start, until=2.0)
+    assert run.good and np.abs(run["O"].values - run["C"].values).max() < 1e-9
+
+
+def test_two_rods_in_a_line_are_shaky_but_do_not_move():
+    m = cc.Mechanism("shaky")
+    a, b = m.body("a", cc.rod(1.0, mass=1.0)), m.body("b", cc.rod(1.0, mass=1.0))
+    m.revolute("O", m.ground, a)
+    m.revolute("A", a.tip, b)
+    m.revolute("C", m.ground.at(2, 0, 0), b.tip)
+    with pytest.raises(cc.AssemblyError, match="no closed motion goes through it"):
+        m.assemble(O=0.0, velocity={"O": 1.0})
+
+
+def test_a_sample_at_a_singular_pose_is_like_its_neighbours():
+    m = parallelogram(1 - cc.t)
+    run = cc.simulate(m, until=2.0)
+    assert run.t[100] == 1.0 and abs(float(run["O"][100])) < 1e-12  # flat
+    assert np.abs(run["C'"].values + 1).max() < 1e-6

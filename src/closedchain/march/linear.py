@@ -1,10 +1,11 @@
 """Linear systems ``(g I - J) z = r`` of the implicit methods, real and complex, along a `Structure`.
 
-The kept unknowns are factorised as a dense matrix with row pivots. Two things make use of the zeros: columns without an
-entry in the pivot's row are passed over, and the numbering leaves many of them so (`march.structure`); a diagonal entry
-that is not much smaller than the largest below it stays the pivot, so that the order is followed. Matrices are stored
-column after column (``A[j, i]`` is row i of column j): all inner loops then add a multiple of one contiguous column to
-another, which the machine does several entries at a time. Nothing is allocated.
+The kept unknowns are factorised as a dense matrix with row pivots. Zeros are made use of where they turn up, and the
+numbering leaves many of them (`march.structure`): columns without an entry in the pivot's row are passed over, and
+where few rows have one in its column, only those are visited. A diagonal entry that is not much smaller than the
+largest below it stays the pivot, so that the order is followed. Matrices are stored column after column (``A[j, i]`` is
+row i of column j): all inner loops then add a multiple of one contiguous column to another, which the machine does
+several entries at a time. Nothing is allocated.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from closedchain.native.call import call5
 
 # a pivot may be this much smaller than the largest candidate: errors grow by up to its inverse, fill does not
 THRESHOLD = 0.1
+# with fewer than one in so many entries below the pivot they are visited one by one, otherwise all together
+SPARSE = 2
 # |g| / |J_fk|: with less, the elimination of the coordinates by hand would lose digits; steps are not so long
 LEAST = 1e-4
 
@@ -33,6 +36,7 @@ class Room(NamedTuple):
     inside, product : (k, k) J_kk and J_kf J_fk, by columns.
     real, complex : (k, k) the factors, by columns.
     pivots : (2, k) of the real ones and of the complex ones.
+    rows : (k,) workspace.
     b, c : (k,) right-hand sides, real and complex.
     z : (n,) complex workspace of a method.
     """
@@ -44,6 +48,7 @@ class Room(NamedTuple):
     real: np.ndarray
     complex: np.ndarray
     pivots: np.ndarray
+    rows: np.ndarray
     b: np.ndarray
     c: np.ndarray
     z: np.ndarray
@@ -55,7 +60,8 @@ def room(plan: Structure, n: int) -> Room:
     square = (k, k)
     return Room(
         np.zeros(plan.entries[0]), np.zeros(n), np.zeros(square), np.zeros(square), np.zeros(square),
-        np.zeros(square, complex), np.zeros((2, k), np.int64), np.zeros(k), np.zeros(k, complex), np.zeros(n, complex),
+        np.zeros(square, complex), np.zeros((2, k), np.int64), np.zeros(k, np.int64), np.zeros(k),
+        np.zeros(k, complex), np.zeros(n, complex),
     )  # fmt: skip
 
 
@@ -63,12 +69,18 @@ _I1, _I2 = numba.int64[::1], numba.int64[:, ::1]
 _F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 _C1, _C2 = numba.complex128[::1], numba.complex128[:, ::1]
 StructureType = numba.types.NamedTuple((_I1, _I1, _I1, _I2, _I2, _I2, _I2, _I2, _I1), Structure)
-RoomType = numba.types.NamedTuple((_F1, _F1, _F2, _F2, _F2, _C2, _I2, _F1, _C1, _C1), Room)
+RoomType = numba.types.NamedTuple((_F1, _F1, _F2, _F2, _F2, _C2, _I2, _I1, _F1, _C1, _C1), Room)
 
 
-@jit([numba.boolean(_F2, _I1), numba.boolean(_C2, _I1)])
-def factorise(A, pivots):
-    """LU factors in place, with row pivots; False if the matrix is singular or not finite."""
+@jit([numba.boolean(_F2, _I1, _I1), numba.boolean(_C2, _I1, _I1)])
+def factorise(A, pivots, rows):
+    """LU factors in place, with row pivots; False if the matrix is singular or not finite.
+
+    Parameters
+    ----------
+    A, pivots : (k, k) by columns, (k,); they receive the factors.
+    rows : (k,) workspace.
+    """
     n = A.shape[0]
     for k in range(n):
         column = A[k]
@@ -89,13 +101,22 @@ def factorise(A, pivots):
                 A[j, k] = A[j, p]
                 A[j, p] = swap
         inverse = 1.0 / column[k]
+        count = 0
         for i in range(k + 1, n):
-            column[i] *= inverse
+            if column[i] != 0.0:
+                column[i] *= inverse
+                rows[count] = i
+                count += 1
+        few = SPARSE * count < n - k
         for j in range(k + 1, n):
             factor = A[j, k]
             if factor != 0.0:
-                for i in range(k + 1, n):
-                    A[j, i] -= factor * column[i]
+                if few:
+                    for m in range(count):
+                        A[j, rows[m]] -= factor * column[rows[m]]
+                else:
+                    for i in range(k + 1, n):
+                        A[j, i] -= factor * column[i]
     return True
 
 
@@ -164,7 +185,7 @@ def factor(plan, room, A, pivots, g):
         for i in range(n):
             A[j, i] = -room.inside[j, i] - inverse * room.product[j, i]
         A[j, j] += g
-    return factorise(A, pivots)
+    return factorise(A, pivots, room.rows)
 
 
 _SOLVE = [

@@ -71,9 +71,9 @@ def reaction(run: Run, joint: str, axes: str = "world", stiffness: Mapping[str, 
     between two joint frames, or a joint frame and the centre of mass, of one moving body (1 m if there is none). It
     depends on the drawing alone, and so the reactions on the state alone.
 
-    An open joint has no reaction but what motors and springs still give along it, which is unique. At a singular pose
-    there may be no forces that keep up the motion that is prescribed: such a sample is NaN, and does not count for what
-    is unique.
+    An open joint has no reaction but what motors, springs, drives and gears still give along it, which is unique. At a
+    singular pose there may be no forces that keep up the motion that is prescribed: such a sample is NaN, and does not
+    count for what is unique.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def reactions(run: Run, stiffness: Mapping[str, float] | None = None) -> Reactio
         np.all(unique_in_world, axis=0),
         np.concatenate(axes),
     )
-    if len(run.t) and np.isnan(found.wrench).all():
+    if found.wrench.size and np.isnan(found.wrench).all():
         where = f"at t = {run.t[0]:.6g} s" if len(run.t) == 1 else "at any of the samples"
         raise ModelError(f"the reactions do not balance the bodies {where}: the motion is not consistent there")
     return found
@@ -170,9 +170,8 @@ def _solve(
     weight = weight.ravel()
     hold = _holding(program, held, open_, got)
     for k, joint in enumerate(joints):
-        if (
-            joint.name in open_ and f"effort {joint.name}" in got
-        ):  # an open joint carries nothing but what acts along it
+        # an open joint carries nothing but what acts along it
+        if joint.name in open_ and f"effort {joint.name}" in got:
             wrench[:, k] = got[f"effort {joint.name}"][:, :, 0]
     for i in range(n):
         system, b = _balance(e, held, hold, got, i)
@@ -184,7 +183,7 @@ def _solve(
             wrench[i] = np.nan  # also where something is not finite
             continue
         wrench[i, at] = f.reshape(-1, 6)
-        parts = loose.reshape(len(held), 2, 3, -1)  # moments and forces
+        parts = loose.reshape(len(held), 2, 3, loose.shape[1])  # moments and forces
         own = np.einsum("kji,kpjc->kpic", axes[i, at], parts)
         bound = 1e-7 * np.abs(loose).max(initial=0.0)
         unique[at] &= (np.abs(own).max(axis=3, initial=0.0) <= bound).reshape(-1, 6)
@@ -287,8 +286,9 @@ def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
             columns[f"Phi {joint.name}"] = _freedoms(e, joint, S)
             effort = e.applied.on_joints.get(joint.name, ca.SX.zeros(joint.type.nv, 1))
             columns[f"tau {joint.name}"] = effort - _rotor_efforts(program, joint)
-            if joint.name not in e.topology.tree_joints and not columns[f"tau {joint.name}"].is_zero():
-                columns[f"effort {joint.name}"] = _along(e, joint, P, S, columns[f"tau {joint.name}"])
+            acting = columns[f"tau {joint.name}"] + _holding_efforts(program, joint)
+            if joint.name not in e.topology.tree_joints and not acting.is_zero():
+                columns[f"effort {joint.name}"] = _along(e, joint, P, S, acting)
     for gear in e.topology.mechanism.couplings.values():
         columns[f"ratio {gear.name}"] = e.limbs.number(gear.ratio)
     for body in e.topology.mechanism.bodies.values():
@@ -343,6 +343,21 @@ def _rotor_efforts(program: Compiled, joint: Joint) -> ca.SX:
             row, bias = e.measures.velocity_row(rotor.joint, rotor.index)
             inertia = e.limbs.number(rotor.inertia) * e.limbs.number(rotor.ratio) ** 2
             out[rotor.index] += inertia * (ca.densify(row @ program.closed.a) + bias)
+    return out
+
+
+def _holding_efforts(program: Compiled, joint: Joint) -> ca.SX:
+    """What drives and gears give along the freedoms of a joint."""
+    e, closure = program.equations, program.equations.closure
+    m = e.topology.mechanism
+    held = [(drive.name, (drive.joint, drive.index), ca.SX(1)) for drive in m.drives.values()]
+    for gear in m.couplings.values():
+        held += [(gear.name, gear.driven, ca.SX(1)), (gear.name, gear.driver, -e.limbs.number(gear.ratio))]
+    out = ca.SX.zeros(joint.type.nv, 1)
+    for name, (of, index), share in held:
+        row = closure.joints.index(name)
+        if of == joint.name and row in program.rows:
+            out[index] += share * program.closed.lam[program.rows.index(row)]
     return out
 
 

@@ -177,3 +177,14 @@ def test_efforts_may_depend_on_places_and_speeds():
     y, y_rate = TIP[1], np.cross([0, 0, V[1]], TIP)[1]
     f = -3.0 * y - 0.5 * y_rate
     check(m, [0, TIP[0] * f], 0, f * y_rate)
+
+
+def test_the_quaternion_of_a_cut_ball_is_no_argument_of_a_law():
+    """Known up to its sign only, it would change the motion where the sign changes."""
+    m = cc.Mechanism("arm on a ball")
+    arm = m.body("arm", cc.box((0.1, 0.2, 0.3), mass=1.0))
+    m.spherical("kept", m.ground, arm)
+    m.spherical("ball", m.ground, arm, cut=True)
+    m.motor("kept", torque=lambda t, q, v: 2 * q["ball.qx"], coordinate="wx")
+    with pytest.raises(cc.ModelError, match="quaternion of joint 'ball', but that joint is cut"):
+        cc.simulate(m, until=0.1)

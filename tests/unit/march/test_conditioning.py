@@ -1,7 +1,9 @@
 """Numbers that fall to zero at singular poses, and at no other; the three kinds, each where it is known by hand."""
 
+import casadi as ca
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 
 import closedchain as cc
 from closedchain.march.compiled import compiled
@@ -84,6 +86,26 @@ def test_a_flat_parallelogram_gains_a_freedom():
     assert got[1] < 1e-9 < got[0] < 2e-3 and got[2] > 0.1
 
 
+@pytest.mark.parametrize("driven", [False, True])
+def test_a_flat_pose_is_singular_though_no_other_is_seen(driven):
+    """With a drive, too: how many rows of the loops are independent elsewhere is known from poses around it."""
+    m = parallelograms(1)
+    m.start, m.start_velocity = {}, {}
+    if driven:
+        m.drive("O0", 1.0 - cc.t)
+    flat = m.assemble(time=1.0, guess={"O0": 0.0, "left1": 0.0, "O1": 0.0}, **({} if driven else {"O0": 0.0}))
+    assert judge(flat)["closure"][0] < 1e-9
+
+
+def test_the_springs_of_a_gap_make_no_rank():
+    """Off the closed poses rows that repeat others seem to say something of their own: not here."""
+    m = four_bar(R=TILT)
+    method = cc.VirtualSpring(1e4)
+    run = cc.simulate(m, until=0.3, method=method, t_eval=[0.1, 0.2, 0.3])
+    assert run.closure_error.max() > 1e-6  # or there is nothing to see
+    assert run["closure_conditioning"].min() > 0.1
+
+
 def test_rows_that_always_repeat_others_are_no_singularity():
     """The planar loop, turned in space, has five rows of rank two."""
     flat, turned = four_bar(), four_bar(R=TILT)
@@ -108,12 +130,65 @@ def stretched_right_leg(by=0.0):
 
 
 def test_a_stretched_leg_holds_the_output():
-    near, generic = stretched_right_leg(1e-6), cc.library.five_bar().assemble()
-    program = compiled(generic, cc.Multipliers())
-    x = [program.pack(s.q, s.v) for s in (generic, near)]
-    got = Conditioning(program, parameter_vector(generic.mechanism))(np.zeros(2), np.array(x))["output"]
+    """The tip is the output: that its rod can still turn about it is no way out."""
+    stretched, near, generic = stretched_right_leg(), stretched_right_leg(1e-6), cc.library.five_bar().assemble()
+    # rounding
+    assert judge(stretched)["output"][0] < 1e-12
     # 1e-6 m off the full stretch bends the elbow by some 4e-3 rad
-    assert got[0] > 0.1 and got[1] < 1e-2
+    assert 1e-12 < judge(near)["output"][0] < 1e-2
+    assert judge(generic)["output"][0] > 0.1
+
+
+def test_a_dead_centre_holds_the_slider():
+    """One freedom: the smallest singular value is the largest, and is compared with what the joints could do."""
+    m = slider_crank("O")
+    m.output = m.bodies["slider"]["origin"]
+    dead, near, far = (judge(m.assemble(O=x))["output"][0] for x in (0.0, 1e-3, 1.0))
+    assert dead < 1e-12
+    # slide' = -0.1 (1 + 1/3) O O', over the size of (O', A', slide') = (1, -4/3, 0) O'
+    assert near == pytest.approx(0.1 * (4 / 3) * 1e-3 / np.hypot(1, 4 / 3), rel=1e-4)  # terms of third order
+    assert far > 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("five-bar", slice(3, 6)), ("delta", slice(3, 6)), ("rrr3", slice(0, 6)), ("gough-stewart", slice(0, 6))],
+)
+def test_the_output_is_a_point_if_the_point_has_all_freedoms(name, rows):
+    """The singular values of the velocity of the point, or of the whole twist, over all motions of unit size."""
+    m = cc.library.get(name).build()
+    state = m.assemble()
+    program = compiled(state, cc.Multipliers())
+    e = program.equations
+    J = e.motion.frame(m.output).J
+    f = e.function("output", {"J": ca.vertcat(J.ang, J.lin), "A": e.closure.A})
+    J, A = (np.array(x) for x in f(0.0, state.q, state.v, parameter_vector(m)))
+    s = np.linalg.svd(J[rows] @ null_space(A, rcond=1e-9), compute_uv=False)
+    freedoms = m.mobility().true
+    assert (s > 1e-9).sum() == freedoms
+    wanted = s[freedoms - 1] / np.linalg.norm(J[rows], 2)
+    assert judge(state)["output"][0] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_point_on_a_fixed_axis_is_no_output():
+    """The far pivot of a four-bar rests but for rounding; what moves there is the rocker's angle."""
+    m = four_bar(R=TILT, cut="C")
+    m.output = m.bodies["rocker"]["near"]
+    assert judge(m.assemble())["output"][0] > 0.05
+
+
+# ---- a function of the pose --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["five-bar", "rrr3", "gough-stewart"])
+def test_numbers_belong_to_a_pose_and_not_to_the_run(name):
+    run = cc.simulate(cc.library.get(name).build(), until=0.3, rtol=1e-6, t_eval=[0.0, 0.1, 0.2, 0.3])
+    conditioning = Conditioning(run.program, run.p)
+    for i in (3, 0, 2):
+        alone = Conditioning(run.program, run.p)(run.t[i : i + 1], run.x[i : i + 1])
+        assert alone.keys() == {"closure", "actuation", "output"}
+        for kind, number in alone.items():
+            np.testing.assert_allclose(conditioning(run.t, run.x)[kind][i], number[0], rtol=1e-12)
 
 
 # ---- what does not matter ----------------------------------------------------------------------------------

@@ -123,3 +123,54 @@ def test_a_joint_that_is_not_there_cannot_close():
 def test_refusals(make, message):
     with pytest.raises(cc.ModelError, match=message):
         make()
+
+
+def test_a_value_that_passes_zero_twice_within_a_step():
+    """A ball in free flight is one step for the integrator, however long."""
+    m = cc.Mechanism("throw")
+    ball = m.body("ball", cc.ball(radius=0.05, mass=1.0))
+    m.free("fly", m.ground, ball)
+    start = m.assemble({"fly": (0, 0, 0.1, 1, 0, 0, 0)}, velocity={"fly.vz": 5.0})
+    height = cc.Event("height", ball.origin.place[2] - 1.3)
+    run = cc.simulate(m, start, until=5.0, events=[height])
+    root = np.sqrt(25 - 2 * 9.81 * 1.2)
+    assert [x.t for x in run.record] == pytest.approx([(5 - root) / 9.81, (5 + root) / 9.81], abs=1e-9)
+
+
+def foot():
+    m = cc.Mechanism("drop")
+    body = m.body("body", cc.box((0.2, 0.2, 0.2), mass=2.0))
+    sole = body.frame("foot", at=(0.05, 0, -0.1))
+    m.free("fly", m.ground, body, guess=(0, 0, 1.0, 1, 0, 0, 0))
+    m.spherical("contact", m.ground.at(0.05, 0, 0), sole, cut=True)
+    land = cc.Event("land", sole.place[2], direction=-1, then=cc.Switch(close="contact"))
+    return m, sole, land
+
+
+def test_a_switch_and_a_stop_at_the_same_instant():
+    """Both happen: who goes on from there stands on the ground."""
+    m, sole, land = foot()
+    start = m.assemble(open_joints=("contact",))
+    stop = cc.Event("stop", sole.place[2], direction=-1, then="stop")
+    run = cc.simulate(m, start, until=1.0, events=[land, stop])
+    assert run.complete and run.good and run.state().open_joints == ()
+    on = cc.simulate(m, run.state(), until=0.6, events=[land])
+    assert np.abs(on.frame(sole).position.values[:, 2]).max() < 1e-10
+
+
+def test_a_foot_that_starts_on_the_ground():
+    """Moving down it lands at once; moving up it flies first."""
+    m, sole, land = foot()
+    for speed, when in ((-1.0, 0.0), (1.0, 2 / 9.81)):
+        start = m.assemble({"fly": (0, 0, 0.1, 1, 0, 0, 0)}, velocity={"fly.vz": speed}, open_joints=("contact",))
+        run = cc.simulate(m, start, until=0.3, events=[land])
+        assert [x.t for x in run.record] == pytest.approx([when], abs=1e-9)
+        assert run.frame(sole).position.values[:, 2].min() > -1e-9
+
+
+def test_what_was_computed_before_a_refused_switch_is_kept():
+    m, sole, _ = foot()
+    early = cc.Event("early", sole.place[2] - 0.3, then=cc.Switch(close="contact"))
+    with pytest.raises(cc.RunError, match=r"'contact' at t = 0.3497.* are 0.3 m .*samples up to t = 0.3497") as refused:
+        cc.simulate(m, m.assemble(open_joints=("contact",)), until=1.0, events=[early])
+    assert refused.value.run.t[-1] == pytest.approx(np.sqrt(2 * 0.6 / 9.81), abs=1e-9)

@@ -318,5 +318,5 @@ def test_every_solver_tells_its_source(name):
 
 def test_listing_of_the_docs_runs():
     page = Path(__file__).parents[3] / "docs" / "theory" / "integrators.md"
-    (listing,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    listing = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[-1]
     exec(compile(listing, str(page), "exec"), {})

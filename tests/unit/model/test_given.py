@@ -22,7 +22,9 @@ def test_what_has_entries_is_listed(given, found):
     assert listed(given) == found
 
 
-@pytest.mark.parametrize("given", [1.0, None, "xy", b"xy", {1: 2}, {1, 2}, np.array(1.0), cc.t, cc.rod], ids=repr)
+@pytest.mark.parametrize(
+    "given", [1.0, None, "xy", b"xy", {1: 2}, {1, 2}, np.array(1.0), cc.t, cc.rod], ids=lambda x: type(x).__name__
+)
 def test_one_value_a_text_and_what_has_no_order_are_no_list(given):
     assert listed(given) is None
 

@@ -34,9 +34,9 @@ def test_what_is_said_to_be_unique_is_what_no_stiffness_changes(axes, R):
         plain, stiff = (run.reaction(joint, axes, stiffness=k) for k in (None, {"B": 10.0, "O": 3.0}))
         for part in ("force", "moment"):
             changed = np.abs(plain[part] - stiff[part]).max("time").values
-            # of some 50 N, rounding is 1e-13 times a few; what does change does so by 0.01 and more
+            # of some 50 N, rounding is 1e-13 times a few; what does change does so by 1e-4 and more
             assert plain[f"{part}_unique"].values.tolist() == (changed < 1e-9).tolist()
-            assert ((changed < 1e-9) | (changed > 1e-2)).all()
+            assert ((changed < 1e-9) | (changed > 1e-4)).all()
             assert plain[f"{part}_unique"].attrs["axes"] == axes
 
 
@@ -113,6 +113,17 @@ def test_a_redundant_hinge_that_opens():
     np.testing.assert_allclose(high[[0, -1]], [weight / 2, 0.0], rtol=1e-12)
 
 
+def test_a_body_that_is_let_go_has_no_reactions_left():
+    m = cc.Mechanism("held")
+    body = m.body("body", cc.rigid(2.0, inertia=(0.2, 0.3, 0.25)))
+    m.spherical("hand", m.ground, body, cut=True)
+    let_go = cc.Event("let go", cc.t - 0.5, then=cc.Switch(open="hand"))
+    run = cc.simulate(m, until=1.0, t_eval=[0.0, 1.0], events=[let_go])
+    got = run.reaction("hand")
+    np.testing.assert_allclose(got["force"].values[[0, -1]], [[0, 0, 2 * 9.81], [0, 0, 0]], atol=1e-12)
+    assert flags(got) == ([True] * 3, [True] * 3)
+
+
 @pytest.mark.parametrize("R", [None, drawings.TILT], ids=["drawn", "tilted"])
 def test_a_motor_goes_on_acting_along_an_open_joint(R):
     run = opened("RRRR", R=R, motor=2.0)
@@ -121,6 +132,37 @@ def test_a_motor_goes_on_acting_along_an_open_joint(R):
     np.testing.assert_allclose(got["moment"].values[after], [[0, 0, 2.0]] * after.sum(), atol=1e-10)
     assert np.abs(got["force"].values[after]).max() < 1e-10
     assert imbalance(run, [0, 1, -2, -1]) < 1e-9  # differences of states that are exact to 1e-10
+
+
+def test_a_drive_of_an_open_joint_acts_along_it():
+    """The angle of B is held after the pins have come apart."""
+    m = drawings.four_bar(cut="B")
+    m.drive("B", m.assemble()["B"] + 0.1 * cc.t)
+    m.start = {}
+    let_go = cc.Event("let go", cc.t - 0.2, then=cc.Switch(open="B"))
+    run = cc.simulate(m, until=0.4, rtol=1e-10, t_eval=[0, 0.1, 0.3, 0.4], events=[let_go])
+    after = run.t > 0.2 + 1e-9
+    given = run["B.drive"].values[after]
+    np.testing.assert_allclose(run.reaction("B")["moment"].values[after, 2], given, rtol=1e-9)
+    assert np.abs(given).min() > 0.1
+    assert imbalance(run, [-2, -1]) < 1e-9  # differences of states that are exact to 1e-10
+
+
+def test_a_gear_of_an_open_joint_acts_along_it():
+    """Two pendulums, the tip of one pinned to nothing: the angle between their tips follows that of the first."""
+    m = cc.Mechanism("geared", gravity=(0, -9.81, 0))
+    one, two = (m.body(name, cc.rod(1.0, mass=1.0)) for name in ("one", "two"))
+    m.revolute("O", m.ground, one, guess=1.0)
+    m.revolute("C", m.ground.at(2, 0, 0), two, guess=2.0)
+    m.revolute("B", one.tip, two.tip, cut=True, guess=1.0)
+    m.couple("link", "B", "O", ratio=0.5, offset=0.5)
+    run = cc.simulate(
+        m, m.assemble(open_joints=("B",), O=1.0, guess={"C": 2.0}), until=0.2, rtol=1e-10, t_eval=[0, 0.2]
+    )
+    given = run["link"].values
+    np.testing.assert_allclose(run.reaction("B")["moment"].values[:, 2], given, rtol=1e-9)
+    assert np.abs(given).min() > 0.1
+    assert imbalance(run, [0, 1]) < 1e-9  # differences of states that are exact to 1e-10
 
 
 # ---- a function of the state ---------------------------------------------------------------------------------------
@@ -155,7 +197,7 @@ def test_a_turned_drawing_has_the_same_reactions():
 
 
 def test_moments_count_by_the_size_of_the_largest_body():
-    """A beam clamped at both ends under a couple at its middle: by symmetry each clamp carries a force F and a moment M.
+    """A beam clamped at both ends under a couple: by symmetry each clamp carries a force F and a moment M.
 
     With arms of h = L / 2 to each side, 2 M + 2 F h = T. Least of 2 F^2 + 2 M^2 / L^2: F = M h / L^2 = M / (2 L).
     """
@@ -201,7 +243,6 @@ def test_a_sample_at_a_singular_pose_has_no_reaction_and_the_others_do():
 
 
 def test_a_run_without_any_balanced_sample_is_refused():
-    m = driven_parallelogram()
-    run = cc.simulate(m, m.assemble(time=1.0, guess={"O0": 0.0, "O1": 0.0, "A": 0.0}), until=1.0)
+    run = cc.simulate(driven_parallelogram(), until=2.0, t_eval=[1.0])
     with pytest.raises(cc.ModelError, match="do not balance the bodies at t = 1 s"):
         run.reaction("B")
