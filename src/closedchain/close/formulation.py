@@ -11,7 +11,7 @@ How to write your own formulation
    done on the mechanism by all that has no potential, so that the energy balance of a run can be checked:
    ``W' = power``.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
-   `put_back` below is the usual one.
+   `close.manifold.newton_step` is the usual one.
 5. Add the class to ``METHODS`` in `close.methods` and to the names in ``closedchain/__init__.py``. The tests in
    ``tests/agreement`` then compare its accelerations and multipliers with all others on every mechanism of the library.
 

@@ -13,7 +13,8 @@ second recursion is the first one here as well: ``T' w`` is gathered on the way 
 ``I`` is factored. Rates of the cuts are ``c' = K t`` (5); neither the Jacobian A nor its rate is needed.
 
 The springs must measure real lengths, says the paper, and so they do: translational rows of a closure are metres along
-fixed directions, rotational rows are radians for small angles, so a stiffness is in N/m or N m/rad.
+fixed directions, or along the axes of the first frame for slides; rotational rows are radians for small angles. So a
+stiffness is in N/m or N m/rad.
 
 Nothing is projected: c is the stretch that carries the load. Errors fall with 1/K_s, steps with 1/sqrt(K_s). Without
 damping the springs ring, and ``K_s c`` is the reaction only in the mean.

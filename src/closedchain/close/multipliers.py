@@ -96,8 +96,9 @@ class Multipliers(Formulation):
         a = tree.finish({k: x - reaction[k] if k in reaction else x for k, x in u.items()})
 
         x = state_symbols(e)
-        # prescribed motions do work: lam' c_t
-        power = e.power + (ca.vertcat(*lam).T @ c_t if lam else 0)
+        # prescribed motions do work, lam' c_t; where nothing is put back, so do the closing forces of open loops
+        worked = c_t if self.stabilise == "projection" else c_t - c_dot
+        power = e.power + (ca.vertcat(*lam).T @ worked if lam else 0)
         dx = ca.vertcat(e.qdot, a, power)
         x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
         force = ca.vertcat(ca.SX(0, 1), *lam)

@@ -9,10 +9,13 @@ Dynamic Systems, Measurement, and Control 116 (1994) 223-231. The numbers in bra
     Phi_c' x'' + alpha_c = Phi_c' (X a_0 + zeta)    the tip moves with the reference member            (30)
     I_0 a_0 + b_0 = sum X' f + g_0                  balance of the reference member                    (43)
 
-They hold with classical accelerations; there is no misprint. In our letters a closure row has the coefficients
-``Phi_c'`` on the tip and ``B = -Phi_c' X`` on a_0; ``gamma`` has all velocity terms (``alpha_c``, ``zeta`` and the
-tip's own); ``lam`` is ``h_c`` if the joint is drawn from the chain to the reference member; and ``h`` is among the
-forces on the open chains. Then (36) and (43) are
+They hold, signs included, with the classical accelerations of frame origins that (2) has. Then b_0 is
+``[w x I w; w x (w x m s)]`` and zeta is ``[0; A (w x (w x b))]``; (14), ``b_0 = v_0 x I_0 v_0``, does not fit (2) if it
+is read as a spatial cross product. ``alpha_c = 0`` is true of rigid grasps and hard points only.
+
+In our letters a closure row has the coefficients ``Phi_c'`` on the tip and ``B = -Phi_c' X`` on a_0; ``gamma`` has all
+velocity terms (``alpha_c``, ``zeta`` and the tip's own); ``lam`` is ``h_c`` if the joint is drawn from the chain to the
+reference member; and ``h`` is among the forces on the open chains. Then (36) and (43) are
 
     G lam - B a_0 = s           for every chain, with G = Phi_c' Lambda_inv Phi_c and s = Phi_c' x''_open + gamma
     I_0 a_0 = f_0 - sum B' lam
@@ -49,7 +52,8 @@ from typing import ClassVar
 import casadi as ca
 
 from closedchain.close.chains import Chains, Row, closure_rows, find_chains
-from closedchain.close.elimination import REDUNDANT, ClosureFactor, TreeFactor
+from closedchain.close.denoc import factor_limbs
+from closedchain.close.elimination import REDUNDANT, ClosureFactor
 from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
 from closedchain.close.manifold import newton_step
 from closedchain.derive.articulated import ArticulatedBodies, Columns
@@ -92,7 +96,7 @@ class OperationalSpace(Formulation):
         picked = list(rows)
         c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
-        tree = TreeFactor(e.M)
+        tree = factor_limbs(e)
         cuts = ClosureFactor(tree, e.closure, rows, choice.guarded)
         x_plus, residual = newton_step(e, x, c, c_dot, tree, cuts)
         power = e.power + (lam.T @ c_t if rows else 0)  # prescribed motions do work

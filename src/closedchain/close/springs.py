@@ -3,8 +3,9 @@
     lam = k c + b c'
 
 in every closure row, also in rows that repeat others: springs side by side share a load, multipliers could not. Rows
-of lengths measure metres along fixed directions, rows of angles radians where small, so k is in N/m or N m/rad.
-Stiffness and damping are parameters of the compiled equations: another value compiles nothing.
+of lengths measure metres along fixed directions, or along the axes of the first frame for slides; rows of angles are
+radians where small. So k is in N/m or N m/rad. Stiffness and damping are parameters of the compiled equations: another
+value compiles nothing.
 
 The theory is in ``docs/theory/virtual_spring.md``.
 """

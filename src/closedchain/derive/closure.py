@@ -1,9 +1,11 @@
 """The equations that close a cut joint: its relative pose projected on what the joint locks (`Phi_c`).
 
 Each cut joint of any kind gives its own rows ``c``, with ``c' = A v`` and ``c'' = A a + gamma``. Lengths are measured
-in metres along fixed directions, angles as ``2 tan(angle / 2)``: equal to the angle when small, growing without bound
-towards half a turn, so that no search ends at a joint put together the wrong way round. The sign is that of P as seen
-from S, so that ``lam`` is the force of the joint's first body on its second: as if a spring pulled S towards P.
+in metres along fixed directions, or along the axes of the first frame for slides; angles as ``2 tan(angle / 2)``: equal
+to the angle when small, growing without bound towards half a turn, so that no search ends at a joint put together the
+wrong way round. A screw multiplies this by its advance per radian. The row of a universal joint is ``x_P . y_S``, the
+cosine of the angle between its axes. The sign is that of P as seen from S, so that ``lam`` is the force of the joint's
+first body on its second: as if a spring pulled S towards P.
 
 Rows that can never change (in a planar loop drawn in space, for instance) are recognised by their empty Jacobian; they
 are kept apart in ``fixed``, because a loop closes only if their values are zero.

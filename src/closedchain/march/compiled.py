@@ -6,7 +6,7 @@ The theory is in ``docs/theory/compiled.md``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.bound import Bound
 from closedchain.march.closing import Closing
-from closedchain.march.independent import choose_pivots, health
+from closedchain.march.independent import Pivots, choose_pivots, health
 from closedchain.march.inertia import limbs_have_inertia
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.state import State, parameter_vector
@@ -138,13 +138,16 @@ class Compiled:
         return out
 
 
-def compiled(start: State, method: Formulation, guarded: bool = False) -> Compiled:
+def compiled(
+    start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = ()
+) -> Compiled:
     """Trace and compile a mechanism under a formulation, or find it among what was compiled before.
 
     ``guarded``: watch the pivots of the closures, as a singular pose needs; it is switched on where the start is one.
+    ``before``: choices of independent velocities to return to, if they are not much worse than the best.
     """
     m = start.mechanism
-    e, choice, rows = _chosen(start, method, guarded)
+    e, choice, rows = _chosen(start, method, guarded, before)
     key = ("compiled", method, choice, rows.active, e.by_limbs)
     if key not in m._derived:
         numbers = np.array(method.numbers(e, choice), float)
@@ -178,10 +181,12 @@ def chosen(start: State, method: Formulation) -> tuple[Equations, Choice]:
     return _chosen(start, method, guarded=False)[:2]
 
 
-def _chosen(start: State, method: Formulation, guarded: bool) -> tuple[Equations, Choice, Rows]:
+def _chosen(
+    start: State, method: Formulation, guarded: bool, before: Sequence[Pivots] = ()
+) -> tuple[Equations, Choice, Rows]:
     e = derive(start.mechanism)
     rows = independent_rows(e, start if method.all_rows else _settled(e, start))
-    choice = _choose(e, start, method, rows, guarded)
+    choice = _choose(e, start, method, rows, guarded, before)
     if limbs_have_inertia(e, start):
         return e, choice, rows
     if method.by_limbs:
@@ -207,7 +212,7 @@ def _native(
 ) -> tuple[Closed, NativeFunction, NativeFunction | None, NativeFunction | None, dict[str, float]]:
     """Trace and compile once for all methods of a family: the rates, the correction, and Newton's step alone."""
     m = e.topology.mechanism
-    key = ("native", method.family, choice, e.M.nnz())
+    key = ("native", method.family, choice, e.by_limbs)
     if key not in m._derived:
         clock = time.perf_counter()
         closed = method.close(e, choice)
@@ -226,7 +231,9 @@ def _native(
     return m._derived[key]
 
 
-def _choose(e: Equations, start: State, method: Formulation, rows: Rows, guarded: bool) -> Choice:
+def _choose(
+    e: Equations, start: State, method: Formulation, rows: Rows, guarded: bool, before: Sequence[Pivots]
+) -> Choice:
     """What the formulation has to know before it is traced."""
     if method.all_rows:
         return Choice(rows.moving)
@@ -239,13 +246,12 @@ def _choose(e: Equations, start: State, method: Formulation, rows: Rows, guarded
         )
     if method.chooses is None:
         return Choice(rows.kept)
-    # a choice made before is as good as a new one if it is not much worse, and is compiled already
-    known = start.mechanism._derived.setdefault(("pivots", rows.kept, method.chooses), [])
+    # a choice that this run made before is as good as a new one if it is not much worse, and is compiled already
     pivots = choose_pivots(e, start, rows.kept, method.chooses)
-    before = max(known, key=lambda other: health(e, start, other), default=None)
-    if before is not None and health(e, start, before) > AS_GOOD * health(e, start, pivots):
-        return Choice(rows.kept, pivots=before)
-    known.append(pivots)
+    mine = [other for other in before if {row for row, _ in other} == set(rows.kept)]
+    best = max(mine, key=lambda other: health(e, start, other), default=None)
+    if best is not None and health(e, start, best) > AS_GOOD * health(e, start, pivots):
+        return Choice(rows.kept, pivots=best)
     return Choice(rows.kept, pivots=pivots)
 
 

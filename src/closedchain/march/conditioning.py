@@ -29,6 +29,7 @@ import numpy as np
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled
 from closedchain.march.redundancy import spread
+from closedchain.march.size import drawn_length
 
 KINDS = ("closure", "actuation", "output")
 ZERO = 1e-8  # relative size of a singular value that is zero at every pose
@@ -46,6 +47,19 @@ class Conditioning:
         self.loops = [row for row in program.moving if e.closure.joints[row] not in m.drives]
         self._output: tuple[slice, int] | None = None  # rows of the twist, and their rank
         self._traced = self._jacobian_columns()
+        # angles and lengths compare by the size of the drawing: the numbers do not depend on the unit of length
+        length = drawn_length(e, p)
+        units = [u for link in e.topology.links for u in link.joint.type.velocity_units]
+        self._velocity_size = np.where(np.array(units) == "m/s", length, 1.0)
+        driven = [m.joints[joint].type.velocity_units[index] for joint, index in self._driven()]
+        self._row_size = {
+            "actuation": np.where(np.array(driven) == "m/s", length, 1.0),
+            "output": np.repeat([1.0, length], 3),
+        }
+
+    def _driven(self) -> list[tuple[str, int]]:
+        m = self.program.equations.topology.mechanism
+        return list(dict.fromkeys((x.joint, x.index) for x in (*m.motors.values(), *m.drives.values())))
 
     def __call__(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
         """Conditioning by kind, at many states; only the kinds that the mechanism has."""
@@ -68,6 +82,7 @@ class Conditioning:
         got = self._jacobians(np.array([t]), x[None])
         N = self._motions(got, {})[0]
         motion = N @ np.linalg.svd(got["actuation"][0] @ N)[2][-1]
+        motion *= self._velocity_size
         return motion / motion[int(np.argmax(np.abs(motion)))]
 
     def _generic_output(self, t: float, x: np.ndarray) -> tuple[slice, int]:
@@ -93,16 +108,18 @@ class Conditioning:
         return self._output
 
     def _jacobians(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
-        return self.program.evaluate("conditioning", lambda: self._traced, t, x, self.p) if self._traced else {}
+        if not self._traced:
+            return {}
+        got = self.program.evaluate("conditioning", lambda: self._traced, t, x, self.p)
+        got = {name: J * self._velocity_size for name, J in got.items()}
+        return {name: J / self._row_size[name][:, None] if name in self._row_size else J for name, J in got.items()}
 
     def _jacobian_columns(self) -> dict[str, ca.SX]:
         e = self.program.equations
         m = e.topology.mechanism
         columns = {"closure": e.closure.A[self.loops, :]} if self.loops else {}
-        driven = dict.fromkeys((motor.joint, motor.index) for motor in m.motors.values())
-        driven |= dict.fromkeys((drive.joint, drive.index) for drive in m.drives.values())
-        if driven:
-            rows = [e.measures.jacobian(m.joints[joint])[index, :] for joint, index in driven]
+        rows = [e.measures.jacobian(m.joints[joint])[index, :] for joint, index in self._driven()]
+        if rows:
             columns["actuation"] = ca.vertcat(*rows)
         if m.output is not None:
             J = e.motion.frame(m.output).J

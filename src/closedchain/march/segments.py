@@ -66,7 +66,7 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
     next_step = task.first_step
     clear: dict[str, bool] | None = None
     while True:
-        program = compiled(state, task.method, guarded)
+        program = compiled(state, task.method, guarded, [s.program.choice.pivots for s in segments])
         pivot = _pivot(program, state, work)
         if (program.guarded or (pivot < WATCHED and task.method.guards)) and not guarded:
             guarded = True

@@ -26,6 +26,7 @@ from closedchain.native.counts import OperationCounts
 
 RESTS = 1e-9  # rad or m: the error after a step of this size is below rounding
 FAR = 1.0  # rad or m: what the first step may be at most
+SMALL = 1e-4  # a first step that need not be halved
 CONTRACTS = 0.5  # of the step before: what the next one may be at most
 ITERATIONS = 12
 HEADER = 8  # two addresses in halves; sizes of x and of the parameters of both; Newton steps made so far
@@ -52,7 +53,7 @@ def _evaluate(t, x, w, dx):  # type: ignore[no-untyped-def]
         y[i] = state[i]
     most = FAR
     solved = False
-    for _ in range(ITERATIONS):
+    for k in range(ITERATIONS):
         call5(newton, clock, y, w_newton, y_plus, residual)
         head[STEPS] += 1.0
         square = 0.0
@@ -65,7 +66,8 @@ def _evaluate(t, x, w, dx):  # type: ignore[no-untyped-def]
             break
         if not step <= most:  # also when it is not a number
             break
-        most = CONTRACTS * step
+        # a small first step may have been needed to bring quaternions back to length one: the next may be as long
+        most = step if k == 0 and step < SMALL else CONTRACTS * step
     if solved:
         call4(rates, clock, y, w_rates, out)
     else:

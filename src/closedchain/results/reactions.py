@@ -25,6 +25,7 @@ from closedchain.derive.measure import COORDINATES
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.spatial import Transform
 from closedchain.errors import ModelError
+from closedchain.march.size import drawn_length
 from closedchain.model.parts import Frame, Joint, suggest
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _solve(
     open_ = set(segment.start.open_joints)
     at = [k for k, joint in enumerate(joints) if joint.name not in open_]
     held = [joints[k] for k in at]
-    weight = np.sqrt([stiffness.get(j.name, 1.0) for j in held])[:, None] * np.repeat([_length(got), 1.0], 3)
+    weight = np.sqrt([stiffness.get(j.name, 1.0) for j in held])[:, None] * np.repeat([drawn_length(e, p), 1.0], 3)
     weight = weight.ravel()
     hold = _holding(program, held, open_, got)
     for k, joint in enumerate(joints):
@@ -178,7 +179,7 @@ def _solve(
         for k, joint in enumerate(joints):
             if joint.name in open_:
                 b[: 6 * len(e.topology.links)] -= _carry(e, joint, got, i) @ wrench[i, k]
-        f, loose = _least_norm(system, b, weight)
+        f, loose = _least_norm(system, b, weight, e.topology.mechanism.tolerance)
         if not np.abs(system @ f - b).max(initial=0.0) <= 1e-6 * max(1.0, np.abs(b).max(initial=0.0)):
             wrench[i] = np.nan  # also where something is not finite
             continue
@@ -189,13 +190,6 @@ def _solve(
         unique[at] &= (np.abs(own).max(axis=3, initial=0.0) <= bound).reshape(-1, 6)
         unique_in_world[at] &= (np.abs(parts).max(axis=3, initial=0.0) <= bound).reshape(-1, 6)
     return wrench, unique, unique_in_world, axes
-
-
-def _length(got: dict[str, np.ndarray]) -> float:
-    """What moments are compared with forces by: the largest distance between places on one moving body, m."""
-    drawn = [places[0].T for name, places in got.items() if name.startswith("drawn ")]
-    largest = max((float(np.linalg.norm(x[:, None] - x, axis=2).max()) for x in drawn), default=0.0)
-    return largest if largest > 1e-6 else 1.0
 
 
 def _balance(
@@ -230,12 +224,14 @@ def _carry(e: Equations, joint: Joint, got: dict[str, np.ndarray], i: int) -> np
     return out
 
 
-def _least_norm(system: np.ndarray, b: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _least_norm(
+    system: np.ndarray, b: np.ndarray, weight: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The solution of least norm of ``f / weight``, and what may be added to it, as columns."""
     if not (np.isfinite(system).all() and np.isfinite(b).all()):
         return np.full(system.shape[1], np.nan), np.zeros((system.shape[1], 0))
     u, s, vt = np.linalg.svd(system * weight, full_matrices=True)
-    rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
+    rank = int((s > max(1e-9, 30 * tolerance) * s.max(initial=0.0)).sum())
     f = weight * (vt[:rank].T @ ((u[:, :rank].T @ b) / s[:rank]))
     return f, weight[:, None] * vt[rank:].T
 
@@ -291,9 +287,6 @@ def _columns(program: Compiled, joints: list[Joint]) -> dict[str, ca.SX]:
                 columns[f"effort {joint.name}"] = _along(e, joint, P, S, acting)
     for gear in e.topology.mechanism.couplings.values():
         columns[f"ratio {gear.name}"] = e.limbs.number(gear.ratio)
-    for body in e.topology.mechanism.bodies.values():
-        frames = [body["com"], *(frame for j in joints for frame in (j.a, j.b) if frame.body is body)]
-        columns[f"drawn {body.name}"] = ca.densify(ca.horzcat(*(limbs.in_body(frame).r for frame in frames)))
     needed = body_forces(limbs, motion, e.applied.wrenches, program.closed.a)
     stacked = []
     for i, f in enumerate(needed):

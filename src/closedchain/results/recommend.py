@@ -9,7 +9,7 @@ their place is where limbs are to be computed apart from each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,6 +150,11 @@ def recommend(
 # ---- what decides ----------------------------------------------------------------------------------------------------
 
 
+def _measure(keys: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """The method and solver whose error the others are measured by: the first one that runs."""
+    return next(iter(keys))
+
+
 def _work_for_the_same_error(got: Comparison, rtol: float) -> dict[tuple[str, str], float]:
     """Operations for the error that the default has at rtol, by method and solver, interpolated between tolerances."""
     data = got.dataset
@@ -158,7 +163,7 @@ def _work_for_the_same_error(got: Comparison, rtol: float) -> dict[tuple[str, st
     usable = {key: one for key, one in usable.items() if bool(np.isfinite(one["error"]).all())}
     if not usable:
         return {}
-    default = next(iter(usable.values()))
+    default = usable[_measure(usable)]
     wanted = float(default["error"].sel(rtol=rtol, method="nearest"))
     out = {}
     for key, one in usable.items():
@@ -215,9 +220,10 @@ def _why(got: Comparison, work: dict[tuple[str, str], float], name: str, solver:
     data = got.dataset
     one = data.sel(formulation=name, solver=solver).sel(rtol=rtol, method="nearest")
     mine = work[name, solver]
+    by_name, by_solver = _measure(work)
     each = data["operations"].sel(formulation=name, kind="total").item()
     out = [
-        f"{name} with {solver} takes {text(mine, 'short')} operations for the error that Multipliers with dop853 has "
+        f"{name} with {solver} takes {text(mine, 'short')} operations for the error that {by_name} with {by_solver} has "
         f"at rtol {rtol:.0e}; one evaluation has {each:.0f}. At this tolerance it makes "
         f"{float(one['evaluations']):.0f} evaluations for an error of {float(one['error']):.1e} rad or m, and leaves "
         f"gaps of {float(one['closure_error']):.1e}"

@@ -154,7 +154,11 @@ def _again(run: Run, index: int, samples: bool) -> Trajectory:
 
 def operations(run: Run) -> dict[str, float]:
     """Operations of one evaluation by kind and in total; Newton steps inside it count as often as they are taken."""
-    kinds = {name: float(n) for name, n in asdict(run.program.rhs.counts).items()}
+    # pieces of a run may have different equations: weighed by their evaluations
+    weights = np.array([s.trajectory.counts.evaluations for s in run.segments], float)
+    weights = weights / weights.sum() if weights.sum() else np.full(len(weights), 1 / len(weights))
+    pieces = [asdict(s.program.rhs.counts) for s in run.segments]
+    kinds = {name: float(sum(w * x[name] for w, x in zip(weights, pieces, strict=True))) for name in pieces[0]}
     newton = getattr(run.program.rhs, "newton", None)
     if newton is not None:
         more = max(newton_steps(run) - 1.0, 0.0)  # one is counted already

@@ -143,7 +143,7 @@ def test_options_are_values_and_cited():
 
 
 def test_cost_grows_with_the_length_of_a_loop():
-    """A chain of n rods held at both ends: one more costs the same, while a whole matrix takes n^3."""
+    """A chain of n rods held at both ends: one more costs the same. `Multipliers` forms the bias before it recurs."""
 
     def loop(n):
         m = cc.Mechanism(f"loop of {n}", gravity=(0, -9.81, 0))

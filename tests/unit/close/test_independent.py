@@ -210,7 +210,7 @@ def test_quaternions_that_can_be_neither_all_independent_nor_all_dependent():
     run = cc.simulate(m, start, until=1.0, rtol=1e-11, method=METHOD)
     for x in "wxyz":
         np.testing.assert_allclose(run[f"ball.q{x}"], wanted[f"ball.q{x}"], atol=1e-8)
-    assert float(run.closure_error.max()) < ROUNDING
+    assert float(run.closure_error.max()) < 1e-12  # samples are put back until their residual is 1e-13
     assert run.good
 
 

@@ -8,6 +8,7 @@ from scipy.linalg import null_space
 import closedchain as cc
 from closedchain.march.compiled import compiled
 from closedchain.march.conditioning import Conditioning
+from closedchain.march.size import drawn_length
 from closedchain.march.state import parameter_vector
 from tests.invariants.drawings import TILT, four_bar, parallelograms
 
@@ -54,7 +55,8 @@ def test_actuation_falls_with_the_distance():
     """In proportion: x = 0.1 cos O + ... has the slope -0.1 (1 + 1/3) O near the dead centre."""
     m = slider_crank("slide")
     one, two = judge(*(m.assemble(O=x) for x in (1e-3, 2e-3)))["actuation"]
-    assert one == pytest.approx(0.1 * (4 / 3) * 1e-3 / np.hypot(1, 4 / 3), rel=1e-4)  # terms of third order
+    # slides are compared with angles by the length of the rod, 0.3 m; what is left are terms of third order
+    assert one == pytest.approx(0.1 / 0.3 * (4 / 3) * 1e-3 / np.hypot(1, 4 / 3), rel=1e-4)
     assert two / one == pytest.approx(2.0, rel=1e-4)
 
 
@@ -146,7 +148,8 @@ def test_a_dead_centre_holds_the_slider():
     dead, near, far = (judge(m.assemble(O=x))["output"][0] for x in (0.0, 1e-3, 1.0))
     assert dead < 1e-12
     # slide' = -0.1 (1 + 1/3) O O', over the size of (O', A', slide') = (1, -4/3, 0) O'
-    assert near == pytest.approx(0.1 * (4 / 3) * 1e-3 / np.hypot(1, 4 / 3), rel=1e-4)  # terms of third order
+    # and slides compared with angles by the length of the rod
+    assert near == pytest.approx(0.1 / 0.3 * (4 / 3) * 1e-3 / np.hypot(1, 4 / 3), rel=1e-4)  # terms of third order
     assert far > 0.05
 
 
@@ -163,6 +166,11 @@ def test_the_output_is_a_point_if_the_point_has_all_freedoms(name, rows):
     J = e.motion.frame(m.output).J
     f = e.function("output", {"J": ca.vertcat(J.ang, J.lin), "A": e.closure.A})
     J, A = (np.array(x) for x in f(0.0, state.q, state.v, parameter_vector(m)))
+    # lengths in units of the drawing's own
+    length = drawn_length(e, parameter_vector(m))
+    units = [unit for link in e.topology.links for unit in link.joint.type.velocity_units]
+    slides = np.where(np.array(units) == "m/s", length, 1.0)
+    J, A = J * slides / np.repeat([1.0, length], 3)[:, None], A * slides
     s = np.linalg.svd(J[rows] @ null_space(A, rcond=1e-9), compute_uv=False)
     freedoms = m.mobility().true
     assert (s > 1e-9).sum() == freedoms
@@ -175,6 +183,25 @@ def test_a_point_on_a_fixed_axis_is_no_output():
     m = four_bar(R=TILT, cut="C")
     m.output = m.bodies["rocker"]["near"]
     assert judge(m.assemble())["output"][0] > 0.05
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e-2, 1e2])
+def test_the_unit_of_length_does_not_matter(scale):
+    def numbers(scale):
+        m = cc.Mechanism("slider-crank", gravity=(0, 0, 0))
+        crank, rod = m.body("crank", cc.rod(0.1 * scale, mass=1.0)), m.body("rod", cc.rod(0.3 * scale, mass=1.0))
+        slider = m.body("slider", cc.ball(0.05 * scale, mass=1.0))
+        m.revolute("O", m.ground, crank)
+        m.revolute("A", crank.tip, rod, guess=-1.2)
+        m.prismatic("slide", m.ground, slider, axis=(1, 0, 0), guess=0.3 * scale)
+        m.revolute("B", rod.tip, slider)
+        m.motor("slide", force=1.0)
+        m.output = slider["origin"]
+        return judge(m.assemble(O=1.0))
+
+    wanted = numbers(1.0)
+    for kind, number in numbers(scale).items():
+        np.testing.assert_allclose(number, wanted[kind], rtol=1e-9)
 
 
 # ---- a function of the pose --------------------------------------------------------------------------------

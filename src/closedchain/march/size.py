@@ -1,0 +1,28 @@
+"""How large a mechanism is, from its drawing alone: the length by which angles and lengths are compared."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from closedchain.derive.equations import Equations
+
+
+def drawn_length(e: Equations, p: np.ndarray) -> float:
+    """The largest distance between two joint frames, or a joint frame and the centre of mass, on one moving body, m.
+
+    Without any such distance it is 1 m.
+    """
+    derived = e.topology.mechanism._derived
+    if "places on bodies" not in derived:
+        places = {}
+        for link in e.topology.links:
+            frames = [side for joint in e.topology.joints for side in (joint.a, joint.b) if side.body is link.body]
+            at = [e.limbs.place(frame).r for frame in [*frames, link.body["com"]]]
+            places[f"b{link.index}"] = ca.densify(ca.horzcat(*at))
+        derived["places on bodies"] = e.function("places", places)
+    f = derived["places on bodies"]
+    found = f.call([0.0, np.zeros(e.topology.nq), np.zeros(e.topology.nv), p])
+    columns = [np.array(x).T for x in found]
+    largest = max((float(np.linalg.norm(x[:, None] - x, axis=2).max()) for x in columns), default=0.0)
+    return largest if largest > 1e-9 else 1.0
