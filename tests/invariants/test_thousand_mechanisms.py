@@ -78,7 +78,9 @@ def test_assembles_or_explains_and_accelerates_alike(block):
         if start is None:
             # a refusal tells the gaps, loop by loop
             cuts = [joint.name for joint in derive(m).topology.cuts]
-            told = [f"loop closed by {joint!r}" for joint in cuts] + [f"joint {joint!r} can never close" for joint in cuts]
+            told = [f"loop closed by {joint!r}" for joint in cuts] + [
+                f"joint {joint!r} can never close" for joint in cuts
+            ]
             told += ["held value"]
             assert any(words in reason for words in told), (seed, reason)
             refused += 1

@@ -112,6 +112,11 @@ class Formulation:
     guards: ClassVar[bool] = True
 
     @property
+    def drifts(self) -> bool:
+        """Whether closures are left open by about the integration error."""
+        return False
+
+    @property
     def family(self) -> object:
         """What a compiled program depends on; methods that differ in `numbers` only share one."""
         return self

@@ -32,13 +32,14 @@ def newton_step(
     tree, cuts
         Factors of the inertia matrix and of these rows.
     project
-        Whether loops are closed; quaternions are corrected in any case.
+        Whether loops are closed; quaternions are corrected and pivots watched in any case.
     """
-    project = project and c.numel() > 0
-    if not project and not has_quaternions(e):
+    if c.numel() == 0 and not has_quaternions(e):
         return None, None
+    project = project and c.numel() > 0
     q, v, W = e.limbs.q, e.limbs.v, x[-1]
-    residual = ca.SX([0.0, 0.0, 1.0])
+    # pivots are watched in any case: a singular pose must not be passed unseen
+    residual = ca.vertcat(0, 0, reduce(ca.fmin, cuts.pivots, ca.SX(1)))
     cuts = cuts.for_corrections()
     if project:
         dq, dv = (-tree.finish(cuts.solve(split(r))[1]) for r in (c, c_dot))

@@ -42,8 +42,8 @@ class Baumgarte:
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        rates = (self.alpha, self.alpha if self.beta is None else self.beta)  # back in time alpha is negative
-        if not all(isinstance(x, int | float) and abs(x) < float("inf") for x in rates) or not rates[1] >= 0:
+        rates = (self.alpha, self.alpha if self.beta is None else self.beta)
+        if not all(isinstance(x, int | float) and 0 <= x < float("inf") for x in rates):
             raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha!r} and {self.beta!r}")
 
 
@@ -66,12 +66,19 @@ class Multipliers(Formulation):
                 f"not {self.stabilise!r}"
             )
 
+    @property
+    def drifts(self) -> bool:
+        """Unless the state is projected."""
+        return self.stabilise != "projection"
+
     def backward(self) -> Multipliers:
         """Baumgarte's damping turned round."""
         if not isinstance(self.stabilise, Baumgarte):
             return self
         alpha, beta = self.stabilise.alpha, self.stabilise.beta
-        return Multipliers(Baumgarte(-alpha, alpha if beta is None else beta))
+        turned = Baumgarte(alpha, alpha if beta is None else beta)
+        object.__setattr__(turned, "alpha", -alpha)  # which users may not
+        return Multipliers(turned)
 
     def citation(self) -> str:
         """What to cite."""

@@ -48,8 +48,8 @@ class Projection(Formulation):
     guards: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.sigma, int | float) and abs(self.sigma) < float("inf")):
-            raise ModelError(f"Projection needs a rate sigma in 1/s, not {self.sigma!r}")
+        if not (isinstance(self.sigma, int | float) and 0 <= self.sigma < float("inf")):
+            raise ModelError(f"Projection needs a rate sigma >= 0 in 1/s, not {self.sigma!r}")
 
     @property
     def family(self) -> object:
@@ -58,7 +58,14 @@ class Projection(Formulation):
 
     def backward(self) -> Projection:
         """Errors that decay the other way round."""
-        return Projection(-self.sigma)
+        turned = Projection(self.sigma)
+        object.__setattr__(turned, "sigma", -self.sigma)  # which users may not
+        return turned
+
+    @property
+    def drifts(self) -> bool:
+        """By about the integration error, pulled back at the rate sigma."""
+        return True
 
     def numbers(self, equations: Equations, choice: Choice) -> list[float]:
         """The rate."""

@@ -138,9 +138,7 @@ class Compiled:
         return out
 
 
-def compiled(
-    start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = ()
-) -> Compiled:
+def compiled(start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = ()) -> Compiled:
     """Trace and compile a mechanism under a formulation, or find it among what was compiled before.
 
     ``guarded``: watch the pivots of the closures, as a singular pose needs; it is switched on where the start is one.

@@ -59,7 +59,9 @@ class Conditioning:
 
     def _driven(self) -> list[tuple[str, int]]:
         m = self.program.equations.topology.mechanism
-        return list(dict.fromkeys((x.joint, x.index) for x in (*m.motors.values(), *m.drives.values())))
+        motors = [(motor.joint, motor.index) for motor in m.motors.values()]
+        drives = [(drive.joint, drive.index) for drive in m.drives.values()]
+        return list(dict.fromkeys(motors + drives))
 
     def __call__(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
         """Conditioning by kind, at many states; only the kinds that the mechanism has."""

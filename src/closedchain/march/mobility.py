@@ -15,7 +15,7 @@ import numpy as np
 
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
-from closedchain.march.assemble import assemble
+from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
 from closedchain.march.redundancy import choose_rows, closure_jacobian, least_rank, rank, spread
 from closedchain.march.state import State, parameter_vector
@@ -90,7 +90,8 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     e = derive(mechanism)
     n = e.topology.nv
     p = parameter_vector(mechanism, state.parameters)
-    closing = Closing(e, p, time=state.t)
+    active = active_rows(e, state.open_joints)
+    closing = Closing(e, p, time=state.t, rows=active)
     poses = spread(closing, state.q)
     stacked = [closure_jacobian(closing, q) for q in poses]
     least = least_rank(e)
@@ -100,9 +101,9 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     here = _null(closure_jacobian(closing, state.q), least)
     kept = set(choose_rows(stacked, least))
     closure = e.closure
-    redundant = [(joint, label) for joint, label, _ in closure.fixed]
-    redundant += [(closure.joints[i], closure.labels[i]) for i in range(len(closure)) if i not in kept]
-    equations = len(closure) + len(closure.fixed)
+    redundant = [(joint, label) for joint, label, _ in closure.fixed if joint not in state.open_joints]
+    equations = len(active) + len(redundant)
+    redundant += [(closure.joints[row], closure.labels[row]) for k, row in enumerate(active) if k not in kept]
     labels = e.topology.v_labels
     # a coordinate that rests at one pose, at a dead centre, may lead at all others
     size = np.max([np.abs(motions).max(axis=1) for motions in generic], axis=0) if true else np.zeros(n)

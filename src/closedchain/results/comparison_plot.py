@@ -62,15 +62,20 @@ def plot(comparison: Comparison, path: Any = None) -> Any:
         )
     floor = data.attrs["uncertainty"]
     for ax, what in ((left, "time to march [s]"), (right, "operations of the run")):
-        ax.set(xscale="log", yscale="log", xlabel=what)
+        ax.set(xlabel=what)
         ax.grid(alpha=0.25, which="major")
+        if bool(np.isfinite(data["error"]).any()):
+            ax.set(xscale="log", yscale="log")
+        else:
+            ax.text(0.5, 0.5, "no run got to its end", ha="center", va="center", transform=ax.transAxes)
     lowest = left.get_ylim()[0]
     if np.isfinite(floor) and lowest < floor:
         for ax in (left, right):
             band = ax.axhspan(lowest, floor, color="#888888", alpha=0.15, linewidth=0, label="not resolved")
         left.set_ylim(lowest)
         handles.append(band)
-    _readable_times(left)
+    if bool(np.isfinite(data["error"]).any()):
+        _readable_times(left)
     left.set_ylabel("largest error of a coordinate [rad or m]")
     figure.legend(handles=handles, loc="outside right center", frameon=False, fontsize="small")
     figure.suptitle(

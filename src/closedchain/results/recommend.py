@@ -9,7 +9,7 @@ their place is where limbs are to be computed apart from each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,7 +125,7 @@ def recommend(
     )
     work = _work_for_the_same_error(got, rtol)
     if not work:
-        raise RunError(f"no exact method runs {mechanism.name!r} until {until:g} s: {' | '.join(got.failures())}", None)
+        return _implicit_alone(got, start, until, rtol)
 
     reasons = [_structure(mechanism, start)]
     nearest = _conditioning(start, until, rtol)
@@ -145,6 +145,22 @@ def recommend(
         solver, words = _implicit(got, start, until, rtol, name, solver)
         reasons.append(words)
     return Recommendation(mechanism.name, methods[name], solver, rtol, tuple(x for x in reasons if x), got)
+
+
+def _implicit_alone(got: Comparison, start: State, until: float, rtol: float) -> Recommendation:
+    """Where no explicit solver gets through, perhaps an implicit one does."""
+    method = Multipliers()
+    failures = got.failures()
+    for solver in (name for name, x in SOLVERS.items() if x.implicit):
+        outcome = attempt(start, until, Trial(method, solver, rtol))
+        if not outcome.failure and outcome.run is not None:
+            counts = outcome.run.counts
+            reasons = (
+                f"no explicit solver runs it until {until:g} s: {failures[0].partition('. ')[0] if failures else ''}",
+                f"{solver} does, in {counts.steps} steps with {counts.evaluations} evaluations: it is stiff",
+            )
+            return Recommendation(start.mechanism.name, method, solver, rtol, reasons, got)
+    raise RunError(f"no exact method runs {start.mechanism.name!r} until {until:g} s: {' | '.join(failures)}", None)
 
 
 # ---- what decides ----------------------------------------------------------------------------------------------------
@@ -208,7 +224,8 @@ def _structure(mechanism: Mechanism, start: State) -> str:
         return f"it has no loop: {what}"
     found = mobility(mechanism, start)
     rows = compiled(start, Multipliers()).rows
-    loops = f"{len(topology.cuts)} loop{'s' if len(topology.cuts) > 1 else ''}"
+    cuts = [joint for joint in topology.cuts if joint.name not in start.open_joints]
+    loops = f"{len(cuts)} loop{'s' if len(cuts) > 1 else ''}"
     words = f"{topology.nv} velocities, {loops}, {len(rows)} independent closure equations, mobility {found.true}"
     if found.redundant:
         count = len(found.redundant)
@@ -223,8 +240,8 @@ def _why(got: Comparison, work: dict[tuple[str, str], float], name: str, solver:
     by_name, by_solver = _measure(work)
     each = data["operations"].sel(formulation=name, kind="total").item()
     out = [
-        f"{name} with {solver} takes {text(mine, 'short')} operations for the error that {by_name} with {by_solver} has "
-        f"at rtol {rtol:.0e}; one evaluation has {each:.0f}. At this tolerance it makes "
+        f"{name} with {solver} takes {text(mine, 'short')} operations for the error that {by_name} with {by_solver} "
+        f"has at rtol {rtol:.0e}; one evaluation has {each:.0f}. At this tolerance it makes "
         f"{float(one['evaluations']):.0f} evaluations for an error of {float(one['error']):.1e} rad or m, and leaves "
         f"gaps of {float(one['closure_error']):.1e}"
     ]

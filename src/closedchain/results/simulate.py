@@ -24,6 +24,7 @@ from closedchain.march.jacobian import jacobian
 from closedchain.march.segments import Refused, Task, march
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
+from closedchain.results.checks import CLOSURE
 from closedchain.results.diagnose import explain
 from closedchain.results.run import Run
 
@@ -129,7 +130,7 @@ def simulate(
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
     program = compiled(start, method)
-    check_start(program, start, p)
+    check_start(program, start, p, CLOSURE * rtol if method.drifts else 0.0)
     if mechanism.tolerance > 0 and program.correct is not None:
         start = settled(program, start, p)
     if SOLVERS[solver].implicit:
@@ -218,8 +219,8 @@ def check_options(
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
 
 
-def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
-    """A start that leaves a loop open would be a wrong answer from the first step on."""
+def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0) -> None:
+    """A start that leaves a loop open, by more than ``gap``, would be a wrong answer from the first step on."""
     e = program.equations
     missing = weightless(e, start, program.active)
     if missing:
@@ -231,7 +232,9 @@ def check_start(program: Compiled, start: State, p: np.ndarray) -> None:
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     for what, r, unit in (("position", c, "m or rad"), ("velocity", c_dot, "m/s or rad/s")):
         i = int(np.argmax(r))
-        if r[i] > max(1e3 * TOLERANCE, 10 * start.mechanism.tolerance) * max(1.0, np.abs(start.v).max(initial=0.0)):
+        if r[i] > max(1e3 * TOLERANCE, 10 * start.mechanism.tolerance, gap) * max(
+            1.0, np.abs(start.v).max(initial=0.0)
+        ):
             raise AssemblyError(
                 f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
                 f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters"

@@ -10,6 +10,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.library.holding import about_x, about_z, chain_torques, check_choice, gains, servo
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, Joint
 from closedchain.model.shapes import rigid
@@ -31,6 +32,7 @@ G, PERIOD = 9.81, 2.0
 CONTACTS = {"rigid": "weld", "point": "spherical", "soft": "universal"}
 
 
+@reachable
 def arms_with_box(
     contact: str = "rigid",
     arms: int = 3,

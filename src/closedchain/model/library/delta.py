@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from closedchain.model.library.holding import about_z, check_choice, gains, pose_efforts, servo
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import disc, rod
 
@@ -17,6 +18,7 @@ UPPER_MASS, ROD_MASS, PLATFORM_MASS = 1.0, 0.12, 1.0
 G, PERIOD = 9.81, 0.5
 
 
+@reachable
 def delta(
     drive: str = "move",
     *,

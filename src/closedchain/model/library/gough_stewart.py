@@ -9,6 +9,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.expression import t
 from closedchain.model.functions import pi, sin
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import rigid
 
@@ -24,6 +25,7 @@ HOLD = (5.934, 4.672, 3.043, 5.820, 5.640, 4.107)
 STROKE = (0.10, 0.05, 0.10, 0.15, 0.08, 0.12)
 
 
+@reachable
 def gough_stewart(
     drive: str = "pd", position: tuple[float, float, float] = (-1.5, 0.1, 1.5), tilt: float = 0.1
 ) -> Mechanism:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from closedchain.model.library.holding import check_choice, gains, pose_efforts, servo
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import box, disc, rod
 
@@ -21,6 +22,7 @@ PLATFORM_MASS, STRUT_MASS, SLIDER_MASS = 12.0, 1.5, 4.0
 G, PERIOD = 9.81, 2.0
 
 
+@reachable
 def hexaglide(
     drive: str = "move",
     *,

@@ -14,6 +14,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.library.holding import Gains, about_x, about_z, chain_torques, check_choice, gains, servo
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body
 from closedchain.model.shapes import cylinder, rigid
@@ -74,6 +75,7 @@ HEXAPOD_HIPS = (
 WALKER_LEG = Leg((0.07, 0.2, 0.24), (_thin(0.07, 0.6, 0.03), _thin(0.2, 0.9, 0.025), _thin(0.24, 0.5, 0.015)))
 
 
+@reachable
 def hexapod(
     drive: str = "rise", *, rise: float = 0.06, stance: tuple[float, float, float] = (0.0, 0.35, -1.55)
 ) -> Mechanism:
@@ -101,6 +103,7 @@ def hexapod(
     return m
 
 
+@reachable
 def walker(
     legs: int = 4, drive: str = "rise", *, rise: float = 0.05, stance: tuple[float, float, float] = (0.0, 0.4, -1.7)
 ) -> Mechanism:

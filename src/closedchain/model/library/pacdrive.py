@@ -9,6 +9,7 @@ import numpy as np
 from closedchain.model.expression import Expression, t
 from closedchain.model.functions import maximum, minimum, where
 from closedchain.model.library.holding import check_choice
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import Shape, rigid, rod
 
@@ -19,6 +20,7 @@ SLOPE = math.radians(150)  # from joint 4 to 9 and from 5 to 11
 DRIVES = ("smooth", "step", "none")
 
 
+@reachable
 def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(-170), math.radians(-10))) -> Mechanism:
     """A planar robot with two motors, whose two parallelograms keep its tool upright.
 

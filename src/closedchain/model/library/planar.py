@@ -5,10 +5,12 @@ from __future__ import annotations
 from closedchain.errors import ModelError
 from closedchain.model.expression import Number, t
 from closedchain.model.functions import cos, pi
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import box, rod
 
 
+@reachable
 def four_bar(torque: Number = 6.0) -> Mechanism:
     """The crank-rocker of Wang, Gosselin and Cheng (2002), section 3.1: lengths 1, 4, 2.5 m, ground 3 m, rods of 1 kg.
 
@@ -27,6 +29,7 @@ def four_bar(torque: Number = 6.0) -> Mechanism:
     return m
 
 
+@reachable
 def slider_crank(torque: Number = 0.1, g: Number = 0.0) -> Mechanism:
     """Crank 0.1 m, rod 0.3 m, slider 0.4 kg on the x axis; the crank is driven by a constant torque.
 
@@ -45,6 +48,7 @@ def slider_crank(torque: Number = 0.1, g: Number = 0.0) -> Mechanism:
     return m
 
 
+@reachable
 def five_bar(torques: tuple[float, float] = (0.15, 0.10)) -> Mechanism:
     """A planar robot with two motors on the ground, 0.2 m apart: proximal rods 0.25 m, distal rods 0.35 m.
 
@@ -68,6 +72,7 @@ def five_bar(torques: tuple[float, float] = (0.15, 0.10)) -> Mechanism:
     return m
 
 
+@reachable
 def four_bar_chain(n: int = 5) -> Mechanism:
     """Problem A02 of the IFToMM multibody benchmarks: ``n`` square four-bars in a row, all links 1 m and 1 kg.
 

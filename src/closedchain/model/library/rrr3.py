@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from closedchain.model.functions import pi
+from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import rigid, rod
 
 POLAR = tuple(math.radians(a) for a in (210, 330, 90))
 
 
+@reachable
 def rrr3(
     torques: Sequence[Any] = (0.0, 0.0, 0.0), position: tuple[float, float] = (0.05, 0.0), angle: float = 0.0
 ) -> Mechanism:
