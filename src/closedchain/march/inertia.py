@@ -6,7 +6,9 @@ The theory is in ``docs/theory/multipliers.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
@@ -41,12 +43,14 @@ def weightless(e: Equations, state: State, rows: Sequence[int]) -> str | None:
 
 
 def _numbers(e: Equations, state: State) -> tuple[np.ndarray, np.ndarray]:
-    derived = e.topology.mechanism._derived
-    if "inertia" not in derived:
-        derived["inertia"] = e.function("inertia", {"M": e.M, "A": e.closure.A})
     p = parameter_vector(state.mechanism, state.parameters)
-    M, A = derived["inertia"](state.t, state.q, state.v, p)
+    M, A = _function(e)(state.t, state.q, state.v, p)
     return np.array(M), np.array(A)
+
+
+@lru_cache(maxsize=32)
+def _function(e: Equations) -> ca.Function:
+    return e.function("inertia", {"M": e.M, "A": e.closure.A})
 
 
 def _weakest(M: np.ndarray, whole: np.ndarray) -> tuple[float, np.ndarray]:

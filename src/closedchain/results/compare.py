@@ -101,7 +101,7 @@ def compare(
     solvers = list(dict.fromkeys(SOLVERS_COMPARED if solvers is None else solvers))
     given = [tolerances] if isinstance(tolerances, float) else TOLERANCES if tolerances is None else tolerances
     if not all(isinstance(x, int | float) and x > 0 for x in given):
-        raise ModelError(f"tolerances takes positive numbers, not {tolerances!r}")
+        raise ModelError(f"rtol must be a positive number, not {tolerances!r}")
     tolerances = sorted({float(x) for x in given}, reverse=True)
     _check(mechanism, start, until, solvers, tolerances, step, samples)
     chosen = default_methods(start) if methods is None else named_methods(methods)

@@ -232,9 +232,8 @@ def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     for what, r, unit in (("position", c, "m or rad"), ("velocity", c_dot, "m/s or rad/s")):
         i = int(np.argmax(r))
-        if r[i] > max(1e3 * TOLERANCE, 10 * start.mechanism.tolerance, gap) * max(
-            1.0, np.abs(start.v).max(initial=0.0)
-        ):
+        most = max(1e3 * TOLERANCE, 10 * start.mechanism.tolerance, gap)
+        if r[i] > most * max(1.0, np.abs(start.v).max(initial=0.0)):
             raise AssemblyError(
                 f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
                 f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters"

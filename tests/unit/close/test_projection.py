@@ -36,7 +36,7 @@ def nudged(c):
 def test_closures_converge_exactly(key, sigma):
     """Off the manifold: c' = A v + c_t = -sigma c, and along the motion c'' = A a + gamma = sigma^2 c."""
     c = case(*key)
-    e, method = c.equations, cc.Projection(sigma)
+    e, method = c.equations, cc.Projection(sigma) if sigma >= 0 else cc.Projection(-sigma).backward()
     q, v = nudged(c)
     choice = choose(c, method, *c.closed())
     closed = method.close(e, choice)
@@ -156,7 +156,7 @@ def test_rates_share_machine_code():
 
 @pytest.mark.parametrize("sigma", [float("inf"), float("nan"), "10", None])
 def test_wrong_rates(sigma):
-    with pytest.raises(cc.ModelError, match="needs a rate sigma in 1/s"):
+    with pytest.raises(cc.ModelError, match="needs a rate sigma >= 0 in 1/s"):
         cc.Projection(sigma)
 
 

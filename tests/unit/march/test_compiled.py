@@ -101,8 +101,6 @@ def test_what_never_drifts_needs_no_correction():
     pendulum = cc.library.pendulum()
 
     assert compiled(pendulum.assemble(), cc.Multipliers()).correct is None
-    m = cc.library.four_bar()
-    assert compiled(m.assemble(), cc.Multipliers("none")).correct is None
 
 
 def test_quaternions_are_corrected_whatever_the_method():
