@@ -32,6 +32,7 @@ def test_every_script_can_be_imported_and_has_a_main(name):
     ("name", "words"),
     [
         ("operations", ("pendulum", "four-bar", "Growth, ladder", "Growth, hub", "exponent")),
+        ("growth", ("Beside Tables 2 and 3", "Growth with the joints", "Growth with the number of chains", "exponent")),
         ("speed", ("pendulum", "four-bar", "compile, cold", "right-hand side", "import closedchain")),
     ],
 )

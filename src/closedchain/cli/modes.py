@@ -64,7 +64,7 @@ def modes(
     facts = [
         ("about", "an equilibrium" if about.in_equilibrium else "a state that is no equilibrium"),
         ("independent coordinates", ", ".join(about.independent) or "none"),
-        ("stable", "yes" if about.stable else "no: a small deviation grows"),
+        ("stable", _stability(about)),
     ]
     output.show(output.facts(found.mechanism.name, facts))
     output.show(output.table(COLUMNS, about.rows(), right=COLUMNS[:3]))
@@ -79,6 +79,14 @@ def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
     if hold:
         return as_typed(lambda: found.mechanism.assemble(hold))
     return found.start() if found.start is not None else found.mechanism.assemble()
+
+
+def _stability(about: Linearisation) -> str:
+    if not about.stable:
+        return "no: a small deviation grows"
+    sizes = abs(about.eigenvalues)
+    drifting = bool((sizes < 1e-9 * max(1.0, sizes.max(initial=0.0))).any())
+    return "yes, but some motions are free to drift" if drifting else "yes"
 
 
 def _content(about: Linearisation) -> dict[str, Any]:

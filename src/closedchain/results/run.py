@@ -203,7 +203,8 @@ class Run:
 
     def citation(self) -> str:
         """What to cite for this run."""
-        return f"{self.program.method.citation()}\n{SOLVERS[self.solver].citation}"
+        software = f"closedchain {__version__}: dynamics of robots and mechanisms with closed kinematic loops"
+        return f"{self.program.method.citation()}\n{SOLVERS[self.solver].citation}\n{software}"
 
     # ---- taking it away --------------------------------------------------------------------------------------------
 

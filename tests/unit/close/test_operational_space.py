@@ -94,6 +94,8 @@ def test_arms_with_a_box(name):
     # the force of a chain on the box is lam, in world axes: its size does not depend on axes
     sizes = np.linalg.norm(lam.reshape(3, -1)[:, :3], axis=1)
     assert relative(sizes, np.linalg.norm(np.array(state["f"])[:, 3:], axis=1)) < GOLDEN
+    # all components are those of `Multipliers`, which tests/reference/lilly_orin1989 compares with f one by one
+    assert relative(lam, solve(m, q, v, cc.Multipliers())[1]) < GOLDEN
 
 
 def test_the_straight_wrist_is_singular():

@@ -25,7 +25,8 @@ def test_properties(four_bar_run):
 
 
 def test_citation_names_method_and_solver(four_bar_run):
-    method, solver = four_bar_run.citation().splitlines()
+    method, solver, software = four_bar_run.citation().splitlines()
+    assert software.startswith("closedchain ")
 
     assert "Eich" in method and "Hairer" in solver
 
