@@ -65,6 +65,7 @@ def draw(
     geared=None,
     mobility=1,
     cut="closing",
+    loop_length=None,
 ):
     """Draw a random mechanism.
 
@@ -89,9 +90,11 @@ def draw(
         Freedoms left at least: by each loop alone, and by all loops together, if their rows are independent.
     cut
         ``"closing"``: the closing joints are cut; None: the library chooses; or names of the joints to cut.
+    loop_length
+        How many joints each loop has, the closing one included; None: any number.
     """
     rng = np.random.default_rng(seed)
-    graph = _graph(rng, bodies, loops, branching, kinds, closing, mobility)
+    graph = _graph(rng, bodies, loops, branching, kinds, closing, mobility, loop_length)
     return _build(rng, f"random {seed}", *graph, backwards, acting, cut, geared=geared)
 
 
@@ -220,7 +223,7 @@ def random_axes(rng, kind):
 # ---- the graph ---------------------------------------------------------------------------------------------
 
 
-def _graph(rng, bodies, loops, branching, kinds, closing, mobility):
+def _graph(rng, bodies, loops, branching, kinds, closing, mobility, loop_length):
     """(parent, kind) of each body, and (a, b, kind) of each loop; drawn again until the loops leave freedoms."""
     for _ in range(1000):
         parents = [rng.integers(0, i) if rng.random() < branching else i - 1 for i in range(1, bodies + 1)]
@@ -235,6 +238,7 @@ def _graph(rng, bodies, loops, branching, kinds, closing, mobility):
                 for b in range(1, bodies + 1)
                 for a in range(b)
                 if sum(freedoms[i - 1] for i in _between(parents, a, b)) - locked >= mobility
+                and loop_length in (None, len(_between(parents, a, b)) + 1)
             ]
             if not pairs:
                 break

@@ -95,3 +95,17 @@ def test_the_drawing_knows_where_its_bodies_are():
         for name, T in poses.items():
             # products of a dozen rotation matrices
             np.testing.assert_allclose(T, c.drawing.poses[name], atol=1e-13)
+
+
+@pytest.mark.parametrize("length", [3, 4, 6, 8])
+def test_loops_of_a_wanted_length(length):
+    """The way from one side of a cut to the other goes over as many joints as asked for, less the closing one."""
+    for seed in range(5):
+        kinds = ("universal", "cylindrical")
+        drawn = draw([seed, 9], bodies=9, loops=2, branching=0.3, kinds=kinds, mobility=-30, loop_length=length)
+        topology = drawn.topology
+        assert len(topology.cuts) == 2
+        for joint in topology.cuts:
+            ends = (topology.link_of[frame.body.name] for frame in (joint.a, joint.b))
+            one, other = (set(topology.path(end)) for end in ends)
+            assert len(one ^ other) + 1 == length

@@ -21,10 +21,7 @@ def modes(
     here: Annotated[
         bool, typer.Option("--here", help="About the start itself, without a search for an equilibrium.")
     ] = False,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PARAM=VALUE", help="Change a parameter of 'closedchain info'. Repeatable."),
-    ] = None,
+    sets: source.Sets = None,
     holds: Annotated[
         list[str] | None,
         typer.Option(

@@ -41,10 +41,7 @@ def run(
         float | None, typer.Option(metavar="S", help="Length of a step, s, for solvers with a fixed one (rk4).")
     ] = None,
     max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Give up after so many steps.")] = 10_000_000,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PARAM=VALUE", help="Change a parameter of 'closedchain info'. Repeatable."),
-    ] = None,
+    sets: source.Sets = None,
     holds: Annotated[
         list[str] | None,
         typer.Option(

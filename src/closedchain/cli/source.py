@@ -55,6 +55,11 @@ def _names(incomplete: str) -> list[str]:
     return [name for name in MECHANISMS if name.startswith(incomplete)]
 
 
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PARAM=VALUE", help="Change a parameter of 'closedchain info'. Repeatable."),
+]
+
 Where = Annotated[
     str,
     typer.Argument(

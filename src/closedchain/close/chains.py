@@ -18,6 +18,7 @@ import casadi as ca
 from closedchain.derive.equations import Equations
 from closedchain.derive.measure import COORDINATES
 from closedchain.derive.relative import Pair
+from closedchain.derive.rotors import rotor_inertia
 from closedchain.errors import ModelError
 from closedchain.model.parts import suggest
 
@@ -86,7 +87,7 @@ def closure_rows(e: Equations, rows: Sequence[int]) -> list[Row]:
             acts = _Acts(e)
             acts.coordinate(rotor.joint, rotor.index, ca.SX(1))
             _, bias = e.measures.velocity_row(rotor.joint, rotor.index)
-            inertia = e.limbs.number(rotor.inertia) * e.limbs.number(rotor.ratio) ** 2
+            inertia = rotor_inertia(e.limbs, rotor)
             unit = m.joints[rotor.joint].type.velocity_units[rotor.index]
             out.append(acts.row(rotor.name, bias, unit, inertia=inertia))
     return out

@@ -60,6 +60,7 @@ from closedchain.derive.articulated import ArticulatedBodies, Columns
 from closedchain.derive.equations import Equations
 from closedchain.derive.ldl import LDL
 from closedchain.derive.rnea import body_forces
+from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import Vector6, symmetric
 
 
@@ -298,5 +299,5 @@ def _rotors(e: Equations) -> dict[int, ca.SX]:
         link = e.topology.tree_joints.get(rotor.joint)
         if link is not None:
             inertias = out.setdefault(link.index, ca.SX.zeros(link.joint.type.nv, 1))
-            inertias[rotor.index] += e.limbs.number(rotor.inertia) * e.limbs.number(rotor.ratio) ** 2
+            inertias[rotor.index] += rotor_inertia(e.limbs, rotor)
     return out

@@ -39,6 +39,7 @@ import casadi as ca
 
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.measure import JointMeasures
+from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import NULL, Inertia, Transform, Vector6, skew, symmetric
 
 Column = dict[int, ca.SX]
@@ -142,7 +143,7 @@ class ReverseElimination:
         cut = {joint.name for joint in limbs.topology.cuts}
         for rotor in limbs.topology.mechanism.rotors.values():
             row, _ = measures.velocity_row(rotor.joint, rotor.index)
-            J = limbs.number(rotor.inertia) * limbs.number(rotor.ratio) ** 2
+            J = rotor_inertia(limbs, rotor)
             if rotor.joint in cut:
                 across.append((row, J))
             else:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import casadi as ca
 
+from closedchain.derive.limbs import Limbs
 from closedchain.derive.measure import JointMeasures
+from closedchain.model.actions import Rotor
 
 
 def with_rotors(measures: JointMeasures, M: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -34,5 +36,10 @@ def _rotors(measures: JointMeasures) -> list[tuple[ca.SX, ca.SX, ca.SX]]:
     out = []
     for rotor in limbs.topology.mechanism.rotors.values():
         row, bias = measures.velocity_row(rotor.joint, rotor.index)
-        out.append((row, bias, limbs.number(rotor.inertia) * limbs.number(rotor.ratio) ** 2))
+        out.append((row, bias, rotor_inertia(limbs, rotor)))
     return out
+
+
+def rotor_inertia(limbs: Limbs, rotor: Rotor) -> ca.SX:
+    """What a rotor adds to the inertia of its joint velocity."""
+    return limbs.number(rotor.inertia) * limbs.number(rotor.ratio) ** 2

@@ -69,7 +69,8 @@ class Compiled:
     loops_rank: int
     numbers: np.ndarray
     seconds: dict[str, float]
-    functions: dict[Any, Any] = field(default_factory=dict)  # of results, made when asked for
+    shared: dict[Any, Any]  # functions of results and the Jacobian, made when asked for, by all methods of the family
+    functions: dict[Any, Any] = field(default_factory=dict)  # with this method's own numbers
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -119,12 +120,13 @@ class Compiled:
         ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough
         here, and saves the user a compilation.
         """
-        if key not in self.functions:
+        key = (key, self.active)
+        if key not in self.shared:
             inputs = [self.equations.limbs.t, self.closed.x, ca.vertcat(self.equations.limbs.p, self.closed.parameters)]
             traced = expressions()
             dense = ca.cse([ca.densify(v) for v in self.of_state(list(traced.values()))])
-            self.functions[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
-        f = self.functions[key]
+            self.shared[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
+        f = self.shared[key]
         n = len(t)
         p = np.concatenate([p, self.numbers])
         out = {}
@@ -149,7 +151,7 @@ def compiled(start: State, method: Formulation, guarded: bool = False, before: S
     key = ("compiled", method, choice, rows.active, e.by_limbs)
     if key not in m._derived:
         numbers = np.array(method.numbers(e, choice), float)
-        closed, rate, step, newton, seconds = _native(e, method, choice)
+        closed, rate, step, newton, seconds, shared = _native(e, method, choice)
         correct = None if step is None else Bound(step, numbers)
         rhs: Bound | SolvedFirst = Bound(rate, numbers)
         if closed.solved_first:
@@ -170,6 +172,7 @@ def compiled(start: State, method: Formulation, guarded: bool = False, before: S
             rows.loops_rank,
             numbers,
             seconds,
+            shared,
         )
     return m._derived[key]
 
@@ -207,7 +210,7 @@ def _settled(e: Equations, start: State) -> State:
 
 def _native(
     e: Equations, method: Formulation, choice: Choice
-) -> tuple[Closed, NativeFunction, NativeFunction | None, NativeFunction | None, dict[str, float]]:
+) -> tuple[Closed, NativeFunction, NativeFunction | None, NativeFunction | None, dict[str, float], dict[Any, Any]]:
     """Trace and compile once for all methods of a family: the rates, the correction, and Newton's step alone."""
     m = e.topology.mechanism
     key = ("native", method.family, choice, e.by_limbs)
@@ -225,7 +228,7 @@ def _native(
                 outputs["residual"] = closed.residual[0]
                 newton = compile_function(f"{m.name} position closure", inputs, outputs, slow=("p",))
         seconds["compile"] = sum(f.timings.total for f in (rate, step, newton) if f is not None)
-        m._derived[key] = (closed, rate, step, newton, seconds)
+        m._derived[key] = (closed, rate, step, newton, seconds, {})
     return m._derived[key]
 
 

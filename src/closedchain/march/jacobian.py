@@ -66,12 +66,10 @@ def jacobian(program: Compiled) -> Jacobian:
     """
     if "jacobian" not in program.functions:
         e = program.equations
-        m = e.topology.mechanism
         # all numbers of one family of methods share it, as they share the right-hand side
-        key = ("jacobian", program.method.family, program.choice, e.M.nnz())
-        if key not in m._derived:
-            m._derived[key] = _traced(m.name, program)
-        function, pattern = m._derived[key]
+        if "jacobian" not in program.shared:
+            program.shared["jacobian"] = _traced(e.topology.mechanism.name, program)
+        function, pattern = program.shared["jacobian"]
         made = Jacobian(function, program.numbers)
         made.pattern = pattern
         made.structure = structure(pattern, range(e.topology.nq))

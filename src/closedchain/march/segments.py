@@ -57,8 +57,8 @@ class Task:
     progress: Callable[[float, int], object] | None = None
 
 
-def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
-    """Integrate to the end, through events and singular poses."""
+def march(start: State, task: Task, program: Compiled) -> tuple[list[Segment], list[Happening]]:
+    """Integrate to the end, through events and singular poses; ``program`` is that of the start."""
     segments: list[Segment] = []
     record: list[Happening] = []
     state, work, guarded = start, 0.0, False
@@ -66,7 +66,8 @@ def march(start: State, task: Task) -> tuple[list[Segment], list[Happening]]:
     next_step = task.first_step
     clear: dict[str, bool] | None = None
     while True:
-        program = compiled(state, task.method, guarded, [s.program.choice.pivots for s in segments])
+        if state is not start or guarded:
+            program = compiled(state, task.method, guarded, [s.program.choice.pivots for s in segments])
         pivot = _pivot(program, state, work)
         if (program.guarded or (pivot < WATCHED and task.method.guards)) and not guarded:
             guarded = True

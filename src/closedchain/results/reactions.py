@@ -23,6 +23,7 @@ from closedchain.derive.joint_motion import joint_motion
 from closedchain.derive.kinematics import FrameMotion
 from closedchain.derive.measure import COORDINATES
 from closedchain.derive.rnea import body_forces
+from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import Transform
 from closedchain.errors import ModelError
 from closedchain.march.size import drawn_length
@@ -334,7 +335,7 @@ def _rotor_efforts(program: Compiled, joint: Joint) -> ca.SX:
     for rotor in e.topology.mechanism.rotors.values():
         if rotor.joint == joint.name:
             row, bias = e.measures.velocity_row(rotor.joint, rotor.index)
-            inertia = e.limbs.number(rotor.inertia) * e.limbs.number(rotor.ratio) ** 2
+            inertia = rotor_inertia(e.limbs, rotor)
             out[rotor.index] += inertia * (ca.densify(row @ program.closed.a) + bias)
     return out
 

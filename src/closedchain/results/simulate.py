@@ -155,7 +155,7 @@ def simulate(
     )
     refusal = None
     try:
-        segments, record = march(start, task)
+        segments, record = march(start, task, program)
     except Refused as refused:
         segments, record, refusal = refused.segments, refused.record, str(refused)
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}

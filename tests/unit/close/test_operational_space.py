@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import closedchain as cc
+from benchmarks.growth import arms as arms_of
 from closedchain.close.formulation import Choice
 from closedchain.derive.articulated import ArticulatedBodies
 from closedchain.derive.equations import derive
@@ -409,3 +410,11 @@ def test_options():
     assert cc.OperationalSpace() == cc.OperationalSpace(reference=None)
     assert hash(cc.OperationalSpace("box")) != hash(cc.OperationalSpace())
     assert "Lilly and Orin" in cc.OperationalSpace().citation()
+
+
+@pytest.mark.parametrize("joints", [2, 5, 7, 9])
+def test_chains_with_fewer_or_more_than_six_freedoms(joints):
+    m = arms_of(3, joints)
+    e = derive(m)
+    rng = np.random.default_rng(joints)
+    assert max(both(m, rng.normal(size=e.topology.nq), rng.normal(size=e.topology.nv))) < 1e-10

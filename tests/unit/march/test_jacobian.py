@@ -151,3 +151,22 @@ def test_events_are_found_with_an_implicit_solver():
         times.append(run.t[-1])
     # radau5 interpolates with an error of h^4 between its steps
     np.testing.assert_allclose(times, times[0], atol=1e-6)
+
+
+def test_of_equations_with_and_without_a_massless_body():
+    """One drawing, cut into a single chain: without the mass of its last link the equations are other ones."""
+    m = cc.Mechanism("chain", gravity=(0, -9.81, 0))
+    a, b, c = (m.body(name, cc.rod(length, mass=1.0)) for name, length in (("a", 1.0), ("b", 2.5), ("c", 2.0)))
+    m.revolute("O", m.ground, a)
+    m.revolute("A", a.tip, b)
+    m.revolute("B", b.tip, c.tip)
+    m.revolute("C", m.ground.at(2, 0, 0), c, cut=True)
+    start = m.assemble(O=1.0, guess={"A": -1.0, "B": -1.5}, velocity={"O": 2.0})
+    for changed in ({}, {"c.mass": 0.0}, {}):
+        state = cc.State(m, start.q, start.v, changed)
+        program, p = compiled(state, cc.Multipliers()), parameter_vector(m, changed)
+        x = program.pack(start.q, start.v)
+        J = jacobian(program).matrix(0.0, x, p)
+        wanted, _ = differences(program, 0.0, x, p, np.eye(len(x)))
+        # the differences are good to rounding over their step
+        np.testing.assert_allclose(J, wanted, atol=1e-7 * np.abs(wanted).max())
