@@ -26,9 +26,10 @@ from benchmarks.operations import GUIDE as MOST_OPERATIONS
 from benchmarks.report import Duration, Report, Table, arguments, clock, duration, figure, finish
 from closedchain.derive.equations import derive
 from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.integrate import Counts, integrate
+from closedchain.march.integrate import integrate
 from closedchain.march.jit import cache_directory
 from closedchain.march.state import State, parameter_vector
+from closedchain.march.trajectory import Counts
 from closedchain.native import compile_function
 from closedchain.native.call import call4, call5
 

@@ -1,7 +1,7 @@
 import pytest
 
 from closedchain.close.methods import METHODS
-from closedchain.march.integrate import SOLVERS
+from closedchain.march.solvers import SOLVERS
 from closedchain.model.library import MECHANISMS
 
 TABLES = {"mechanisms": MECHANISMS, "methods": METHODS, "solvers": SOLVERS}

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from closedchain.march.integrate import SOLVERS, integrate
+from closedchain.march.integrate import integrate
+from closedchain.march.solvers import SOLVERS
 from tests.unit.march import problems
 
 # a slope over finite steps is seen with some error; a method of the next lower order would miss by 1

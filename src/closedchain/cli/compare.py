@@ -136,7 +136,7 @@ def numbers(option: str, typed: str) -> list[float]:
 
 def check_solvers(by: list[str]) -> None:
     """Say which solver does not exist."""
-    from closedchain.march.integrate import SOLVERS
+    from closedchain.march.solvers import SOLVERS
     from closedchain.model.parts import suggest
 
     for solver in by:

@@ -53,7 +53,7 @@ def _methods() -> list[dict[str, str | float]]:
 
 
 def _solvers() -> list[dict[str, str | float]]:
-    from closedchain.march.integrate import SOLVERS
+    from closedchain.march.solvers import SOLVERS
 
     return [
         {"name": name, "order": x.order, "step": "chosen" if x.adaptive else "fixed", "citation": x.citation}

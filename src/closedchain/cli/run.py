@@ -153,7 +153,7 @@ def march(
     """A simulation whose failures are values: the run as far as it got, an error, and the complaints of its checks."""
     import numpy as np
 
-    from closedchain.march.integrate import SOLVERS
+    from closedchain.march.solvers import SOLVERS
     from closedchain.results.run import Run
     from closedchain.results.simulate import simulate
 
@@ -192,7 +192,7 @@ def _as_typed(work: Callable[[], Any]) -> Any:
 def _check_options(
     solver: str, until: float, rtol: float, atol: float | None, step: float | None, max_steps: int
 ) -> None:
-    from closedchain.march.integrate import SOLVERS
+    from closedchain.march.solvers import SOLVERS
     from closedchain.model.parts import suggest
     from closedchain.results.simulate import check_options
 

@@ -72,6 +72,9 @@ class Closed:
         Energy in the closures, where they are springs, J.
     velocities
         Which velocities belong to the state; None for all.
+    algebraic
+        How many entries of ``x``, before the work W, have no rate: in their places ``dx`` holds equations that must be
+        zero. Only solvers for differential-algebraic equations can march these.
     solved_first
         Whether ``dx`` is right only at states that the Newton step has been applied to until it rests.
     """
@@ -87,6 +90,7 @@ class Closed:
     stored: ca.SX = field(default_factory=lambda: ca.SX(0))
     parameters: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     velocities: tuple[int, ...] | None = None
+    algebraic: int = 0
     solved_first: bool = False
 
 
@@ -104,12 +108,15 @@ class Formulation:
         is one coordinate, but three velocities.
     guards
         The method can pass singular poses, with `Choice.guarded`.
+    solvers
+        The only solvers that can march it, the usual one first; None for all that march ordinary equations.
     """
 
     all_rows: ClassVar[bool] = False
     by_limbs: ClassVar[bool] = False
     chooses: ClassVar[str | None] = None
     guards: ClassVar[bool] = True
+    solvers: ClassVar[tuple[str, ...] | None] = None
 
     @property
     def drifts(self) -> bool:

@@ -96,7 +96,7 @@ class Compiled:
     def pack(self, q: np.ndarray, v: np.ndarray, W: float = 0.0) -> np.ndarray:
         """The state ``x`` of the formulation."""
         picked = self.closed.velocities
-        return np.concatenate([q, v if picked is None else v[list(picked)], [W]])
+        return np.concatenate([q, v if picked is None else v[list(picked)], np.zeros(self.closed.algebraic), [W]])
 
     def unpack(self, t: float, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Coordinates, velocities and work of a state ``x``."""
@@ -106,9 +106,9 @@ class Compiled:
 
     def whole(self, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """``(q, v, W)`` of many states, with all velocities."""
-        if self.closed.velocities is None:
-            return x.copy()
         n = self.equations.topology.nq
+        if self.closed.velocities is None:
+            return np.hstack([x[:, : n + self.equations.topology.nv], x[:, -1:]])
         v = self.evaluate("velocities", lambda: {"v": self.closed.v}, t, x, p)["v"][:, :, 0]
         return np.hstack([x[:, :n], v, x[:, -1:]])
 

@@ -12,10 +12,11 @@ import numba
 import numpy as np
 
 from closedchain.march.jit import jit
-from closedchain.march.project import FAILED, hermite_rows, put_back, take_samples, wants_rows
+from closedchain.march.project import arrive, hermite_rows, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
-    SINGULAR,
+    STIFF,
+    StateRecord,
     accept,
     end_time,
     first_nonfinite,
@@ -37,6 +38,9 @@ WORK_ROWS = STAGES + 2 + DENSE_ROWS
 EXPONENT = 1 / 8
 BETA = 0.0
 SHRINK, GROW = 0.333, 6.0
+# on the negative real axis the method is stable up to |h lambda| = 6.1; equations are stiff that hold it there
+BORDER = 6.1
+STIFF_STEPS, CALM_STEPS = 15, 6
 
 
 # fmt: off
@@ -231,9 +235,28 @@ def polynomial(rhs, w, t, h, x, k, y, clock, rows):
 # fmt: on
 
 
+@jit(numba.void(StateRecord, numba.float64, numba.float64[::1], numba.float64[:, ::1], numba.float64[::1]))
+def judge(s, h, x, k, y):
+    """Count steps whose length is limited by stability: volume II, IV.2, from two derivatives near the step's end."""
+    above = below = 0.0
+    for i in range(x.size):
+        stage = x[i]
+        for j in range(11):
+            stage += h * A[11, j] * k[j, i]
+        above += (k[12, i] - k[11, i]) ** 2
+        below += (y[i] - stage) ** 2
+    if below > 0.0 and abs(h) * np.sqrt(above / below) > BORDER:
+        s.stiff += 1
+        s.calm = 0
+    else:
+        s.calm += 1
+        if s.calm == CALM_STEPS:
+            s.stiff = 0
+
+
 @jit(ADVANCE)
 def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense):
-    """Make up to `attempts` attempts; returns the accepted steps. See the essay in integrate.py."""
+    """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
     clock, residual = np.empty(1), np.ones(3)
@@ -252,19 +275,14 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             reject(s, h, err, EXPONENT, k[:12])
             continue
 
-        # the end, and the derivative there
-        clock[0] = t_new
-        if put_back(correct, clock, w_correct, y, o, s, x_plus, residual) == FAILED:
-            reject_correction(s, h)
+        if not arrive(
+            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, False,
+            x, y, k[12:13], x_plus, k[13], residual, clock,
+        ):  # fmt: skip
             continue
-        if s.pivot < o.least_pivot:
-            s.status = SINGULAR
-            break
-        call4(rhs, clock, y, w, k[12])
-        s.evaluations += 1
-        if first_nonfinite(k[12:13]) >= 0:
-            reject(s, h, np.nan, EXPONENT, k[:13])
-            continue
+        err = max(err, s.moved)
+        if o.detect_stiffness:
+            judge(s, h, x, k, y)
 
         # the samples on the way
         if wants_rows(t_eval, t_new, o, s):
@@ -281,4 +299,6 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         accept(o, s, h, t_new, x, k[0], y, k[12], rows, done, step_t, step_x, dense)
         propose(s, h, err, EXPONENT - 0.2 * BETA, BETA, SHRINK, GROW)
         done += 1
+        if s.stiff >= STIFF_STEPS and s.status == 0:
+            s.status = STIFF
     return done

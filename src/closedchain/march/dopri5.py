@@ -12,13 +12,11 @@ import numba
 import numpy as np
 
 from closedchain.march.jit import jit
-from closedchain.march.project import CHANGED, FAILED, hermite_rows, put_back, take_samples, wants_rows
+from closedchain.march.project import arrive, hermite_rows, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
-    SINGULAR,
     accept,
     end_time,
-    first_nonfinite,
     next_step,
     propose,
     reject,
@@ -112,7 +110,7 @@ def attempt(rhs, w, atol, rtol, t, h, x, k, y, e, clock):
 
 @jit(ADVANCE)
 def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense):
-    """Make up to `attempts` attempts; returns the accepted steps. See the essay in integrate.py."""
+    """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
     clock, residual = np.empty(1), np.ones(3)
@@ -131,21 +129,12 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             reject(s, h, err, EXPONENT, k)
             continue
 
-        # the end, and the derivative there
-        clock[0] = t_new
-        outcome = put_back(correct, clock, w_correct, y, o, s, x_plus, residual)
-        if outcome == FAILED:
-            reject_correction(s, h)
+        if not arrive(
+            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, True,
+            x, y, k[6:], x_plus, rows[0], residual, clock,
+        ):  # fmt: skip
             continue
-        if s.pivot < o.least_pivot:
-            s.status = SINGULAR
-            break
-        if outcome == CHANGED:
-            call4(rhs, clock, y, w, k[6])
-            s.evaluations += 1
-            if first_nonfinite(k[6:]) >= 0:
-                reject(s, h, np.nan, EXPONENT, k)
-                continue
+        err = max(err, s.moved)
 
         # the samples on the way
         if wants_rows(t_eval, t_new, o, s):

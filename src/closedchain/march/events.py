@@ -17,7 +17,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.conditioning import KINDS, Conditioning
-from closedchain.march.integrate import DenseOutput
+from closedchain.march.trajectory import DenseOutput
 from closedchain.model.expression import Expression, t
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest

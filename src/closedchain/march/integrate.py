@@ -12,236 +12,18 @@ Implicit solvers need the Jacobian, too:
 
 where `entries` are its nonzeros, column after column, and `rate` is df/dt.
 
-How to add your own solver
---------------------------
-A solver is one jitted function `advance` with the signature `step_control.ADVANCE`, in a file of its own. It
-makes some attempts at steps and returns how many were accepted; Python then looks around (progress, Ctrl-C)
-and calls it again. Read `rk4.py` as the shortest example, `dopri5.py` as one with step control.
-
-1. Put the numbers of the method into `tableaus.py`, with their source.
-2. Write one step as a pure function: start, length and workspace in, end and error out. `work[0]` is the
-   derivative at the start; the other rows are yours. Allocate nothing in the loop.
-3. Write `advance`: while `state[0].status` is 0 and attempts are left, ask `next_step` for a length, make
-   the step, then `reject` it, or: `put_back` its end, evaluate the derivative there, fill `rows` if
-   `wants_rows` says so, `take_samples`, `accept`, `propose` the next length. Whatever must survive until the
-   next call lives in `state`, `x` and `work`, never in a local variable: results may not depend on how many
-   attempts one call makes.
-4. The polynomial of a step is a nested one (see `tableaus.py`); `hermite_rows` fills the first four rows,
-   which are a valid polynomial of third degree on their own.
-5. An implicit solver has the signature `implicit.ADVANCE_IMPLICIT`; `rodas.py` is the example to follow.
-6. Decorate with `march.jit.jit` (in a package of your own: with `numba.njit(ADVANCE, cache=True)`), and add
-   one line to `SOLVERS`. The tests of order, sampling, backward runs, chunks and failures are parametrised
-   over that table.
 """
 
 from __future__ import annotations
 
-import enum
-import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.structure import Structure
 from closedchain.march.structure import structure as full
-
-
-class Status(enum.IntEnum):
-    """How a run ended."""
-
-    running = 0
-    finished = 1
-    nan = 2
-    step_too_small = 3
-    too_many_steps = 4
-    correction_failed = 5
-    interrupted = 6
-    singular = 7
-    event = 8
-
-
-@dataclass(frozen=True)
-class Solver:
-    """A method of integration: one line of `SOLVERS`.
-
-    Attributes
-    ----------
-    name : what a user says.
-    order : of the step.
-    dense_order : observed order of the samples between steps.
-    adaptive : whether the step is controlled; otherwise it is given.
-    error_order : `q` in `err ~ h^q`, for the starting step; 0 if not adaptive.
-    function : `module:name` of the jitted `advance`; its module also tells WORK_ROWS and DENSE_ROWS.
-    citation : where the method comes from.
-    implicit : whether it needs the Jacobian.
-    """
-
-    name: str
-    order: int
-    dense_order: int
-    adaptive: bool
-    error_order: int
-    function: str
-    citation: str
-    implicit: bool = False
-
-    def load(self):
-        """The jitted function and its module; the first call in a process imports Numba."""
-        module, function = self.function.split(":")
-        home = importlib.import_module(module)
-        return getattr(home, function), home
-
-
-_HAIRER = "Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., Springer"
-_WANNER = "Hairer, Wanner (1996), Solving Ordinary Differential Equations II, 2nd ed., Springer"
-
-SOLVERS = {
-    solver.name: solver
-    for solver in (
-        Solver(
-            "dopri5", 5, 5, True, 5, "closedchain.march.dopri5:advance",
-            f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6",
-        ),
-        Solver("dop853", 8, 8, True, 8, "closedchain.march.dop853:advance", f"{_HAIRER}, II.5, II.6, II.10"),
-        Solver(
-            "rk4", 4, 4, False, 0, "closedchain.march.rk4:advance",
-            "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453",
-        ),
-        Solver("radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8", implicit=True),
-        Solver(
-            "rodas5p", 5, 5, True, 5, "closedchain.march.rodas:advance",
-            "Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the "
-            "Julia Differential Equations package, BIT Numerical Mathematics 63, 27", implicit=True,
-        ),
-    )
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What a run cost.
-
-    Attributes
-    ----------
-    steps, rejections : accepted and rejected attempts.
-    evaluations, corrections : calls of `rhs` and of `correct`.
-    smallest_step, largest_step : among the accepted steps; nan if there is none.
-    jacobians, factorisations : calls of `jac`, and how often its matrices were factorised; 0 for explicit solvers.
-    """
-
-    steps: int
-    rejections: int
-    evaluations: int
-    corrections: int
-    smallest_step: float
-    largest_step: float
-    jacobians: int = 0
-    factorisations: int = 0
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Where a run stopped before its end.
-
-    Attributes
-    ----------
-    t, x : time and state (n,) of the last good step.
-    index : of the first derivative entry that was not finite, or None.
-    advice : a sentence that says what to try.
-    """
-
-    t: float
-    x: np.ndarray
-    index: int | None
-    advice: str
-
-
-class DenseOutput:
-    """The solution between the steps: call it with times.
-
-    Parameters
-    ----------
-    t : (m + 1,) ends of the steps, monotone.
-    rows : (m, r, n) nested polynomials of the steps, see `tableaus.py`.
-    """
-
-    def __init__(self, t, rows):
-        self.t, self.rows = t, rows
-
-    def __call__(self, t):
-        """States (..., n) at times `t` (...), within the run; corrections are not applied."""
-        t = np.asarray(t, dtype=float)
-        low, high = sorted((self.t[0], self.t[-1]))
-        if not np.all((t >= low) & (t <= high)):
-            raise ValueError(f"times must lie in [{low}, {high}], the range that was integrated")
-        backward = self.t[-1] < self.t[0]
-        ends = -self.t if backward else self.t
-        step = np.searchsorted(ends[1:-1], -t if backward else t, side="right")
-        theta = ((t - self.t[step]) / (self.t[step + 1] - self.t[step]))[..., None]
-        x = self.rows[step, -1]
-        for r in range(self.rows.shape[1] - 2, -1, -1):
-            x = self.rows[step, r] + (theta if r % 2 == 0 else 1 - theta) * x
-        return x
-
-
-@dataclass(frozen=True)
-class Trajectory:
-    """What `integrate` returns.
-
-    Attributes
-    ----------
-    t, x : (m,), (m, n) samples: the times of `t_eval` that were reached, or the start and every step.
-    steps_t : (steps,) ends of the accepted steps.
-    counts : what it cost.
-    status, message : how it ended, as a value and as a sentence.
-    failure : where it stopped, None if it finished.
-    sol : the solution as a function of time, if asked for and if there is a step; else None.
-    pivot : what the last correction told.
-    next_step : the length that the step control would try next, None for a fixed step.
-    """
-
-    t: np.ndarray
-    x: np.ndarray
-    steps_t: np.ndarray
-    counts: Counts
-    status: Status
-    message: str
-    failure: Failure | None = None
-    sol: DenseOutput | None = None
-    pivot: float = 1.0
-    next_step: float | None = None
-
-    @property
-    def success(self):
-        """Whether the end was reached."""
-        return self.status is Status.finished
-
-
-_SENTENCES = {
-    Status.nan: (
-        "the derivative is not finite",
-        "look for a division by zero, a root of a negative number or a lost rank behind this entry",
-    ),
-    Status.step_too_small: (
-        "the step has become too small to change the time",
-        "the motion may run into a singular configuration or a jump; loosen rtol and atol, or stop before it",
-    ),
-    Status.too_many_steps: (
-        "the limit of steps was reached",
-        "raise max_steps; if steps are very small, the equations are stiff: take solver='radau5', or soften springs",
-    ),
-    Status.correction_failed: (
-        "the state could not be put back on its constraints",
-        "the loops may be near a singular configuration, or correct_tol below rounding; try smaller steps",
-    ),
-    Status.singular: (
-        "the constraints come close to a singular configuration",
-        "go on from here with equations that can pass it, or stop",
-    ),
-    Status.event: ("an event was met", "go on from this state"),
-    Status.interrupted: ("the run was interrupted", "continue from this state, it is a good one"),
-}
+from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
 
 def _vector(name, value, n=None):
@@ -315,6 +97,7 @@ def integrate(
     w_jac=None,
     structure: Structure | None = None,
     newton_tol: float | None = None,
+    extra: tuple = (),
     watch: Callable[[DenseOutput], float | None] | None = None,
     progress: Callable[[float, int], object] | None = None,
     steps_per_call: int = 500,
@@ -343,6 +126,7 @@ def integrate(
     w_jac : (p,) its parameters; None: the same `w`.
     structure : of its zeros, from `march.structure`; None: all n times n entries are given, column after column.
     newton_tol : the error that the iterations of an implicit solver may leave, in units of the tolerance.
+    extra : further arguments of the solver's `advance`, for solvers that need neither nothing nor a Jacobian.
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     progress : called as `progress(t, steps)` now and then.
     steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
@@ -376,7 +160,7 @@ def integrate(
         raise ValueError(f"{solver} has a fixed step; say step instead of first_step or max_step")
     if not method.adaptive and step is None:
         raise ValueError(f"{solver} has a fixed step: say step=...")
-    if method.implicit and not jac:
+    if method.needs == "jacobian" and not jac:
         raise ValueError(f"{solver} is implicit and needs the Jacobian: say jac=...")
 
     # what may be wrong with the numbers
@@ -426,9 +210,8 @@ def integrate(
     step_x = np.empty((steps_per_call if t_eval is None else 0, n))
     dense = np.empty((steps_per_call if dense_output else 0, home.DENSE_ROWS, n))
     chunks: list[tuple] = []
-    implicit: tuple = ()
     memory = None
-    if method.implicit:
+    if method.needs == "jacobian":
         from closedchain.march import implicit as shared
         from closedchain.march import linear
 
@@ -436,7 +219,7 @@ def integrate(
         memory = np.zeros(1, shared.MEMORY)
         memory[0]["age"], memory[0]["safety"], memory[0]["limit"] = shared.STALE, 1.0, np.inf
         w_jac = w if w_jac is None else _vector("w_jac", w_jac)
-        implicit = (jac, w_jac, plan, linear.room(plan, n), memory)
+        extra = (jac, w_jac, plan, linear.room(plan, n), memory)
 
     def collect():
         # also right when a Ctrl-C fell between a call and its booking
@@ -468,7 +251,7 @@ def integrate(
                 step_t,
                 step_x,
                 dense,
-                *implicit,
+                *extra,
             )
             collect()
             if watch is not None:
@@ -502,7 +285,7 @@ def _cut_short(stop, s, start, t0, times, samples, every_step, chunks, memory):
     forward = stop >= t0
     kept = (whole.t < stop) if forward else (whole.t > stop)
     steps = whole.steps_t[(whole.steps_t < stop) if forward else (whole.steps_t > stop)]
-    what, advice = _SENTENCES[Status.event]
+    what, advice = SENTENCES[Status.event]
     return Trajectory(
         np.append(whole.t[kept], stop),  # the event itself is a sample
         np.concatenate([whole.x[kept], end[None]]),
@@ -539,7 +322,7 @@ def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_o
         return Trajectory(t, states, steps_t, counts, status, f"reached t = {float(t1)}", None, sol)
 
     index = int(s["bad_index"]) if status is Status.nan and s["bad_index"] >= 0 else None
-    what, advice = _SENTENCES[status]
+    what, advice = SENTENCES[status]
     entry = "" if index is None else f" (entry {index})"
     message = f"at t = {float(s['t'])} {what}{entry}: {advice}"
     failure = Failure(float(s["t"]), x.copy(), index, advice)

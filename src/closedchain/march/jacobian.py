@@ -22,7 +22,6 @@ import numpy as np
 
 from closedchain.march.bound import Bound
 from closedchain.march.compiled import Compiled
-from closedchain.march.integrate import SOLVERS
 from closedchain.march.structure import Structure, structure
 from closedchain.native import compile_function
 
@@ -95,9 +94,7 @@ def _traced(name: str, program: Compiled) -> tuple[Any, np.ndarray]:
     return compile_function(f"{name} Jacobian", inputs, outputs, slow=("p",)), pattern
 
 
-def for_solver(solver: str, program: Compiled, p: np.ndarray) -> dict[str, Any]:
-    """What `integrate` needs besides the right-hand side: nothing for an explicit solver, else the Jacobian."""
-    if not SOLVERS[solver].implicit:
-        return {}
+def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:
+    """What `integrate` needs for a solver that uses the Jacobian."""
     made = jacobian(program)
     return {"jac": made.address, "w_jac": made.prepare(p), "structure": made.structure}

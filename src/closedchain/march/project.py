@@ -23,8 +23,16 @@ import numba
 import numpy as np
 
 from closedchain.march.jit import jit
-from closedchain.march.step_control import OptionsRecord, StateRecord, copy
-from closedchain.native.call import call5
+from closedchain.march.step_control import (
+    SINGULAR,
+    OptionsRecord,
+    StateRecord,
+    copy,
+    first_nonfinite,
+    reject,
+    reject_correction,
+)
+from closedchain.native.call import call4, call5
 
 MAX_ITERATIONS = 8
 # Newton that no longer contracts has reached the rounding floor if it is within this many tolerances
@@ -32,6 +40,9 @@ FLOOR = 1e3
 # near a singular pose a small residual may still mean a large step: velocities then need the position after it
 STEEP = 1e-2
 HARMFUL = 1e-8  # pivot below which a sample is better left where the polynomial has it
+
+# a correction within so many units of rounding says nothing of the step
+ROUNDING = 1e-12
 
 FAILED, UNCHANGED, CHANGED = range(3)
 
@@ -90,6 +101,77 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
             return outcome if r <= FLOOR * o.correct_tol else FAILED
         before = r
     return outcome if before <= FLOOR * o.correct_tol else FAILED
+
+
+@jit(
+    numba.boolean(
+        numba.int64,
+        numba.int64,
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[::1],
+        OptionsRecord,
+        StateRecord,
+        numba.float64,
+        numba.float64,
+        numba.float64,
+        numba.float64,
+        numba.boolean,
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[:, ::1],
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[::1],
+    )
+)
+def arrive(
+    rhs, correct, w, w_correct, atol, o, s, h, t_new, exponent, loosened, known,
+    x, y, f, x_plus, before, residual, clock,
+):  # fmt: skip
+    """The end of a step: put back on the manifold, and the derivative there; False if the step is rejected or stops.
+
+    The distance by which the correction moves the end is an error of the step that is known exactly, along the
+    directions that leave the manifold. In units of the tolerance it is left in `s.moved`, and a step that it is too
+    large for is rejected, as one whose estimate is too large.
+
+    Parameters
+    ----------
+    rhs, correct, w, w_correct, atol : as for `ADVANCE`.
+    o, s : the records of the run.
+    h, t_new, exponent : signed length and end of the step; the exponent of its control.
+    loosened : the tolerance of the solver's own estimate, in units of what is asked for.
+    known : whether `f` is the derivative at the end before the correction.
+    x, y, f : (n,), (n,), (1, n) start, end, and the derivative there; the end is changed.
+    x_plus, before, residual, clock : (n,), (n,), (3,), (1,) workspace.
+    """
+    copy(y, before)
+    clock[0] = t_new
+    outcome = put_back(correct, clock, w_correct, y, o, s, x_plus, residual)
+    if outcome == FAILED:
+        reject_correction(s, h)
+        return False
+    if s.pivot < o.least_pivot:
+        s.status = SINGULAR
+        return False
+    s.moved = 0.0
+    if outcome == CHANGED and s.pivot > STEEP:
+        total = 0.0
+        for i in range(y.size):
+            size = max(abs(x[i]), abs(y[i]))
+            total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * (1.0 + size))) ** 2
+        s.moved = np.sqrt(total / y.size)
+        if s.moved > 1.0:
+            reject(s, h, s.moved, exponent, f)
+            return False
+    if outcome == CHANGED or not known:
+        call4(rhs, clock, y, w, f[0])
+        s.evaluations += 1
+        if first_nonfinite(f) >= 0:
+            reject(s, h, np.nan, exponent, f)
+            return False
+    return True
 
 
 @jit(numba.void(numba.float64[:, ::1], numba.float64, numba.float64[::1]))
@@ -188,4 +270,31 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
                     interpolate(rows, (time - s.t) / h, sample)
         s.next_sample += 1
     s.pivot = pivot  # samples have no influence on the run
+    s.full = o.more_samples != 0 and s.next_sample == t_eval.size
     return True
+
+
+@jit(
+    numba.void(
+        numba.int64,
+        numba.float64[::1],
+        numba.float64[::1],
+        numba.float64[:, ::1],
+        OptionsRecord[::1],
+        StateRecord[::1],
+        numba.float64[:, ::1],
+        numba.float64[::1],
+    )
+)
+def more_samples(correct, w, t_eval, samples, options, state, rows, x):
+    """Samples of the last accepted step for which there was no room before; `x` is its end, `rows` its polynomial."""
+    o, s = options[0], state[0]
+    clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
+    t_new, s.t = s.t, s.t_before
+    if not take_samples(correct, w, t_eval, samples, o, s, rows, x, t_new - s.t, t_new, clock, x_plus, residual):
+        # the step has been accepted with others of its samples: these stay where the polynomial has them
+        put_samples_back = o.correct_samples
+        o.correct_samples = 0
+        take_samples(correct, w, t_eval, samples, o, s, rows, x, t_new - s.t, t_new, clock, x_plus, residual)
+        o.correct_samples = put_samples_back
+    s.t = t_new

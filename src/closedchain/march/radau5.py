@@ -22,11 +22,10 @@ import numpy as np
 from closedchain.march.implicit import ADVANCE_IMPLICIT, FRESH, STALE, USED, MemoryRecord, renew
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
-from closedchain.march.project import FAILED, put_back, take_samples, wants_rows
+from closedchain.march.project import arrive, take_samples, wants_rows
 from closedchain.march.step_control import (
     EPS,
     SAFETY,
-    SINGULAR,
     STEP_TOO_SMALL,
     OptionsRecord,
     StateRecord,
@@ -64,18 +63,24 @@ SAME_STEP = 1.2
 CONVERGED, SLOW, NOT_FINITE = range(3)
 
 
+@jit(numba.float64(OptionsRecord, numba.float64[::1]))
+def loosened(o, atol):
+    """The tolerance of the estimate, ``0.1 asked^(2/3)``, in units of what is asked for."""
+    asked = np.inf
+    for i in range(atol.size):
+        asked = min(asked, atol[i])
+    return 0.1 * max(asked, o.rtol) ** (-1.0 / 3.0)
+
+
 @jit(numba.float64(OptionsRecord, numba.float64[::1], numba.float64[::1], numba.float64[::1]))
 def tolerances(o, atol, x, scale):
     """The tolerance of the estimate for each entry, in `scale`; returns what Newton's method may leave of it."""
-    asked = np.inf
+    factor = loosened(o, atol)
     for i in range(x.size):
-        asked = min(asked, atol[i])
-    asked = max(asked, o.rtol)
-    used = 0.1 * asked ** (2.0 / 3.0)
-    for i in range(x.size):
-        scale[i] = used / asked * (atol[i] + o.rtol * abs(x[i]))
+        scale[i] = factor * (atol[i] + o.rtol * abs(x[i]))
     if o.newton_tol > 0.0:
         return o.newton_tol
+    used = 0.1 * (factor / 0.1) ** -2.0  # 0.1 asked^(2/3)
     return max(10.0 * EPS / used, min(0.03, np.sqrt(used)))
 
 
@@ -274,7 +279,7 @@ def advance(
     rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
     jac, w_jac, plan, room, memory,
 ):  # fmt: skip
-    """Make up to `attempts` attempts; returns the accepted steps. See the essay in integrate.py."""
+    """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s, m = options[0], state[0], memory[0]
     y, x_plus, rows, shape = work[Y], work[X_PLUS], work[ROWS:], work[SHAPE : SHAPE + 3]
     clock, residual = np.empty(1), np.ones(3)
@@ -331,18 +336,12 @@ def advance(
         # the end, and the derivative there
         for i in range(n):
             y[i] = x[i] + work[Z + 2, i]
-        clock[0] = t_new
-        if put_back(correct, clock, w_correct, y, o, s, x_plus, residual) == FAILED:
-            reject_correction(s, h)
+        if not arrive(
+            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o, atol), False,
+            x, y, work[F_NEW : F_NEW + 1], x_plus, work[ERROR], residual, clock,
+        ):  # fmt: skip
             continue
-        if s.pivot < o.least_pivot:
-            s.status = SINGULAR
-            break
-        call4(rhs, clock, y, w, work[F_NEW])
-        s.evaluations += 1
-        if first_nonfinite(work[F_NEW : F_NEW + 1]) >= 0:
-            reject(s, h, np.nan, EXPONENT, work[F_NEW : F_NEW + 1])
-            continue
+        err = max(err, s.moved)
 
         # the collocation polynomial, its end moved to the corrected one
         if wants_rows(t_eval, t_new, o, s):

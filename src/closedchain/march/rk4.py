@@ -65,7 +65,7 @@ def stages(rhs, w, t, h, x, k, y, clock):
 
 @jit(ADVANCE)
 def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense):
-    """Advance by up to `attempts` steps; returns how many were made. See the essay in integrate.py."""
+    """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES + 1], work[STAGES + 2], work[STAGES + 3 :]
     clock, residual = np.empty(1), np.ones(3)
@@ -76,8 +76,9 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             break
 
         # times are counted, not summed: the last step ends at t1 without a crumb
-        last = s.steps + 1 >= o.fixed_steps
-        t_new = o.t1 if last else o.t0 + o.direction * o.step * (s.steps + 1)
+        made = s.steps - o.steps_before
+        last = made + 1 >= o.fixed_steps
+        t_new = o.t1 if last else o.t0 + o.direction * o.step * (made + 1)
         h = o.t1 - s.t if last else o.direction * o.step
         if t_new == s.t:
             s.status = STEP_TOO_SMALL

@@ -11,9 +11,8 @@ import numpy as np
 from closedchain.march.implicit import ADVANCE_IMPLICIT, STALE, renew
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
-from closedchain.march.project import FAILED, put_back, take_samples, wants_rows
+from closedchain.march.project import arrive, take_samples, wants_rows
 from closedchain.march.step_control import (
-    SINGULAR,
     STEP_TOO_SMALL,
     accept,
     end_time,
@@ -107,7 +106,7 @@ def advance(
     rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
     jac, w_jac, plan, room, memory,
 ):  # fmt: skip
-    """Make up to `attempts` attempts; returns the accepted steps. See the essay in integrate.py."""
+    """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s, m = options[0], state[0], memory[0]
     u, y, x_plus, rows = work[U : U + STAGES], work[Y], work[X_PLUS], work[ROWS:]
     clock, residual = np.empty(1), np.ones(3)
@@ -137,19 +136,12 @@ def advance(
             reject(s, h, err, EXPONENT, work[F : F + 1])
             continue
 
-        # the end, and the derivative there
-        clock[0] = t_new
-        if put_back(correct, clock, w_correct, y, o, s, x_plus, residual) == FAILED:
-            reject_correction(s, h)
+        if not arrive(
+            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, False,
+            x, y, work[F_NEW : F_NEW + 1], x_plus, work[F], residual, clock,
+        ):  # fmt: skip
             continue
-        if s.pivot < o.least_pivot:
-            s.status = SINGULAR
-            break
-        call4(rhs, clock, y, w, work[F_NEW])
-        s.evaluations += 1
-        if first_nonfinite(work[F_NEW : F_NEW + 1]) >= 0:
-            reject(s, h, np.nan, EXPONENT, work[F_NEW : F_NEW + 1])
-            continue
+        err = max(err, s.moved)
 
         # the samples on the way
         if wants_rows(t_eval, t_new, o, s):

@@ -14,11 +14,13 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.march.closing import Closing
+from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
-from closedchain.march.integrate import SOLVERS, Failure, Status, Trajectory, integrate
-from closedchain.march.jacobian import for_solver
+from closedchain.march.integrate import integrate
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
+from closedchain.march.trajectory import Failure, Status, Trajectory
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
 WATCHED = 1e-4

@@ -30,6 +30,7 @@ OPTIONS = np.dtype(
         ("max_step", "f8"),
         ("step", "f8"),  # length of a fixed step
         ("fixed_steps", "i8"),  # number of fixed steps
+        ("steps_before", "i8"),  # made before t0
         ("correct_tol", "f8"),
         ("correct_samples", "i8"),
         ("min_pivot", "f8"),  # stop after a step whose correction tells a smaller one
@@ -39,6 +40,8 @@ OPTIONS = np.dtype(
         ("keep_states", "i8"),
         ("keep_dense", "i8"),
         ("newton_tol", "f8"),  # what an implicit solver may leave, in units of the tolerance; 0: choose
+        ("more_samples", "i8"),  # than fit into `samples`: pause when it is full
+        ("detect_stiffness", "i8"),  # and stop where the equations are stiff
     ]
 )
 
@@ -46,6 +49,8 @@ STATE = np.dtype(
     [
         ("t", "f8"),
         ("h", "f8"),  # length of the next step, positive
+        ("wanted", "f8"),  # the length before it was shortened to end at t1
+        ("t_before", "f8"),  # start of the last accepted step
         ("err_old", "f8"),
         ("h_min", "f8"),
         ("h_max", "f8"),
@@ -60,11 +65,16 @@ STATE = np.dtype(
         ("bad_index", "i8"),  # of the first entry that was not finite, else -1
         ("failed_corrections", "i8"),  # in a row
         ("pivot", "f8"),  # of the last correction of a step
+        ("moved", "f8"),  # by the last correction of a step, in units of the tolerance
+        ("full", "i8"),  # there is no room for more samples
+        ("stiff", "i8"),  # steps that were limited by stability, in a row
+        ("calm", "i8"),  # and steps that were not
     ]
 )
 
 # numbers of integrate.Status
 RUNNING, FINISHED, NAN, STEP_TOO_SMALL, TOO_MANY_STEPS, CORRECTION_FAILED, INTERRUPTED, SINGULAR = range(8)
+PAUSED, STIFF = 9, 10
 
 SAFETY = 0.9
 MAX_FAILED_CORRECTIONS = 20
@@ -74,7 +84,7 @@ EPS = float(np.finfo(float).eps)
 OptionsRecord = numba.from_dtype(OPTIONS)
 StateRecord = numba.from_dtype(STATE)
 
-# the signature of every solver's `advance`; see the essay in integrate.py
+# the signature of every solver's `advance`; see the essay in solvers.py
 ADVANCE = numba.int64(
     numba.int64,  # rhs
     numba.int64,  # correct
@@ -134,6 +144,7 @@ def next_step(o, s):
     # stretch by one percent rather than leave a crumb for the last step
     rest = abs(o.t1 - s.t)
     h = min(s.h, o.max_step)
+    s.wanted = h
     if rest < 1.01 * h:
         h = rest if rest <= o.max_step else 0.5 * rest
     return o.direction * h
@@ -221,6 +232,7 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
     copy(y, x)
     copy(f_new, f)
 
+    s.t_before = s.t
     s.t = t_new
     s.steps += 1
     s.h_min = min(s.h_min, abs(h))
@@ -232,6 +244,8 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
         s.status = FINISHED
     elif s.pivot < o.min_pivot:
         s.status = SINGULAR
+    elif s.full:
+        s.status = PAUSED
 
 
 @jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64))

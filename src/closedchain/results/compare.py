@@ -21,7 +21,7 @@ from closedchain.close.springs import SpringFormulation
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.march.assemble import assemble
-from closedchain.march.integrate import SOLVERS
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.close.formulation import Formulation
-from closedchain.march.integrate import SOLVERS
+from closedchain.march.solvers import SOLVERS
 
 if TYPE_CHECKING:
     import xarray

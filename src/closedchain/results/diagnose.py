@@ -14,8 +14,8 @@ import numpy as np
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled
 from closedchain.march.inertia import weightless
-from closedchain.march.integrate import Status
 from closedchain.march.redundancy import closure_jacobian
+from closedchain.march.trajectory import Status
 
 NEAR = 1e-2  # singular values this far apart belong to a pose worth mentioning
 

@@ -20,8 +20,8 @@ from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError, RunError
 from closedchain.march.assemble import assemble
 from closedchain.march.compiled import compiled
-from closedchain.march.integrate import SOLVERS
 from closedchain.march.mobility import mobility
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.closure_modes import critical_damping, inverse_masses

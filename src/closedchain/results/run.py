@@ -15,9 +15,10 @@ import numpy as np
 from closedchain._version import __version__
 from closedchain.errors import ModelError
 from closedchain.march.events import Happening
-from closedchain.march.integrate import SOLVERS, Counts, Status
 from closedchain.march.segments import Segment, Task
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
+from closedchain.march.trajectory import Counts, Status
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results import checks

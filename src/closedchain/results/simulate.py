@@ -19,9 +19,9 @@ from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, check_events
 from closedchain.march.inertia import weightless
-from closedchain.march.integrate import SOLVERS
 from closedchain.march.jacobian import jacobian
 from closedchain.march.segments import Refused, Task, march
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.checks import CLOSURE

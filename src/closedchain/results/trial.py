@@ -11,11 +11,13 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
+from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled
-from closedchain.march.integrate import SOLVERS, Status, Trajectory, integrate
-from closedchain.march.jacobian import for_solver
+from closedchain.march.integrate import integrate
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
 from closedchain.march.tableaus import DOP853, DOPRI5, RK4
+from closedchain.march.trajectory import Status, Trajectory
 from closedchain.native.counts import OperationCounts
 from closedchain.results.run import Run
 from closedchain.results.simulate import simulate

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from closedchain.march.integrate import SOLVERS, Status, integrate
+from closedchain.march.integrate import integrate
+from closedchain.march.solvers import SOLVERS
+from closedchain.march.trajectory import Status
 from tests.unit.march import problems
 
 ADAPTIVE = [name for name, solver in SOLVERS.items() if solver.adaptive]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.march.companions import for_solver
 from closedchain.march.compiled import compiled
-from closedchain.march.jacobian import for_solver, jacobian
+from closedchain.march.jacobian import jacobian
 from closedchain.march.state import parameter_vector
 from tests.random_mechanisms import draw
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from closedchain.march.integrate import Status, integrate
+from closedchain.march.integrate import integrate
+from closedchain.march.trajectory import Status
 from tests.unit.march import problems
 
 

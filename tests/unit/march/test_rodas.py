@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from closedchain.march.integrate import SOLVERS, integrate
+from closedchain.march.integrate import integrate
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.tableaus import RODAS5P
 from tests.unit.march import problems
 from tests.unit.march.test_radau5 import linear, linear_jac, relax

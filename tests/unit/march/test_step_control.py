@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from closedchain.march import step_control
-from closedchain.march.integrate import Status, integrate
+from closedchain.march.integrate import integrate
+from closedchain.march.trajectory import Status
 from tests.unit.march import problems
 
 
