@@ -437,6 +437,47 @@ def gough_stewart_structure() -> Any:
     return figure
 
 
+# ---- measured pictures: from the runs that benchmarks/work_precision.py has kept beside its page ---------------------
+
+
+def work_precision() -> tuple[Any, Any]:
+    """The benchmark, which is no part of the package, and what it has measured."""
+    root = Path(__file__).parents[1]
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    from benchmarks import work_precision as benchmark
+
+    return benchmark, benchmark.load(root / "docs" / "reference" / "work-precision.json")
+
+
+@picture
+def work_precision_four_bar() -> Any:
+    """Error against time and operations."""
+    benchmark, results = work_precision()
+    return benchmark.picture(results, "four-bar")
+
+
+@picture
+def work_precision_rrr3() -> Any:
+    """Error against time and operations."""
+    benchmark, results = work_precision()
+    return benchmark.picture(results, "rrr3")
+
+
+@picture
+def work_precision_gough_stewart() -> Any:
+    """Error against time and operations."""
+    benchmark, results = work_precision()
+    return benchmark.picture(results, "gough-stewart")
+
+
+@picture
+def work_precision_stiffness() -> Any:
+    """What springs cost."""
+    benchmark, results = work_precision()
+    return benchmark.stiffness_picture(results)
+
+
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "pictures"
     for path in make(target):

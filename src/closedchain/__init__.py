@@ -16,12 +16,15 @@ _HOMES = {
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp"
     ),
+    "closedchain.model.held": "Sampled",
     "closedchain.model.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
     "closedchain.model.parts": "Friction Stops Body Frame Joint",
     "closedchain.model.mechanism": "Mechanism",
     "closedchain.close.multipliers": "Multipliers Baumgarte",
     "closedchain.close.projection": "Projection",
     "closedchain.close.independent": "IndependentCoordinates",
+    "closedchain.close.index3": "Index3",
+    "closedchain.close.ggl": "GGL",
     "closedchain.close.operational_space": "OperationalSpace",
     "closedchain.close.denoc": "DeNOC",
     "closedchain.close.virtual_spring": "VirtualSpring",
@@ -46,7 +49,9 @@ __all__ = ["__version__", "library", *_WHERE]
 
 if TYPE_CHECKING:
     from closedchain.close.denoc import DeNOC
+    from closedchain.close.ggl import GGL
     from closedchain.close.independent import IndependentCoordinates
+    from closedchain.close.index3 import Index3
     from closedchain.close.modified_denoc import ModifiedDeNOC
     from closedchain.close.multipliers import Baumgarte, Multipliers
     from closedchain.close.operational_space import OperationalSpace
@@ -89,6 +94,7 @@ if TYPE_CHECKING:
         tanh,
         where,
     )
+    from closedchain.model.held import Sampled
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
     from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod

@@ -1,16 +1,20 @@
 """The benchmarks are found, run, and write what they print. What they measure is no matter of tests."""
 
 import importlib
+import math
 import os
 import re
 
+import numpy as np
 import pytest
 
-from benchmarks import report
+from benchmarks import report, work_precision
 from benchmarks.__main__ import discover
 from benchmarks.families import hub, ladder, tower
 from benchmarks.operations import exponent
 from benchmarks.speed import object_cache
+from benchmarks.work_precision import Linear, Point, Results
+from closedchain.march.structure import structure
 
 NUMBER = r"\d+(\.\d+)?"
 
@@ -33,6 +37,16 @@ def test_every_script_can_be_imported_and_has_a_main(name):
     [
         ("operations", ("pendulum", "four-bar", "Growth, ladder", "Growth, hub", "exponent")),
         ("growth", ("Beside Tables 2 and 3", "Growth with the joints", "Growth with the number of chains", "exponent")),
+        (
+            "work_precision",
+            (
+                "four-bar: cost of an error",
+                "springs at rtol",
+                "against k",
+                "rule that the dampers",
+                "as a multiple of rtol",
+            ),
+        ),
         ("speed", ("pendulum", "four-bar", "compile, cold", "right-hand side", "import closedchain")),
     ],
 )
@@ -112,3 +126,90 @@ def test_members_of_a_family_have_their_loops_and_close(family, size, loops, bod
 
     assert len(start.topology.cuts) == loops
     assert len(mechanism.bodies) == bodies
+
+
+# ---- work and precision ----------------------------------------------------------------------------------------------
+
+
+def dense_lu(n):
+    """Divisions, multiplications and subtractions of Gauss's elimination, one by one."""
+    return sum((n - k - 1) + 2 * (n - k - 1) ** 2 for k in range(n))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_the_formula_of_a_full_matrix_counts_the_elimination(n):
+    assert Linear.dense(n).factor == dense_lu(n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_a_full_structure_is_a_full_matrix(n):
+    counted = Linear.of(structure(np.ones((n, n), bool)))
+    # an inverse for each pivot, and the matrix itself: g I - J_kk - J_kf J_fk / g
+    assert counted.factor == dense_lu(n) + n + 3 * n * n
+    assert counted.solve == Linear.dense(n).solve
+    assert counted.prepare == 0
+
+
+def test_zeros_of_a_structure_are_not_counted():
+    n = 12
+    bands = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
+    counted = Linear.of(structure(bands))
+    # a row below and a column beside each pivot but the last
+    assert counted.factor - 3 * n * n == n + 3 * (n - 1)
+    oscillators = np.block([[np.zeros((n, n)), np.eye(n)], [np.ones((n, n)), np.ones((n, n))]]).astype(bool)
+    assert Linear.of(structure(oscillators, range(n))).factor == Linear.of(structure(np.ones((n, n), bool))).factor
+
+
+def points():
+    """Two solvers, one of them never good enough, and springs."""
+    return [
+        Point("multipliers", "dop853", 1e-4, error=1e-3, seconds=1.0, operations=10.0),
+        Point("multipliers", "dop853", 1e-6, error=1e-5, seconds=2.0, operations=20.0),
+        Point("multipliers", "dop853", 1e-8, error=1e-7, seconds=4.0, operations=40.0),
+        Point("multipliers", "radau5", 1e-4, error=1e-3, seconds=0.5, operations=5.0),
+        Point("multipliers", "rodas5p", 1e-4, failure="refused"),
+    ]
+
+
+def test_the_cheapest_run_that_is_good_enough_counts():
+    assert work_precision.cheapest(points(), 1e-4, "seconds") == 2.0
+    assert work_precision.cheapest(points(), 1e-3, "seconds") == 0.5
+    assert work_precision.cheapest(points(), 1e-9, "seconds") is None
+
+
+def test_what_was_refused_or_not_reached_is_an_empty_cell():
+    table = work_precision.by_solver(points(), "four-bar", 1e-4)
+    assert list(table.columns) == ["formulation", "dop853", "radau5"]
+    assert table.rows == [["multipliers", "2000 (0)", ""]]
+
+
+def test_an_exponent_of_the_stiffness_is_that_of_the_hard_springs():
+    costs = {1e4: 7.0, 1e5: 7.0} | {k: 3 * math.sqrt(k) for k in (1e6, 1e7, 1e8)}
+    assert work_precision.exponent(costs) == pytest.approx(0.5, rel=1e-12)
+    assert math.isnan(work_precision.exponent({1e6: 1.0}))
+
+
+def test_kept_runs_are_read_back(tmp_path):
+    results = Results(
+        points={"four-bar": points()}, about={"four-bar": "words"}, drift=[{"solver": "x", "drift": 1e-9}]
+    )
+    work_precision.save(results, tmp_path / "kept.json")
+    again = work_precision.load(tmp_path / "kept.json")
+    # nan is not equal to itself
+    assert repr(again) == repr(results)
+
+
+def test_runs_and_pictures_are_put_beside_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    results = Results(points={"four-bar": points()})
+    work_precision.write(results, page)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"page.json", "work-precision-four-bar.png", "work-precision-stiffness.png"}
+
+
+def test_formulations_that_name_their_solvers_are_marched_by_no_other():
+    class Special:
+        solvers = ("radau5",)
+
+    assert work_precision.solvers_of(Special()) == ["radau5"]
+    assert work_precision.solvers_of(object()) == list(work_precision.SOLVERS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.results.checks import CLOSURE, ENERGY
+from closedchain.results.checks import ENERGY, promised
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -80,7 +80,13 @@ def errors(run: Run) -> Any:
     figure, (above, below) = _panels(f"How exact: {run.solver}, rtol {run.rtol:g}", 2)
     above.semilogy(run.t, _drawable(run["closure_error"]), color=COLOURS[0], label="position [m]")
     above.semilogy(run.t, _drawable(run["closure_velocity_error"]), color=COLOURS[1], label="velocity [m/s]")
-    above.axhline(max(CLOSURE * run.rtol, 1e-10), color="grey", linestyle="--", linewidth=1, label="good below this")
+    above.axhline(
+        max(promised(run.program.method, run.solver) * run.rtol, 1e-10),
+        color="grey",
+        linestyle="--",
+        linewidth=1,
+        label="good below this",
+    )
     above.set_ylabel("largest gap of all loops")
     exchanged = run["energy_error"].attrs["exchanged"]
     below.semilogy(run.t, _drawable(run["energy_error"]), color=COLOURS[2], label="$|E(t) - E(0) - W(t)|$")

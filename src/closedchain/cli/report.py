@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
     """Everything about a run but its samples. What a run without samples cannot know is None."""
-    data, counts = run.dataset, run.program.rhs.counts
+    data, counts = run.thinned().dataset, run.program.rhs.counts
     exchanged = float(data["energy_error"].attrs["exchanged"])
     last = run.state(-1) if len(run.t) else None
     return {
@@ -37,6 +37,7 @@ def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
         "closure_velocity_error": _largest(data["closure_velocity_error"]),
         "energy_error": _largest(data["energy_error"]),
         "energy_exchanged": exchanged,
+        "record": [h.text for h in run.record],
         "seconds": dict(run.seconds),
         "machine_code_from_cache": bool(run.program.rhs.timings.cached),
         "parameters": run.parameters,

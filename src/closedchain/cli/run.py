@@ -32,7 +32,12 @@ def run(
         typer.Option(metavar="S", help="End of the run, s. Default: the mechanism's usual run; 1 for a file."),
     ] = None,
     method: Method = "multipliers",
-    solver: Annotated[str, typer.Option(metavar="NAME", help="'closedchain list solvers' shows the names.")] = "dop853",
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="'closedchain list solvers' shows the names. Default: dop853, or the method's own."
+        ),
+    ] = None,
     rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")] = 1e-8,
     atol: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: rtol.")
@@ -56,6 +61,14 @@ def run(
         typer.Option("--velocity", metavar="JOINT=VALUE", help="Start with this velocity, rad/s or m/s. Repeatable."),
     ] = None,
     samples: Annotated[int, typer.Option(metavar="N", min=2, help="How many equally spaced times to keep.")] = 201,
+    save_to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write samples there as they come, and what is needed to go on; the same command goes on after a "
+            "crash or Ctrl-C.",
+        ),
+    ] = None,
     outs: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,12 +100,14 @@ def run(
       closedchain run four-bar --until 5 --set O.motor=8 --out four-bar.csv
       closedchain run four-bar --hold O=45*deg --plot O,C,closure_error
       closedchain run my_robot.py --solver rk4 --step 1e-3 --out results/
+      closedchain run four-bar --until 1000 --samples 1000001 --save-to long-run
     """  # noqa: D301
     with output.only_json(as_json):
         found = source.find(where)
         m = found.mechanism
         how = formulation(method)
         end = found.until if until is None else until
+        solver = usual(how) if solver is None else solver
         _check_options(solver, end, rtol, atol, step, max_steps)
         _set(m.parameters, values.assignments("--set", sets or []))
         names = [name.strip() for group in plots or [] for name in group.split(",") if name.strip()]
@@ -117,6 +132,7 @@ def run(
                 atol=atol,
                 step=step,
                 max_steps=max_steps,
+                save_to=save_to,
             )
         summary = report.summary(got, complaints)
         written, troubles = save.write(got, paths, names)
@@ -130,11 +146,25 @@ def run(
         output.print_json(({"error": "; ".join(told)} if told else {}) | summary | {"wrote": written})
         return code
     output.show(report.table(summary, _timings(got)), *(f"wrote {path}" for path in written))
+    for sentence in summary["record"][:MOST_SAID]:
+        output.say("note", sentence)
+    if len(summary["record"]) > MOST_SAID:
+        output.say("note", f"and {len(summary['record']) - MOST_SAID} more things happened; --json tells all")
     for complaint in complaints:
         output.say("warning", complaint)
     for sentence in errors:
         output.say("error", sentence)
     return code
+
+
+MOST_SAID = 10
+
+
+def usual(method: Formulation) -> str:
+    """The solver of a method, if none is named."""
+    from closedchain.results.simulate import usual_solver
+
+    return usual_solver(method)
 
 
 def formulation(name: str) -> Formulation:
@@ -161,7 +191,9 @@ def march(
     clock = time.perf_counter()
     SOLVERS[solver].load()
     loaded = time.perf_counter() - clock
-    times = np.linspace(0.0, until, samples)
+    times = np.linspace(0.0, until, samples) if options.get("save_to") is None else None
+    if times is None:
+        options["every"] = abs(until) / (samples - 1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
         try:

@@ -136,6 +136,24 @@ class Formulation:
         """The method for runs back in time, where what decays would grow."""
         return self
 
+    @property
+    def promise(self) -> float:
+        """By how many times rtol closures may be open at any time of a run, singular poses excepted."""
+        return 100.0
+
+    @property
+    def tunes(self) -> bool:
+        """Whether it has numbers that depend on the length of the steps."""
+        return False
+
+    def tuned(self, step: float) -> Formulation:
+        """The method with numbers that suit steps of this length."""
+        return self
+
+    def mistuned(self, step: float) -> bool:
+        """Whether its numbers do not suit steps of this length."""
+        return False
+
     def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system."""
         raise NotImplementedError

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from closedchain.close.denoc import DeNOC
 from closedchain.close.formulation import Formulation
+from closedchain.close.ggl import GGL
 from closedchain.close.independent import IndependentCoordinates
+from closedchain.close.index3 import Index3
 from closedchain.close.modified_denoc import ModifiedDeNOC
 from closedchain.close.multipliers import Baumgarte, Multipliers
 from closedchain.close.operational_space import OperationalSpace
@@ -21,4 +23,6 @@ METHODS: dict[str, Formulation] = {
     "denoc": DeNOC(),
     "virtual-spring": VirtualSpring(1e6, 1e3),
     "modified-denoc": ModifiedDeNOC(1e6, 1e3),
+    "index3": Index3(),
+    "ggl": GGL(),
 }

@@ -30,21 +30,44 @@ from closedchain.close.manifold import newton_step, split
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 
+# alpha h of Baumgarte's stabilisation where alpha follows the step, and by how much it may be off before it is renewed
+GAIN, TOLERATED = 0.05, 3.0
+
 
 @dataclass(frozen=True)
 class Baumgarte:
     """Closure errors decay as ``c'' + 2 alpha c' + beta^2 c = 0``.
 
-    Alpha and beta are in 1/s; beta defaults to alpha, which is critical damping.
+    Alpha and beta are in 1/s; beta defaults to alpha, which is critical damping. Without alpha both are derived from
+    the steps of the run, and so from its tolerance: ``alpha = 0.05 / h``, renewed on the way when h has changed by more
+    than a factor of three.
     """
 
-    alpha: float = 10.0
+    alpha: float | None = None
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        rates = (self.alpha, self.alpha if self.beta is None else self.beta)
+        if self.alpha is None and self.beta is not None:
+            raise ModelError(f"Baumgarte: beta = {self.beta!r} needs alpha, too")
+        rates = (self.alpha or 0.0, self.beta or 0.0)
         if not all(isinstance(x, int | float) and 0 <= x < float("inf") for x in rates):
             raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha!r} and {self.beta!r}")
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Alpha and beta; zero as long as no step is known."""
+        alpha = 0.0 if self.alpha is None else self.alpha
+        return alpha, alpha if self.beta is None else self.beta
+
+
+@dataclass(frozen=True)
+class Following(Baumgarte):
+    """Gains that follow the steps, as they are now; backward in time alpha is negative."""
+
+    sign: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Nobody gives these numbers by hand."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +94,49 @@ class Multipliers(Formulation):
         """Unless the state is projected."""
         return self.stabilise != "projection"
 
+    @property
+    def family(self) -> object:
+        """Gains are numbers of the method: others compile nothing."""
+        return ("Multipliers", "Baumgarte" if isinstance(self.stabilise, Baumgarte) else self.stabilise)
+
+    def numbers(self, equations: Equations, choice: Choice) -> list[float]:
+        """Alpha and beta."""
+        return list(self.stabilise.rates) if isinstance(self.stabilise, Baumgarte) else []
+
+    @property
+    def promise(self) -> float:
+        """Without stabilisation errors add up: runs of some thousand steps are within this."""
+        return 1000.0 if self.stabilise == "none" else 100.0
+
+    @property
+    def tunes(self) -> bool:
+        """Where gains follow the steps."""
+        gains = self.stabilise
+        return isinstance(gains, Following) or (isinstance(gains, Baumgarte) and gains.alpha is None)
+
+    def tuned(self, step: float) -> Multipliers:
+        """Gains for steps of this length."""
+        if not self.tunes:
+            return self
+        sign = self.stabilise.sign if isinstance(self.stabilise, Following) else 1.0
+        return Multipliers(Following(sign * GAIN / step, GAIN / step, sign))
+
+    def mistuned(self, step: float) -> bool:
+        """Whether the gains are off by more than is tolerated."""
+        if not self.tunes:
+            return False
+        assert isinstance(self.stabilise, Baumgarte)
+        wanted, used = GAIN / step, self.stabilise.rates[1]
+        return not wanted / TOLERATED <= used <= wanted * TOLERATED
+
     def backward(self) -> Multipliers:
         """Baumgarte's damping turned round."""
         if not isinstance(self.stabilise, Baumgarte):
             return self
-        alpha, beta = self.stabilise.alpha, self.stabilise.beta
-        turned = Baumgarte(alpha, alpha if beta is None else beta)
+        if self.stabilise.alpha is None:
+            return Multipliers(Following(0.0, 0.0, -1.0))
+        alpha, beta = self.stabilise.rates
+        turned = Baumgarte(alpha, beta)
         object.__setattr__(turned, "alpha", -alpha)  # which users may not
         return Multipliers(turned)
 
@@ -92,6 +152,7 @@ class Multipliers(Formulation):
         """Trace the closed system; see the module's docstring for the equations."""
         e = equations
         picked = list(choice.rows)
+        gains = ca.SX.sym("gains", 2 if isinstance(self.stabilise, Baumgarte) else 0)
         c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         tree = factor_limbs(e)
@@ -99,7 +160,8 @@ class Multipliers(Formulation):
 
         # closing forces balance what the free limbs would do; the limbs then move under both
         u = tree.half(dict(enumerate(ca.vertsplit(e.tau - e.h))))
-        lam, reaction = cuts.solve(split(e.closure.gamma[picked, :] - self._stabiliser(c, c_dot)), u)
+        stabiliser = -(2 * gains[0] * c_dot + gains[1] ** 2 * c) if gains.numel() else ca.SX(c.numel(), 1)
+        lam, reaction = cuts.solve(split(e.closure.gamma[picked, :] - stabiliser), u)
         a = tree.finish({k: x - reaction[k] if k in reaction else x for k, x in u.items()})
 
         x = state_symbols(e)
@@ -109,14 +171,7 @@ class Multipliers(Formulation):
         dx = ca.vertcat(e.qdot, a, power)
         x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
         force = ca.vertcat(ca.SX(0, 1), *lam)
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual)
-
-    def _stabiliser(self, c: ca.SX, c_dot: ca.SX) -> ca.SX:
-        if not isinstance(self.stabilise, Baumgarte):
-            return ca.SX(c.numel(), 1)
-        alpha = self.stabilise.alpha
-        beta = alpha if self.stabilise.beta is None else self.stabilise.beta
-        return -(2 * alpha * c_dot + beta**2 * c)
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual, parameters=gains)
 
     def _correction(
         self, e: Equations, x: ca.SX, c: ca.SX, c_dot: ca.SX, tree: TreeFactor, cuts: ClosureFactor

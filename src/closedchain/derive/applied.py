@@ -49,7 +49,7 @@ class Applied:
 
 def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: Expression) -> ca.SX:
     """The traced value of a parameter, time, joint coordinate or velocity, or of a frame's place or speed."""
-    if node.op == "parameter":
+    if node.op in ("parameter", "sampled"):
         return limbs._parameter(node)
     if node.op == "time":
         return limbs.t
@@ -86,7 +86,7 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         return ca.densify(J @ limbs.v)
 
     for motor in m.motors.values():
-        effort = lower(motor.effort, leaf)
+        effort = lower(motor.effort, leaf, limbs.held)
         out.efforts[motor.name] = effort
         out.power += effort * on_joint(motor.joint, motor.index, effort)
     for spring in m.joint_springs.values():
@@ -121,8 +121,8 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         out.wrenches[index] = out.wrenches.get(index, NULL) + wrench
 
     for acting in m.forces.values():
-        f = ca.sparsify(ca.vertcat(*(lower(x, leaf) for x in acting.force)))
-        n = ca.sparsify(ca.vertcat(*(lower(x, leaf) for x in acting.moment)))
+        f = ca.sparsify(ca.vertcat(*(lower(x, leaf, limbs.held) for x in acting.force)))
+        n = ca.sparsify(ca.vertcat(*(lower(x, leaf, limbs.held) for x in acting.moment)))
         out.efforts[acting.name] = ca.vertcat(ca.densify(f), ca.densify(n))
         at = motion.frame(acting.frame)
         on_frame(acting.frame, f, n, acting.world)

@@ -168,7 +168,7 @@ def _drives(measures: JointMeasures) -> list[tuple[str, str, _Row]]:
     for drive in limbs.topology.mechanism.drives.values():
         joint = limbs.topology.mechanism.joints[drive.joint]
         q = measures.scalar(drive.joint, drive.index)
-        f = lower(drive.position, lambda leaf: limbs.t if leaf.op == "time" else limbs._parameter(leaf))
+        f = lower(drive.position, lambda leaf: limbs.t if leaf.op == "time" else limbs._parameter(leaf), limbs.held)
         f_t = ca.jtimes(f, limbs.t, ca.SX(1))
         f_tt = ca.jtimes(f_t, limbs.t, ca.SX(1))
         out.append((drive.name, joint.type.coordinate_units[drive.index], _Row(f - q.value, -q.J, f_tt - q.bias, f_t)))

@@ -76,17 +76,23 @@ class Equations:
         """``t, q, v, p`` by name."""
         return {"t": self.limbs.t, "q": self.limbs.q, "v": self.limbs.v, "p": self.limbs.p}
 
-    def expression(self, x: Any, special: Callable[[Expression], ca.SX | None] = lambda node: None) -> ca.SX:
+    def expression(
+        self,
+        x: Any,
+        special: Callable[[Expression], ca.SX | None] = lambda node: None,
+        held: Callable[[Expression, ca.SX], ca.SX] | None = None,
+    ) -> ca.SX:
         """A number or expression of the drawing as a traced scalar.
 
-        ``special`` may give the value of a leaf itself, as of closing forces, which these equations do not know.
+        ``special`` may give the value of a leaf itself, as of closing forces, which these equations do not know;
+        ``held`` that of a condition (see `derive.lower`).
         """
 
         def leaf(node: Expression) -> ca.SX:
             value = special(node)
             return trace_leaf(self.limbs, self.motion, self.measures, node) if value is None else value
 
-        return lower(x, leaf)
+        return lower(x, leaf, held)
 
     def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
         """A CasADi function of ``(t, q, v, p)``."""

@@ -19,6 +19,7 @@ from closedchain.derive.joint_motion import JointMotion, joint_motion
 from closedchain.derive.lower import lower
 from closedchain.derive.spatial import Inertia, Transform, skew, symmetric, tidy
 from closedchain.model.expression import Expression
+from closedchain.model.held import LIVE, held
 from closedchain.model.parts import Body, Frame, Joint
 
 
@@ -42,8 +43,16 @@ class Limbs:
         return ca.sparsify(ca.vertcat(*(self.number(c) for c in x)))
 
     def _parameter(self, leaf: Expression) -> ca.SX:
-        names = list(self.topology.mechanism.parameters)
-        return self.p[names.index(leaf.args[0])]
+        m = self.topology.mechanism
+        if leaf.op == "sampled":
+            return self.p[len(m.parameters) + held(m).place(leaf)]
+        return self.p[list(m.parameters).index(leaf.args[0])]
+
+    def held(self, jump: Expression, live: ca.SX) -> ca.SX:
+        """The value of an operation that jumps: the number that is held, or the one that lives."""
+        m = self.topology.mechanism
+        number = self.p[len(m.parameters) + held(m).place(jump)]
+        return ca.if_else(number < LIVE, number, live)
 
     def place(self, frame: Frame) -> Transform:
         """Pose of a frame in its link (in the world for frames on the ground)."""
@@ -84,7 +93,7 @@ def trace_limbs(topology: Topology) -> Limbs:
         ca.SX.sym("t"),
         ca.SX.sym("q", topology.nq),
         ca.SX.sym("v", topology.nv),
-        ca.SX.sym("p", len(m.parameters)),
+        ca.SX.sym("p", len(m.parameters) + len(held(m).initial)),
     )
     links: list[TracedLink] = []
     limbs = Limbs(topology, *symbols, links=())

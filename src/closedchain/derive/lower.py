@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 
 from closedchain.model.expression import Expression, fold
+from closedchain.model.held import JUMPS
 
 
 def _smaller(a: Any, b: Any) -> Any:
@@ -60,6 +61,19 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def lower(x: Any, leaf: Callable[[Expression], ca.SX]) -> ca.SX:
-    """The traced twin of a number or expression; ``leaf`` gives the traced parameter, time or coordinate."""
-    return ca.SX(fold(x, leaf, OPERATIONS)) if isinstance(x, Expression) else ca.SX(float(x))
+def lower(
+    x: Any, leaf: Callable[[Expression], ca.SX], held: Callable[[Expression, ca.SX], ca.SX] | None = None
+) -> ca.SX:
+    """The traced twin of a number or expression; ``leaf`` gives the traced parameter, time or coordinate.
+
+    ``held`` may replace the value of an operation that jumps, which it gets as it lives.
+    """
+
+    def special(node: Expression, args: list[Any]) -> ca.SX | None:
+        if held is None or node.op not in JUMPS:
+            return None
+        if node.op == "mod":
+            return args[0] - args[1] * held(node, ca.floor(args[0] / args[1]))
+        return held(node, OPERATIONS[node.op](*args))
+
+    return ca.SX(fold(x, leaf, OPERATIONS, special)) if isinstance(x, Expression) else ca.SX(float(x))

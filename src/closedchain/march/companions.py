@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.march import jacobian
+from closedchain.march import index3, jacobian, kinematics
 from closedchain.march.compiled import Compiled
 from closedchain.march.solvers import SOLVERS
 
 COMPANIONS: dict[str, Callable[[Compiled, np.ndarray], dict[str, Any]]] = {
     "": lambda program, p: {},
     "jacobian": jacobian.arguments,
+    "index3": index3.arguments,
+    "kinematics": kinematics.arguments,
 }
 
 

@@ -117,6 +117,8 @@ class Compiled:
     ) -> dict[str, np.ndarray]:
         """Evaluate traced expressions of (t, x, p) at many samples; leading axis is time.
 
+        ``p`` is one vector, or a row for each sample.
+
         ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough
         here, and saves the user a compilation.
         """
@@ -128,9 +130,9 @@ class Compiled:
             self.shared[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
         f = self.shared[key]
         n = len(t)
-        p = np.concatenate([p, self.numbers])
+        p = np.hstack([np.broadcast_to(p, (n, p.shape[-1])), np.tile(self.numbers, (n, 1))])
         out = {}
-        values = f.map(n)(np.asarray(t).reshape(1, n), np.asarray(x).T, np.tile(p[:, None], (1, n))) if n else []
+        values = f.map(n)(np.asarray(t).reshape(1, n), np.asarray(x).T, p.T) if n else []
         values = values if isinstance(values, tuple | list) else [values]
         for i, name in enumerate(f.name_out()):
             shape = f.size_out(i)

@@ -17,8 +17,10 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.conditioning import KINDS, Conditioning
+from closedchain.march.holding import Flip, Holding
 from closedchain.march.trajectory import DenseOutput
 from closedchain.model.expression import Expression, t
+from closedchain.model.held import Jump
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
@@ -64,13 +66,13 @@ class Event:
     direction
         +1: only when it rises through zero; -1: only when it falls; 0: both.
     then
-        ``"record"``, ``"stop"``, or a `Switch`.
+        ``"record"``, ``"stop"``, or a `Switch`; runs themselves use `Flip`, where a condition on the state changes.
     """
 
     name: str
     when: Any
     direction: int = 0
-    then: str | Switch = "record"
+    then: str | Switch | Flip = "record"
 
     def __post_init__(self) -> None:
         if not isinstance(self.when, Expression):
@@ -79,7 +81,7 @@ class Event:
             raise ModelError(f"event {self.name!r}: {self.when} is a condition and passes no zero; give the difference")
         if self.direction not in (-1, 0, 1):
             raise ModelError(f"event {self.name!r}: direction is -1, 0 or 1, not {self.direction}")
-        if not isinstance(self.then, Switch) and self.then not in ("record", "stop"):
+        if not isinstance(self.then, Switch | Flip) and self.then not in ("record", "stop"):
             raise ModelError(f"event {self.name!r}: then is 'record', 'stop' or cc.Switch(...), not {self.then!r}")
 
 
@@ -121,19 +123,39 @@ class Watch:
         self,
         program: Compiled,
         events: tuple[Event, ...],
-        p: np.ndarray,
+        holding: Holding,
         armed: float | None,
         singular: str = "pass",
         clear: dict[str, bool] | None = None,
     ) -> None:
-        self.events, self.armed, self.program, self.p = events, armed, program, p
+        # conditions on the state that are held are watched like events
+        flips = tuple(
+            Event(str(jump.node), _level(jump, level), direction, flip)
+            for jump, level, direction, flip in holding.levels()
+        )
+        events = (*events, *flips)
+        self.events, self.armed, self.program, self.p = events, armed, program, holding.p
         self.found: list[tuple[float, Event]] = []
         self.words: dict[float, str] = {}  # what there is to say of a pose that was found
-        self.conditioning = Conditioning(program, p)
+        self.conditioning = Conditioning(program, holding.p)
         self._sign = [0.0] * len(events)
         self._g = self._function() if events else None
         self._then = {"pass": None, "warn": "record", "stop": "stop"}[singular]
         self.clear = dict(clear or dict.fromkeys(SINGULAR, True))  # no such pose was told of just before
+
+    def saved(self) -> tuple[Any, ...]:
+        """All that it remembers."""
+        known = {id(event): k for k, event in enumerate(self.events)}
+        found = [(time, known.get(id(event)), event.name) for time, event in self.found]
+        return list(self._sign), found, dict(self.words), dict(self.clear)
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Go on where `saved` was called."""
+        self._sign, found, self.words, self.clear = saved
+        self.found = [
+            (time, Event(name, t, then=self._then or "record") if k is None else self.events[k])
+            for time, k, name in found
+        ]
 
     @property
     def idle(self) -> bool:
@@ -259,14 +281,17 @@ class Watch:
                 return kinds[node.args[0]]
             return _closing_force(self.program, *node.args) if node.op == "multiplier" else None
 
-        g = self.program.of_state([ca.vertcat(*(e.expression(event.when, special) for event in self.events))])[0]
+        def trace(event: Event) -> ca.SX:
+            return e.expression(event.when, special, e.limbs.held if isinstance(event.then, Flip) else None)
+
+        g = self.program.of_state([ca.vertcat(*map(trace, self.events))])[0]
         parameters = ca.vertcat(e.limbs.p, closed.parameters)
         f = ca.Function("events", [e.limbs.t, closed.x, parameters, ca.vertcat(*kinds.values())], [ca.densify(g)])
-        p = np.concatenate([self.p, self.program.numbers])
         used = {leaf.args[0] for x in self.events for leaf in x.when.leaves() if leaf.op == "conditioning"}
 
         def evaluate(t: np.ndarray, x: np.ndarray) -> np.ndarray:
             n = len(t)
+            p = np.concatenate([self.p, self.program.numbers])  # what is held may have changed
             numbers = self.conditioning(t, x) if used else {}
             missing = used - set(numbers)
             if missing:
@@ -278,6 +303,12 @@ class Watch:
             return np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)), far)).reshape(-1, n)
 
         return evaluate
+
+
+def _level(jump: Jump, level: float) -> Expression:
+    """An expression that passes zero where the signal of a jump passes a level."""
+    signal: Any = jump.signal(*jump.node.args)
+    return Expression("sub", signal, level)
 
 
 def _closing_force(program: Compiled, joint: str, row: str) -> ca.SX:

@@ -20,56 +20,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from closedchain.march.arguments import positive, sample_times, vector
+from closedchain.march.integration import Hold, Integration
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.structure import Structure
 from closedchain.march.structure import structure as full
-from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
-
-
-def _vector(name, value, n=None):
-    """A finite vector of float64, or a clear error; a scalar is repeated `n` times."""
-    array = np.array(value, dtype=float)
-    if array.ndim == 0 and n is not None:
-        array = np.full(n, array)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be a vector, got an array of shape {array.shape}")
-    if n is not None and array.size != n:
-        raise ValueError(f"{name} must have {n} entries like x0, got {array.size}")
-    if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, entry {int(np.argmin(np.isfinite(array)))} is not")
-    return np.ascontiguousarray(array)
-
-
-def _sample_times(t_eval, t0, t1):
-    times = _vector("t_eval", t_eval)
-    forward = np.sign(t1 - t0) or 1.0
-    if times.size and not np.all(forward * np.diff(times) > 0):
-        at = int(np.argmin(forward * np.diff(times) > 0))
-        raise ValueError(
-            f"t_eval must go strictly from t0 to t1, but entry {at + 1} ({times[at + 1]}) follows {times[at]}"
-        )
-    low, high = min(t0, t1), max(t0, t1)
-    for time in times[[0, -1]] if times.size else ():
-        if not low <= time <= high:
-            raise ValueError(f"t_eval holds {time}, outside of the run from {t0} to {t1}")
-    return times
-
-
-def _positive(name, value):
-    if not value > 0:
-        raise ValueError(f"{name} must be positive, got {value}")
-    return value
-
-
-def _fixed_steps(step, length):
-    """Number and length of the steps: equal ones if they fit to rounding, else the last one is shorter."""
-    number = length / step
-    if not number < 2**53:
-        raise ValueError(f"step {step} is too small for a run of length {length}")
-    whole = max(1, round(number))
-    if abs(number - whole) <= 1e-9 * whole:
-        return whole, length / whole
-    return int(np.ceil(number)), step
+from closedchain.march.trajectory import DenseOutput, Status, Trajectory
 
 
 def integrate(
@@ -98,7 +54,14 @@ def integrate(
     structure: Structure | None = None,
     newton_tol: float | None = None,
     extra: tuple = (),
+    hold: Hold | None = None,
     watch: Callable[[DenseOutput], float | None] | None = None,
+    detect_stiffness: bool = False,
+    look: Callable[[float, np.ndarray, float], Status | None] | None = None,
+    keep: Callable[[np.ndarray, np.ndarray], object] | None = None,
+    window: int = 4096,
+    checkpoint: Callable[[Callable[[], dict]], object] | None = None,
+    resume: dict | None = None,
     progress: Callable[[float, int], object] | None = None,
     steps_per_call: int = 500,
 ) -> Trajectory:
@@ -112,7 +75,8 @@ def integrate(
     t_span : start and end.
     w : (p,) parameters, constant during the run.
     rtol, atol : tolerances of a step, `rtol |x_i| + atol_i`; atol may be a vector (n,).
-    t_eval : (m,) sample times, strictly monotone from start to end; None: the start and every accepted step.
+    t_eval : (m,) sample times, strictly monotone from start to end (an array, or anything that gives one when it is
+        sliced, such as `march.times.Equal`); None: the start and every accepted step.
     dense_output : keep the polynomials of all steps, for `Trajectory.sol`.
     step : length of a step, for solvers with a fixed step only; the last one is shortened to end at the end.
     first_step, max_step : limits for solvers with step control.
@@ -126,8 +90,19 @@ def integrate(
     w_jac : (p,) its parameters; None: the same `w`.
     structure : of its zeros, from `march.structure`; None: all n times n entries are given, column after column.
     newton_tol : the error that the iterations of an implicit solver may leave, in units of the tolerance.
-    extra : further arguments of the solver's `advance`, for solvers that need neither nothing nor a Jacobian.
+    extra : further arguments of the solver's `advance`, for solvers with functions of their own: an address, its
+        parameters, and what else is needed.
+    hold : called as `hold(t, x)` at the start and whenever its time has come; it returns the time of the next call, and
+        new values of `w`, `w_correct` and `w_extra` (of the Jacobian, or of what is in `extra`) by name if they change
+        there, else None. Steps end at these times.
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
+    detect_stiffness : end the run (status `stiff`) where stability limits the steps; for solvers that can tell.
+    look : called as `look(t, x, h)` now and then; a status it returns ends the run there.
+    keep : called as `keep(times, states)` with samples as they become available, `window` at a time; the trajectory
+        then holds only those that are left at its end, and no ends of steps.
+    window : room for samples, if they are handed over.
+    checkpoint : called now and then with a function that gives all a run needs to go on later, with the same bits.
+    resume : what such a function gave.
     progress : called as `progress(t, steps)` now and then.
     steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
 
@@ -164,18 +139,18 @@ def integrate(
         raise ValueError(f"{solver} is implicit and needs the Jacobian: say jac=...")
 
     # what may be wrong with the numbers
-    x = _vector("x0", x0)
-    w = _vector("w", w)
-    w_correct = w if w_correct is None else _vector("w_correct", w_correct)
-    t0, t1 = _vector("t_span", t_span, 2)
+    x = vector("x0", x0)
+    w = vector("w", w)
+    w_correct = w if w_correct is None else vector("w_correct", w_correct)
+    t0, t1 = vector("t_span", t_span, 2)
     n = x.size
-    atol = _vector("atol", atol, n)
+    atol = vector("atol", atol, n)
     if not rtol >= 0 or np.any(atol < 0) or np.any((atol == 0) & (rtol == 0)):
         raise ValueError("rtol and atol must not be negative, nor both zero")
-    _positive("max_step", max_step)
-    _positive("correct_tol", correct_tol)
-    _positive("steps_per_call", steps_per_call)
-    times = np.empty(0) if t_eval is None else _sample_times(t_eval, t0, t1)
+    positive("max_step", max_step)
+    positive("correct_tol", correct_tol)
+    positive("steps_per_call", steps_per_call)
+    times = sample_times(t_eval, t0, t1)
     if n == 0:
         raise ValueError("x0 is empty: there is nothing to integrate")
     if not rhs:
@@ -184,148 +159,37 @@ def integrate(
     # the records of the run
     from closedchain.march import step_control
 
-    advance, home = method.load()
     options = np.zeros(1, step_control.OPTIONS)
     state = np.zeros(1, step_control.STATE)
     o, s = options[0], state[0]
-    o["t0"], o["t1"], o["direction"] = t0, t1, 1.0 if t1 >= t0 else -1.0
     o["rtol"], o["max_step"] = rtol, max_step
-    o["first_step"] = 0.0 if first_step is None else _positive("first_step", first_step)
+    o["first_step"] = 0.0 if first_step is None else positive("first_step", first_step)
     o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples
     o["max_steps"], o["attempts"] = max_steps, steps_per_call
     o["min_pivot"], o["least_pivot"] = min_pivot, least_pivot
-    o["newton_tol"] = 0.0 if newton_tol is None else _positive("newton_tol", newton_tol)
-    dense_output = dense_output or watch is not None
-    o["keep_states"], o["keep_dense"] = t_eval is None, dense_output
-    if not method.adaptive:
-        o["fixed_steps"], o["step"] = _fixed_steps(_positive("step", step), abs(t1 - t0))
+    o["newton_tol"] = 0.0 if newton_tol is None else positive("newton_tol", newton_tol)
+    o["keep_states"], o["keep_dense"] = t_eval is None, dense_output or watch is not None
+    o["detect_stiffness"] = detect_stiffness
+    o["step"] = 0.0 if step is None else positive("step", step)
     s["t"], s["err_old"], s["h_min"], s["bad_index"] = t0, 1e-4, np.inf, -1
     s["cause"], s["pivot"] = Status.step_too_small, 1.0
 
-    # room for everything
-    start = x.copy()
-    work = np.zeros((home.WORK_ROWS, n))
-    samples = np.empty((times.size, n))
-    step_t = np.empty(steps_per_call)
-    step_x = np.empty((steps_per_call if t_eval is None else 0, n))
-    dense = np.empty((steps_per_call if dense_output else 0, home.DENSE_ROWS, n))
-    chunks: list[tuple] = []
-    memory = None
+    extra = tuple(extra)
     if method.needs == "jacobian":
-        from closedchain.march import implicit as shared
-        from closedchain.march import linear
+        from closedchain.march import implicit, linear
 
         plan = full(np.ones((n, n), bool)) if structure is None else structure
-        memory = np.zeros(1, shared.MEMORY)
-        memory[0]["age"], memory[0]["safety"], memory[0]["limit"] = shared.STALE, 1.0, np.inf
-        w_jac = w if w_jac is None else _vector("w_jac", w_jac)
-        extra = (jac, w_jac, plan, linear.room(plan, n), memory)
+        memory = np.zeros(1, implicit.MEMORY)
+        memory[0]["age"], memory[0]["safety"], memory[0]["limit"] = implicit.STALE, 1.0, np.inf
+        extra = (jac, w if w_jac is None else vector("w_jac", w_jac), plan, linear.room(plan, n), memory)
 
-    def collect():
-        # also right when a Ctrl-C fell between a call and its booking
-        before = chunks[-1][0] if chunks else 0
-        done = int(s["steps"]) - before
-        chunks.append((before + done, step_t[:done].copy(), step_x[:done].copy(), dense[:done].copy()))
-
-    if times.size and times[0] == t0:
-        samples[0] = start
-        s["next_sample"] = 1
-    try:
-        if t0 == t1:
-            s["status"] = Status.finished
-        else:
-            step_control.begin(rhs, w, atol, options, state, x, work, float(method.error_order))
-        while s["status"] == Status.running:
-            advance(
-                rhs,
-                correct,
-                w,
-                w_correct,
-                atol,
-                times,
-                samples,
-                options,
-                state,
-                x,
-                work,
-                step_t,
-                step_x,
-                dense,
-                *extra,
-            )
-            collect()
-            if watch is not None:
-                stop = _look(watch, chunks, t0)
-                if stop is not None:
-                    return _cut_short(stop, s, start, t0, times, samples, t_eval is None, chunks, memory)
-            if progress is not None:
-                progress(float(s["t"]), int(s["steps"]))
-    except KeyboardInterrupt:
-        collect()
-        if s["status"] == Status.running:
-            s["status"] = Status.interrupted
-
-    return _trajectory(s, start, x, t0, t1, times, samples, t_eval is None, chunks, dense_output, memory)
-
-
-def _look(watch, chunks, t0):
-    """Show the latest steps to the watcher."""
-    _, steps_t, _, rows = chunks[-1]
-    if not len(steps_t):
-        return None
-    before = next((c[1][-1] for c in reversed(chunks[:-1]) if len(c[1])), t0)
-    return watch(DenseOutput(np.concatenate([[before], steps_t]), rows))
-
-
-def _cut_short(stop, s, start, t0, times, samples, every_step, chunks, memory):
-    """The trajectory up to the time that the watcher gave."""
-    s["status"] = Status.finished  # as far as it is wanted
-    whole = _trajectory(s, start, start, t0, stop, times, samples, every_step, chunks, True, memory)
-    end = whole.sol(stop)
-    forward = stop >= t0
-    kept = (whole.t < stop) if forward else (whole.t > stop)
-    steps = whole.steps_t[(whole.steps_t < stop) if forward else (whole.steps_t > stop)]
-    what, advice = SENTENCES[Status.event]
-    return Trajectory(
-        np.append(whole.t[kept], stop),  # the event itself is a sample
-        np.concatenate([whole.x[kept], end[None]]),
-        np.append(steps, stop),
-        whole.counts,
-        Status.event,
-        f"at t = {float(stop)} {what}: {advice}",
-        Failure(float(stop), end, None, advice),
-        whole.sol,
-    )
-
-
-def _trajectory(s, start, x, t0, t1, times, samples, every_step, chunks, dense_output, memory):
-    """Put the pieces together."""
-    kept = list(zip(*chunks, strict=True))[1:]
-    steps_t, step_x, dense = [np.concatenate(parts) for parts in kept] if kept else [np.empty(0)] * 3
-    if every_step:
-        t = np.concatenate([[t0], steps_t])
-        states = np.concatenate([start[None], step_x]) if len(steps_t) else start[None]
-    else:
-        reached = int(s["next_sample"])
-        t, states = times[:reached].copy(), samples[:reached].copy()
-    any_step = bool(s["steps"])
-    counts = Counts(
-        *(int(s[name]) for name in ("steps", "rejections", "evaluations", "corrections")),
-        *(float(s[name]) if any_step else np.nan for name in ("h_min", "h_max")),
-        *(int(memory[0][name]) for name in (() if memory is None else ("jacobians", "factorisations"))),
-    )
-    status = Status(int(s["status"]))
-    sol = None
-    if dense_output and any_step:
-        sol = DenseOutput(np.concatenate([[t0], steps_t]), dense)
-    if status is Status.finished:
-        return Trajectory(t, states, steps_t, counts, status, f"reached t = {float(t1)}", None, sol)
-
-    index = int(s["bad_index"]) if status is Status.nan and s["bad_index"] >= 0 else None
-    what, advice = SENTENCES[status]
-    entry = "" if index is None else f" (entry {index})"
-    message = f"at t = {float(s['t'])} {what}{entry}: {advice}"
-    failure = Failure(float(s["t"]), x.copy(), index, advice)
-    return Trajectory(
-        t, states, steps_t, counts, status, message, failure, sol, float(s["pivot"]), float(s["h"]) or None
-    )
+    parameters = {"w": w, "w_correct": w_correct}
+    if len(extra) > 1:
+        parameters["w_extra"] = extra[1]
+    run = Integration(
+        method, (rhs, correct), parameters, extra, x, (float(t0), float(t1)), atol, times, window, options, state,
+        dense_output,
+    )  # fmt: skip
+    run.hold, run.watch, run.look, run.keep = hold, watch, look, keep
+    run.checkpoint, run.progress = checkpoint, progress
+    return run.march(resume)

@@ -71,9 +71,18 @@ def jacobian(program: Compiled) -> Jacobian:
         function, pattern = program.shared["jacobian"]
         made = Jacobian(function, program.numbers)
         made.pattern = pattern
-        made.structure = structure(pattern, range(e.topology.nq))
+        made.structure = _structure(program, pattern)
         program.functions["jacobian"] = made
     return program.functions["jacobian"]
+
+
+def _structure(program: Compiled, pattern: np.ndarray) -> Structure:
+    """The coordinates are eliminated first; so are velocities whose rate is an unknown of its own, ``v' = a``."""
+    topology, unknowns, last = program.equations.topology, program.closed.algebraic, len(pattern) - 1
+    coordinates = list(range(topology.nq))
+    if unknowns:
+        coordinates += [i for i in range(topology.nq, last - unknowns) if pattern[i].sum() == 1]
+    return structure(pattern, coordinates, range(last - unknowns, last))
 
 
 def _traced(name: str, program: Compiled) -> tuple[Any, np.ndarray]:

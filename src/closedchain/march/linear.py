@@ -1,4 +1,6 @@
-"""Linear systems ``(g I - J) z = r`` of the implicit methods, real and complex, along a `Structure`.
+"""Linear systems ``(g E - J) z = r`` of the implicit methods, real and complex, along a `Structure`.
+
+E is the unit matrix, or has zeros in its diagonal for algebraic states.
 
 The kept unknowns are factorised as a dense matrix with row pivots. Zeros are made use of where they turn up, and the
 numbering leaves many of them (`march.structure`): columns without an entry in the pivot's row are passed over, and
@@ -68,7 +70,7 @@ def room(plan: Structure, n: int) -> Room:
 _I1, _I2 = numba.int64[::1], numba.int64[:, ::1]
 _F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 _C1, _C2 = numba.complex128[::1], numba.complex128[:, ::1]
-StructureType = numba.types.NamedTuple((_I1, _I1, _I1, _I2, _I2, _I2, _I2, _I2, _I1), Structure)
+StructureType = numba.types.NamedTuple((_I1, _I1, _I1, _I2, _I2, _I2, _I2, _I2, _I1, _F1), Structure)
 RoomType = numba.types.NamedTuple((_F1, _F1, _F2, _F2, _F2, _C2, _I2, _I1, _F1, _C1, _C1), Room)
 
 
@@ -167,7 +169,7 @@ _FACTOR = [
 
 @jit(_FACTOR)
 def factor(plan, room, A, pivots, g):
-    """Factorise ``g I - J``; False if that cannot be done.
+    """Factorise ``g E - J``; False if that cannot be done.
 
     Parameters
     ----------
@@ -184,7 +186,7 @@ def factor(plan, room, A, pivots, g):
     for j in range(n):
         for i in range(n):
             A[j, i] = -room.inside[j, i] - inverse * room.product[j, i]
-        A[j, j] += g
+        A[j, j] += g * plan.mass[plan.kept[j]]
     return factorise(A, pivots, room.rows)
 
 
@@ -196,7 +198,7 @@ _SOLVE = [
 
 @jit(_SOLVE)
 def solve(plan, room, A, pivots, g, r, b):
-    """Solve ``(g I - J) z = r`` with the factors of `factor`.
+    """Solve ``(g E - J) z = r`` with the factors of `factor`.
 
     Parameters
     ----------

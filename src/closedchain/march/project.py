@@ -41,8 +41,8 @@ FLOOR = 1e3
 STEEP = 1e-2
 HARMFUL = 1e-8  # pivot below which a sample is better left where the polynomial has it
 
-# a correction within so many units of rounding says nothing of the step
-ROUNDING = 1e-12
+# a correction of so much of the largest entry is rounding, and says nothing of the step
+ROUNDING = 1e-13
 
 FAILED, UNCHANGED, CHANGED = range(3)
 
@@ -157,10 +157,13 @@ def arrive(
         return False
     s.moved = 0.0
     if outcome == CHANGED and s.pivot > STEEP:
+        largest = 1.0
+        for i in range(y.size):
+            largest = max(largest, abs(y[i]))
         total = 0.0
         for i in range(y.size):
             size = max(abs(x[i]), abs(y[i]))
-            total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * (1.0 + size))) ** 2
+            total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * largest)) ** 2
         s.moved = np.sqrt(total / y.size)
         if s.moved > 1.0:
             reject(s, h, s.moved, exponent, f)

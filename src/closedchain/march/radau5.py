@@ -14,6 +14,12 @@ the power 2/3 of what is asked for, so that the error of the result follows the 
 The polynomial of a step is that of the collocation, of third degree. It needs no derivative at the end, which stiff
 equations would answer with a large number for a small error. Where a correction moves the end, a straight line is
 added.
+
+Algebraic states (zeros in E of ``E x' = f(t, x)``; `Structure.mass`) are stages like all others. The last stage is the
+end of the step, so that equations without a rate hold there as well as Newton's method has solved them: the end is not
+put back on a manifold, samples on the way are. The error of such states neither counts in the estimate nor for Newton's
+method. In systems of index 2 it is a power of h larger than that of the others (VII.4), of which it is no cause: what a
+multiplier does to a state within a step has a factor h, and shows there.
 """
 
 import numba
@@ -37,7 +43,7 @@ from closedchain.march.step_control import (
     reject_correction,
 )
 from closedchain.march.tableaus import RADAU5
-from closedchain.native.call import call4
+from closedchain.native.call import call4, call5
 
 C, T, T_INV, E = RADAU5.c, RADAU5.T, RADAU5.T_inv, RADAU5.E
 GAMMA, ALPHA, BETA = float(RADAU5.gamma), float(RADAU5.alpha), float(RADAU5.beta)
@@ -130,7 +136,7 @@ def newton(rhs, w, t, h, x, work, plan, room, s, m, enough):
     CONVERGED, SLOW (with a shorter step in `s.h`) or NOT_FINITE.
     """
     n = x.size
-    y, scale, real, z = work[Y], work[SCALE], work[ERROR], room.z
+    y, scale, real, z, mass = work[Y], work[SCALE], work[ERROR], room.z, plan.mass
     shift = complex(ALPHA, BETA) / h
     clock = np.empty(1)
     m.rate = GOOD_RATE
@@ -153,19 +159,20 @@ def newton(rhs, w, t, h, x, work, plan, room, s, m, enough):
             g0 = T_INV[0, 0] * f0 + T_INV[0, 1] * f1 + T_INV[0, 2] * f2
             g1 = T_INV[1, 0] * f0 + T_INV[1, 1] * f1 + T_INV[1, 2] * f2
             g2 = T_INV[2, 0] * f0 + T_INV[2, 1] * f1 + T_INV[2, 2] * f2
-            real[i] = g0 - GAMMA / h * work[W, i]
-            z[i] = complex(g1, -g2) - shift * complex(work[W + 1, i], -work[W + 2, i])
+            real[i] = g0 - GAMMA / h * (mass[i] * work[W, i])
+            z[i] = complex(g1, -g2) - shift * complex(mass[i] * work[W + 1, i], -mass[i] * work[W + 2, i])
 
         solve(plan, room, room.real, room.pivots[0], GAMMA / h, real, room.b)
         solve(plan, room, room.complex, room.pivots[1], shift, z, room.c)
 
-        square = 0.0
+        square = states = 0.0
         for i in range(n):
-            square += (real[i] ** 2 + z[i].real ** 2 + z[i].imag ** 2) / scale[i] ** 2
+            square += mass[i] * (real[i] ** 2 + z[i].real ** 2 + z[i].imag ** 2) / scale[i] ** 2
+            states += mass[i]
             work[W, i] += real[i]
             work[W + 1, i] += z[i].real
             work[W + 2, i] -= z[i].imag
-        size = np.sqrt(square / (3 * n))
+        size = np.sqrt(square / (3.0 * states))
         for j in range(3):
             for i in range(n):
                 work[Z + j, i] = T[j, 0] * work[W, i] + T[j, 1] * work[W + 1, i] + T[j, 2] * work[W + 2, i]
@@ -194,13 +201,14 @@ def newton(rhs, w, t, h, x, work, plan, room, s, m, enough):
     return SLOW
 
 
-@jit(numba.float64(numba.float64[::1], numba.float64[::1]))
-def norm(e, scale):
-    """Root mean square of `e_i / scale_i`."""
-    square = 0.0
+@jit(numba.float64(numba.float64[::1], numba.float64[::1], numba.float64[::1]))
+def norm(e, scale, mass):
+    """Root mean square of `e_i / scale_i` over the states that have a rate."""
+    square = states = 0.0
     for i in range(e.size):
-        square += (e[i] / scale[i]) ** 2
-    return np.sqrt(square / e.size)
+        square += mass[i] * (e[i] / scale[i]) ** 2
+        states += mass[i]
+    return np.sqrt(square / states)
 
 
 @jit(
@@ -219,12 +227,12 @@ def norm(e, scale):
 def estimate(rhs, w, t, h, x, work, plan, room, s):
     """The error of a step in units of the tolerance."""
     n = x.size
-    e, y, scale = work[ERROR], work[Y], work[SCALE]
+    e, y, scale, mass = work[ERROR], work[Y], work[SCALE], plan.mass
     for i in range(n):
-        y[i] = (E[0] * work[Z, i] + E[1] * work[Z + 1, i] + E[2] * work[Z + 2, i]) / h
+        y[i] = mass[i] * (E[0] * work[Z, i] + E[1] * work[Z + 1, i] + E[2] * work[Z + 2, i]) / h
         e[i] = y[i] + work[0, i]
     solve(plan, room, room.real, room.pivots[0], GAMMA / h, e, room.b)
-    err = norm(e, scale)
+    err = norm(e, scale, mass)
     if err < 1.0 or not (s.steps == 0 or s.rejected):
         return err
 
@@ -238,7 +246,7 @@ def estimate(rhs, w, t, h, x, work, plan, room, s):
     for i in range(n):
         e[i] = y[i] + work[F_NEW, i]
     solve(plan, room, room.real, room.pivots[0], GAMMA / h, e, room.b)
-    return norm(e, scale)
+    return norm(e, scale, mass)
 
 
 @jit(numba.void(numba.float64[:, ::1], numba.float64[:, ::1]))
@@ -284,6 +292,7 @@ def advance(
     y, x_plus, rows, shape = work[Y], work[X_PLUS], work[ROWS:], work[SHAPE : SHAPE + 3]
     clock, residual = np.empty(1), np.ones(3)
     n = x.size
+    stays = np.min(plan.mass) == 0.0  # constraints are among the equations
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -336,8 +345,13 @@ def advance(
         # the end, and the derivative there
         for i in range(n):
             y[i] = x[i] + work[Z + 2, i]
+        if stays and correct != 0:
+            clock[0] = t_new
+            call5(correct, clock, y, w_correct, x_plus, residual)  # for its pivot
+            s.corrections += 1
+            s.pivot = residual[2]
         if not arrive(
-            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o, atol), False,
+            rhs, 0 if stays else correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o, atol), False,
             x, y, work[F_NEW : F_NEW + 1], x_plus, work[ERROR], residual, clock,
         ):  # fmt: skip
             continue

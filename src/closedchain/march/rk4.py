@@ -3,6 +3,8 @@
 Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453. Its numbers: `tableaus.RK4`. Samples come
 from the cubic Hermite polynomial of each step, whose error is of order 4 as well.
 
+A step costs four evaluations and `fixed_step.CORRECTIONS` corrections, whatever the state.
+
 There is no error estimate and the step is a promise: what an adaptive solver answers with a smaller step (a
 derivative that is not finite, a correction that fails) ends the run here.
 """
@@ -10,23 +12,18 @@ derivative that is not finite, a correction that fails) ends the run here.
 import numba
 import numpy as np
 
+from closedchain.march.fixed_step import arrive, finite, leave, next_step
 from closedchain.march.jit import jit
-from closedchain.march.project import FAILED, hermite_rows, put_back, take_samples, wants_rows
-from closedchain.march.step_control import (
-    ADVANCE,
-    CORRECTION_FAILED,
-    NAN,
-    SINGULAR,
-    STEP_TOO_SMALL,
-    TOO_MANY_STEPS,
-    accept,
-    first_nonfinite,
-)
+from closedchain.march.project import hermite_rows, wants_rows
+from closedchain.march.step_control import ADVANCE
 from closedchain.native.call import call4
 
 STAGES = 4
-WORK_ROWS = STAGES + 3 + 4
+
+# rows of the workspace
+F_NEW, Y, X_PLUS, ROWS = STAGES, STAGES + 1, STAGES + 2, STAGES + 3
 DENSE_ROWS = 4
+WORK_ROWS = ROWS + DENSE_ROWS
 
 
 @jit(
@@ -38,12 +35,12 @@ DENSE_ROWS = 4
         numba.float64[::1],
         numba.float64[:, ::1],
         numba.float64[::1],
-        numba.float64[::1],
     )
 )
-def stages(rhs, w, t, h, x, k, y, clock):
+def stages(rhs, w, t, h, x, k, y):
     """One step: the stages `k[1:4]` and the end `y`; `k[0]` is given."""
     n = x.size
+    clock = np.empty(1)
 
     clock[0] = t + 0.5 * h
     for i in range(n):
@@ -67,53 +64,24 @@ def stages(rhs, w, t, h, x, k, y, clock):
 def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
     o, s = options[0], state[0]
-    k, y, x_plus, rows = work[:STAGES], work[STAGES + 1], work[STAGES + 2], work[STAGES + 3 :]
-    clock, residual = np.empty(1), np.ones(3)
+    k, f_new, y, x_plus, rows = work[:STAGES], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS], work[ROWS:]
     done = 0
     while done < o.attempts and s.status == 0:
-        if s.steps >= o.max_steps:
-            s.status = TOO_MANY_STEPS
+        h, t_new = next_step(o, s)
+        if s.status != 0:
             break
 
-        # times are counted, not summed: the last step ends at t1 without a crumb
-        made = s.steps - o.steps_before
-        last = made + 1 >= o.fixed_steps
-        t_new = o.t1 if last else o.t0 + o.direction * o.step * (made + 1)
-        h = o.t1 - s.t if last else o.direction * o.step
-        if t_new == s.t:
-            s.status = STEP_TOO_SMALL
+        stages(rhs, w, s.t, h, x, k, y)
+        s.evaluations += STAGES - 1
+        if not finite(k, s) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus):
             break
 
-        stages(rhs, w, s.t, h, x, k, y, clock)
-        s.evaluations += 3
-
-        s.bad_index = first_nonfinite(k)
-        if s.bad_index >= 0:
-            s.status = NAN
-            break
-
-        # the end, its derivative, and the samples on the way
-        clock[0] = t_new
-        if put_back(correct, clock, w_correct, y, o, s, x_plus, residual) == FAILED:
-            s.status = CORRECTION_FAILED
-            break
-        if s.pivot < o.least_pivot:
-            s.status = SINGULAR
-            break
-        f_new = work[STAGES]
-        clock[0] = t_new
-        call4(rhs, clock, y, w, f_new)
-        s.evaluations += 1
-        s.bad_index = first_nonfinite(work[STAGES : STAGES + 1])
-        if s.bad_index >= 0:
-            s.status = NAN
-            break
         if wants_rows(t_eval, t_new, o, s):
-            hermite_rows(x, y, k[0], f_new, h, rows)
-        if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
-            s.status = CORRECTION_FAILED
+            hermite_rows(x, y, k[0], f_new[0], h, rows)
+        if not leave(
+            correct, w_correct, t_eval, samples, o, s, h, t_new, x, k[0], y, f_new[0], rows, x_plus,
+            done, step_t, step_x, dense,
+        ):  # fmt: skip
             break
-
-        accept(o, s, h, t_new, x, k[0], y, f_new, rows, done, step_t, step_x, dense)
         done += 1
     return done

@@ -1,26 +1,31 @@
-"""A run from start to end, piece by piece: a new piece begins where closures change or a singular pose comes near.
+"""A run from start to end, piece by piece.
 
-The theory is in ``docs/theory/closures.md``.
+A new piece begins where closures change, a singular pose comes near, a condition on the state changes, or another
+solver takes over. The theory is in ``docs/theory/closures.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
-from closedchain.march.closing import Closing
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
+from closedchain.march.holding import Flip, Holding
+from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
+from closedchain.march.saving import Saving
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
-from closedchain.march.trajectory import Failure, Status, Trajectory
+from closedchain.march.stiffness import Stiffness
+from closedchain.march.sundials import integrate_sundials
+from closedchain.march.trajectory import Failure, Status, Trajectory, joined
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
 WATCHED = 1e-4
@@ -32,11 +37,32 @@ LESS_GOOD = 0.4
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A piece of a run under one set of equations."""
+    """A piece of a run under one set of equations.
+
+    Attributes
+    ----------
+    start, program, trajectory
+        Where it begins, its equations, and what came of them.
+    solver
+        By name.
+    holding
+        What was held on the way.
+    chosen
+        Where its equations were chosen: a state, whether closures are watched one by one, and how many pieces there
+        were before.
+    """
 
     start: State
     program: Compiled
     trajectory: Trajectory
+    solver: str
+    holding: Holding
+    chosen: tuple[State, bool, int]
+
+    @property
+    def p(self) -> np.ndarray:
+        """Parameter values: one vector, or a row for each sample where controllers act."""
+        return self.holding.at(self.trajectory.t)
 
 
 @dataclass(frozen=True)
@@ -44,7 +70,7 @@ class Task:
     """What to integrate, and how."""
 
     until: float
-    times: np.ndarray
+    times: Any
     method: Formulation
     solver: str
     rtol: float
@@ -57,92 +83,341 @@ class Task:
     max_step: float = np.inf
     max_steps: int = 10_000_000
     progress: Callable[[float, int], object] | None = None
-
-
-def march(start: State, task: Task, program: Compiled) -> tuple[list[Segment], list[Happening]]:
-    """Integrate to the end, through events and singular poses; ``program`` is that of the start."""
-    segments: list[Segment] = []
-    record: list[Happening] = []
-    state, work, guarded = start, 0.0, False
-    armed: float | None = None
-    next_step = task.first_step
-    clear: dict[str, bool] | None = None
-    while True:
-        if state is not start or guarded:
-            program = compiled(state, task.method, guarded, [s.program.choice.pivots for s in segments])
-        pivot = _pivot(program, state, work)
-        if (program.guarded or (pivot < WATCHED and task.method.guards)) and not guarded:
-            guarded = True
-            record.append(Happening(state.t, "singular pose", _near_singular(state)))
-            if task.singularity == "stop":
-                return [*segments, Segment(state, program, _stopped(state, work, program, task))], record
-            clear = dict.fromkeys(SINGULAR, False)  # this one has been told
-            continue
-        p = parameter_vector(state.mechanism, state.parameters)
-        events = tuple(event for event in task.events if _changes(state, event))
-        watch = Watch(program, events, p, armed, task.singularity, clear)
-        trajectory = _put_back(
-            _piece(state, work, program, task, watch, pivot, next_step, first=not segments), program, p
-        )
-        segments.append(Segment(state, program, trajectory))
-        clear = watch.clear
-        record += [
-            Happening(t, event.name, f"{event.name} at t = {t:.9g} s{watch.words.get(t, '')}")
-            for t, event in watch.found
-            if not isinstance(event.then, Switch)
-        ]
-        if trajectory.status is Status.event and watch.found[-1][1].name in SINGULAR.values():
-            segments[-1] = replace(segments[-1], trajectory=replace(trajectory, status=Status.singular))
-            return segments, record
-        if trajectory.status is Status.singular:
-            state, work = _resume(segments[-1])
-            next_step = trajectory.next_step  # the motion goes on as before
-            if trajectory.pivot < WATCHED and not guarded:  # the next step would lead to a singular pose
-                if not task.method.guards and not trajectory.counts.steps:
-                    short = (next_step or 0.0) / 8  # a shorter step may end before the pose, or beyond it
-                    if short < 1e-6 * abs(task.until - start.t):
-                        return segments, record
-                    next_step = short
-                guarded = task.method.guards
-                if guarded and task.singularity == "pass":  # otherwise the watch looks for the pose itself
-                    record.append(Happening(state.t, "singular pose", _near_singular(state)))
-        elif trajectory.status is Status.event and _switches(watch, trajectory):
-            state, work = _resume(segments[-1])
-            armed, guarded, next_step = state.t, False, None
-            try:
-                state, happening = switch(state, _switches(watch, trajectory), task.method)
-            except ModelError as refusal:
-                raise Refused(str(refusal), segments, record) from None
-            record.append(happening)
-            if any(event.then == "stop" for time, event in watch.found if abs(time - state.t) <= SAME_TIME):
-                program = compiled(state, task.method)
-                return [*segments, Segment(state, program, _stopped(state, work, program, task, Status.event))], record
-        else:
-            return segments, record
+    saving: Saving | None = None
 
 
 class Refused(Exception):
-    """A switch that cannot be made; it carries what was computed before."""
-
-    def __init__(self, text: str, segments: list[Segment], record: list[Happening]) -> None:
-        super().__init__(text)
-        self.segments, self.record = segments, record
+    """A switch that cannot be made; what was computed before is kept."""
 
 
-def _stopped(state: State, work: float, program: Compiled, task: Task, status: Status = Status.singular) -> Trajectory:
-    """A piece that ends where it begins."""
-    here = replace(task, until=state.t, times=np.array([state.t]), events=(), singularity="pass")
-    watch = Watch(program, (), parameter_vector(state.mechanism, state.parameters), None)
-    trajectory = _piece(state, work, program, here, watch, 1.0, None, first=True)
-    x = program.pack(state.q, state.v, work)
-    return replace(trajectory, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
+@dataclass
+class Place:
+    """Where a run is: all that the next piece depends on, besides the task.
+
+    Attributes
+    ----------
+    state, work
+        Where the piece begins.
+    solver, method
+        As they are now.
+    guarded
+        Whether closures are watched one by one.
+    armed
+        The time of the last switch: events begin after it.
+    next_step
+        The first one to try.
+    clear
+        By kind of singular pose: whether none was told of just before.
+    fresh
+        Whether the equations must be chosen anew.
+    """
+
+    state: State
+    solver: str
+    method: Formulation
+    work: float = 0.0
+    guarded: bool = False
+    armed: float | None = None
+    next_step: float | None = None
+    clear: dict[str, bool] | None = None
+    fresh: bool = False
+
+
+@dataclass
+class March:
+    """The march of one run: ``run()`` goes on until its end."""
+
+    start: State
+    task: Task
+    program: Compiled
+    segments: list[Segment] = field(default_factory=list)
+    record: list[Happening] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        task = self.task
+        self.place = Place(self.start, task.solver, task.method, next_step=task.first_step)
+        self.chosen: tuple[State, bool, int] = (self.start, False, 0)
+        self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
+        if self.stiffness is not None:
+            self.place.solver = self.stiffness.solver
+        p = parameter_vector(self.start.mechanism, self.start.parameters)
+        exact = SOLVERS[task.solver].adaptive and not SOLVERS[task.solver].driver
+        self.holding = Holding(self.start.mechanism, p, self.start.t, task.until, exact)
+
+    def run(self) -> None:
+        """Integrate to the end, through events and singular poses."""
+        saving = self.task.saving
+        left = None if saving is None else saving.load(self)
+        if left is not None and left[0]:
+            return
+        try:
+            while self._piece(left):
+                left = None
+        finally:
+            if saving is not None:
+                saving.finish(self)
+
+    def _piece(self, left: tuple[bool, dict[str, np.ndarray], Any] | None) -> bool:
+        """March one piece, or go on where one was left; whether there is another one."""
+        here, task, state = self.place, self.task, self.place.state
+        if left is None and (here.fresh or here.guarded):
+            before = [s.program.choice.pivots for s in self.segments]
+            self.chosen = (state, here.guarded, len(self.segments))
+            self.program = compiled(state, here.method, here.guarded, before)
+            here.fresh = False
+        program = self.program
+        pivot = _pivot(program, state, here.work)
+        if (program.guarded or (pivot < WATCHED and here.method.guards)) and not here.guarded:
+            here.guarded = True
+            self.record.append(Happening(state.t, "singular pose", _near_singular(state)))
+            if task.singularity == "stop":
+                self._add(self._stopped(program))
+                return False
+            here.clear = dict.fromkeys(SINGULAR, False)  # this one has been told
+            return True
+        x = program.pack(state.q, state.v, here.work)
+        if left is None:
+            self.record += [Happening(state.t, "condition", text) for text in self.holding.settle(program, state.t, x)]
+        watch = self._watch(program)
+        if left is not None:
+            watch.restore(left[2])
+        resume = None if left is None else left[1]
+        trajectory = self._put_back(self._march(program, x, watch, pivot, resume), program)
+        flips = _flips(watch, trajectory)
+        if flips:
+            trajectory = trajectory.without_last()  # nobody asked for a sample there
+        self._add(Segment(state, program, trajectory, here.solver, self.holding, self.chosen))
+        here.clear = watch.clear
+        self.record += [
+            Happening(t, event.name, f"{event.name} at t = {t:.9g} s{watch.words.get(t, '')}")
+            for t, event in watch.found
+            if not isinstance(event.then, Switch | Flip)
+        ]
+        if trajectory.status is Status.event and watch.found[-1][1].name in SINGULAR.values():
+            self._end(Status.singular)
+            return False
+        return self._goes_on(trajectory, watch, flips)
+
+    def _goes_on(self, trajectory: Trajectory, watch: Watch, flips: list[Flip]) -> bool:
+        """What comes after a piece; False if nothing."""
+        here = self.place
+        if trajectory.status is Status.singular:
+            return self._near_a_singular_pose(trajectory)
+        if trajectory.status is Status.nan and trajectory.failure is not None:
+            said = self.holding.release_all(trajectory.failure.t)
+            if said is None:
+                return False
+            self._resume(trajectory)
+            self.record.append(Happening(here.state.t, "condition", said))
+            return True
+        if trajectory.status in (Status.stiff, Status.calm):
+            assert self.stiffness is not None and trajectory.next_step is not None
+            self._resume(trajectory)
+            here.next_step = trajectory.next_step
+            text = self.stiffness.change(trajectory.status, here.state.t, here.next_step)
+            here.solver = self.stiffness.solver
+            self.record += [Happening(here.state.t, "solver", text)] if text else []
+            return True
+        if trajectory.status is Status.retuned:
+            self._resume(trajectory)
+            here.next_step = trajectory.next_step
+            assert here.next_step is not None
+            here.method = self.task.method.tuned(here.next_step)
+            here.fresh = True
+            return True
+        if trajectory.status is not Status.event:
+            return False
+        switches = _switches(watch, trajectory)
+        if not switches and not flips:
+            return False
+        self._resume(trajectory)
+        here.armed = here.state.t
+        here.next_step = trajectory.next_step
+        for flip in flips:
+            said = self.holding.flip(flip, here.state.t)
+            if said:
+                self.record.append(Happening(here.state.t, "condition", said))
+        return not switches or self._switch(switches, watch)
+
+    def _near_a_singular_pose(self, trajectory: Trajectory) -> bool:
+        here, task = self.place, self.task
+        self._resume(trajectory)
+        here.next_step = trajectory.next_step  # the motion goes on as before
+        here.fresh = True
+        if trajectory.pivot < WATCHED and not here.guarded:  # the next step would lead to a singular pose
+            if not here.method.guards and not trajectory.counts.steps:
+                short = (here.next_step or 0.0) / 8  # a shorter step may end before the pose, or beyond it
+                if short < 1e-6 * abs(task.until - self.start.t):
+                    return False
+                here.next_step = short
+            here.guarded = here.method.guards
+            if here.guarded and task.singularity == "pass":  # otherwise the watch looks for the pose itself
+                self.record.append(Happening(here.state.t, "singular pose", _near_singular(here.state)))
+        return True
+
+    def _switch(self, switches: list[Event], watch: Watch) -> bool:
+        here = self.place
+        here.guarded, here.next_step, here.fresh = False, None, True
+        try:
+            here.state, happening = switch(here.state, switches, here.method)
+        except ModelError as refusal:
+            raise Refused(str(refusal)) from None
+        self.record.append(happening)
+        if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= SAME_TIME):
+            self._add(self._stopped(compiled(here.state, here.method), Status.event))
+            return False
+        return True
+
+    # ---- a piece -----------------------------------------------------------------------------------------------------
+
+    def _watch(self, program: Compiled) -> Watch:
+        here, task = self.place, self.task
+        events = tuple(event for event in task.events if _changes(here.state, event))
+        return Watch(program, events, self.holding, here.armed, task.singularity, here.clear)
+
+    def _march(
+        self, program: Compiled, x: np.ndarray, watch: Watch, pivot: float, resume: dict[str, np.ndarray] | None
+    ) -> Trajectory:
+        here, task, p = self.place, self.task, self.holding.p
+        state, solver = here.state, SOLVERS[here.solver]
+        forward = 1 if task.until >= state.t else -1
+        # the first piece has a sample at its beginning, others have it at the end of the piece before
+        times = task.times.after(state.t, forward, not self.segments)
+        if solver.driver:
+            return integrate_sundials(
+                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
+                max_steps=task.max_steps, progress=task.progress,
+            )  # fmt: skip
+        faded = FADED if len(program.rows) < len(program.active) else None
+        faded = LESS_GOOD if here.method.chooses else faded
+        looks = not watch.idle
+        saving, stiffness = task.saving, self.stiffness
+        if saving is not None:
+            saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
+        return integrate(
+            here.solver,
+            program.rhs.address,
+            x,
+            (state.t, task.until),
+            program.rhs.prepare(p),
+            rtol=task.rtol,
+            atol=task.atol,
+            t_eval=times,
+            dense_output=task.dense_output,
+            step=task.step,
+            first_step=here.next_step if solver.adaptive else None,
+            max_step=task.max_step,
+            max_steps=task.max_steps,
+            correct=program.correct.address if program.correct else 0,
+            w_correct=program.correct.prepare(p) if program.correct else None,
+            # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
+            min_pivot=faded * pivot if faded and not program.guarded else -np.inf,
+            least_pivot=-np.inf if program.guarded else WATCHED,
+            hold=None if self.holding.idle else self._hold(program),
+            watch=watch if looks else None,
+            detect_stiffness=stiffness is not None and stiffness.detects,
+            look=self._look(program) if stiffness is not None or here.method.tunes else None,
+            keep=None if saving is None else saving.keep,
+            checkpoint=None if saving is None else lambda snapshot: saving.checkpoint(self, watch, snapshot),
+            resume=resume,
+            steps_per_call=50 if looks or stiffness is not None or here.method.tunes else 500,
+            progress=task.progress,
+            **for_solver(here.solver, program, p),
+        )
+
+    def _look(self, program: Compiled) -> Callable[[float, np.ndarray, float], Status | None]:
+        """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
+
+        def look(t: float, x: np.ndarray, h: float) -> Status | None:
+            if not self.place.guarded and self.place.method.mistuned(h):  # near a singular pose steps say nothing
+                return Status.retuned
+            return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
+
+        return look
+
+    def _continues(self, program: Compiled, solver: str) -> bool:
+        """Whether the next piece continues the last one."""
+        return bool(self.segments) and (self.segments[-1].program, self.segments[-1].solver) == (program, solver)
+
+    def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
+        def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
+            until, changed = self.holding.change(program, t, x)
+            if not changed:
+                return until, None
+            p = self.holding.p
+            renewed = {"w": program.rhs.prepare(p)}
+            if program.correct is not None:
+                renewed["w_correct"] = program.correct.prepare(p)
+            companion = for_solver(self.place.solver, program, p)
+            if companion:
+                renewed["w_extra"] = companion["w_jac"] if "w_jac" in companion else companion["extra"][1]
+            return until, renewed
+
+        return hold
+
+    def _put_back(self, trajectory: Trajectory, program: Compiled) -> Trajectory:
+        """A piece that an event ended: between steps the dense output leaves the manifold a little, its end returns."""
+        failure = trajectory.failure
+        if trajectory.status is not Status.event or failure is None or program.correct is None:
+            return trajectory
+        x = failure.x
+        for _ in range(3):
+            x = program.correct(failure.t, x, self.holding.p)[0]
+        states = trajectory.x.copy()
+        states[-1] = x  # the event is the last sample
+        return replace(trajectory, x=states, failure=replace(failure, x=x))
+
+    def _add(self, segment: Segment) -> None:
+        """Keep a piece, as part of the one before if their equations and solvers are the same."""
+        continues = self._continues(segment.program, segment.solver)
+        saving = self.task.saving
+        if saving is not None:
+            saving.begin(len(self.segments) - continues, segment.trajectory.x.shape[1])
+            segment = replace(segment, trajectory=saving.put_away(segment.trajectory))
+        if continues:
+            last = self.segments[-1]
+            self.segments[-1] = replace(last, trajectory=joined(last.trajectory, segment.trajectory))
+        else:
+            self.segments.append(segment)
+
+    def _end(self, status: Status) -> None:
+        last = self.segments[-1]
+        self.segments[-1] = replace(last, trajectory=replace(last.trajectory, status=status))
+
+    def _resume(self, trajectory: Trajectory) -> None:
+        """Go on where a piece ended."""
+        failure = trajectory.failure
+        assert failure is not None
+        q, v, self.place.work = self.program.unpack(failure.t, failure.x, self.holding.p)
+        self.place.state = replace(self.place.state, q=q, v=v, t=failure.t)
+
+    def _stopped(self, program: Compiled, status: Status = Status.singular) -> Segment:
+        """A piece that ends where it begins."""
+        here, state = self.place, self.place.state
+        x = program.pack(state.q, state.v, here.work)
+        w = program.rhs.prepare(self.holding.p)
+        one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
+        trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
+        return Segment(state, program, trajectory, here.solver, self.holding, (state, here.guarded, len(self.segments)))
 
 
 def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
     """The events that end a piece by opening or closing joints, all at its last instant."""
+    return [event for event in _last(watch, trajectory) if isinstance(event.then, Switch)]
+
+
+def _flips(watch: Watch, trajectory: Trajectory) -> list[Flip]:
+    """Conditions that change at the end of a piece, unless the run ends or a joint switches there anyway."""
+    if trajectory.status is not Status.event:
+        return []
+    last = _last(watch, trajectory)
+    others = [event for event in last if event.then == "stop" or isinstance(event.then, Switch)]
+    return [] if others else [event.then for event in last if isinstance(event.then, Flip)]
+
+
+def _last(watch: Watch, trajectory: Trajectory) -> list[Event]:
     assert trajectory.failure is not None
-    last = [event for time, event in watch.found if abs(time - trajectory.failure.t) <= SAME_TIME]
-    return [e for e in last if isinstance(e.then, Switch)]
+    return [event for time, event in watch.found if abs(time - trajectory.failure.t) <= SAME_TIME]
 
 
 def _changes(state: State, event: Event) -> bool:
@@ -151,124 +426,6 @@ def _changes(state: State, event: Event) -> bool:
         return True
     opened = set(state.open_joints)
     return bool(opened & set(event.then.close) or set(event.then.open) - opened)
-
-
-def _piece(
-    state: State,
-    work: float,
-    program: Compiled,
-    task: Task,
-    watch: Watch,
-    pivot: float,
-    first_step: float | None,
-    first: bool,
-) -> Trajectory:
-    p = parameter_vector(state.mechanism, state.parameters)
-    forward = 1 if task.until >= state.t else -1
-    left = task.times[
-        (forward * task.times >= forward * state.t) if first else (forward * task.times > forward * state.t)
-    ]
-    looks = not watch.idle
-    faded = FADED if len(program.rows) < len(program.active) else None
-    faded = LESS_GOOD if task.method.chooses else faded
-    return integrate(
-        task.solver,
-        program.rhs.address,
-        program.pack(state.q, state.v, work),
-        (state.t, task.until),
-        program.rhs.prepare(p),
-        rtol=task.rtol,
-        atol=task.atol,
-        t_eval=left,
-        dense_output=task.dense_output,
-        step=task.step,
-        first_step=first_step if SOLVERS[task.solver].adaptive else None,
-        max_step=task.max_step,
-        max_steps=task.max_steps,
-        correct=program.correct.address if program.correct else 0,
-        w_correct=program.correct.prepare(p) if program.correct else None,
-        # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
-        min_pivot=faded * pivot if faded and not program.guarded else -np.inf,
-        least_pivot=-np.inf if program.guarded else WATCHED,
-        watch=watch if looks else None,
-        steps_per_call=50 if looks else 500,
-        progress=task.progress,
-        **for_solver(task.solver, program, p),
-    )
-
-
-def _put_back(trajectory: Trajectory, program: Compiled, p: np.ndarray) -> Trajectory:
-    """A piece that an event ended: between steps the dense output leaves the manifold a little, its end is put back."""
-    failure = trajectory.failure
-    if trajectory.status is not Status.event or failure is None or program.correct is None:
-        return trajectory
-    x = failure.x
-    for _ in range(3):
-        x = program.correct(failure.t, x, p)[0]
-    states = trajectory.x.copy()
-    states[-1] = x  # the event is the last sample
-    return replace(trajectory, x=states, failure=replace(failure, x=x))
-
-
-def _resume(segment: Segment) -> tuple[State, float]:
-    """The state where a piece ended."""
-    failure = segment.trajectory.failure
-    assert failure is not None
-    p = parameter_vector(segment.start.mechanism, segment.start.parameters)
-    q, v, work = segment.program.unpack(failure.t, failure.x, p)
-    return replace(segment.start, q=q, v=v, t=failure.t), work
-
-
-def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
-    """Open and close joints; where some close, one impulse P makes all velocities consistent.
-
-    With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the
-    velocities less. Springs need no impulse; what those of an opened joint had stored is lost.
-    """
-    name = ", ".join(event.name for event in events)
-    closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
-    opening = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.open)
-    open_joints = tuple(sorted((set(state.open_joints) - set(closing)) | set(opening)))
-    after = replace(state, open_joints=open_joints)
-    program = compiled(after, method)
-    e = program.equations
-    p = parameter_vector(state.mechanism, state.parameters)
-    terms = e.function("impact", {"M": e.M, "A": e.closure.A, "c": e.closure.c, "c_t": e.closure.c_t})
-    M, A, c, c_t = (np.array(x) for x in terms(state.t, state.q, state.v, p))
-    rows = list(program.rows)
-    Closing(e, p, time=state.t, open_joints=open_joints).check_fixed()
-    new = [i for i in program.active if e.closure.joints[i] in closing]
-    gap = float(np.abs(c.ravel()[new]).max(initial=0.0))
-    if gap > 1e-6:
-        joint = e.closure.joints[new[int(np.argmax(np.abs(c.ravel()[new])))]]
-        raise ModelError(
-            f"event {name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
-            f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"
-        )
-    rows = [] if method.all_rows else rows
-    A, slip = A[rows], A[rows] @ state.v + c_t.ravel()[rows]
-    K = np.block([[M, A.T], [A, np.zeros((len(rows), len(rows)))]])
-    solution = np.linalg.lstsq(K, np.concatenate([np.zeros(len(M)), -slip]), rcond=1e-12)[0]
-    v, impulse = state.v + solution[: len(M)], solution[len(M) :]
-    before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
-    stored = [_stored(compiled(x, method), x, p) for x in (state, after)]
-    labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
-    numbers = {
-        "impulse": dict(zip(labels, impulse.tolist(), strict=True)),
-        "kinetic_before": before,
-        "kinetic_after": now,
-        "lost": before - now + stored[0] - stored[1],
-    }
-    words = [f"{j!r} closes" for j in closing] + [f"{j!r} opens" for j in opening]
-    text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {numbers['lost']:.6g} J"
-    return replace(after, v=v), Happening(state.t, name, text, numbers)
-
-
-def _stored(program: Compiled, state: State, p: np.ndarray) -> float:
-    """Energy in springs that close loops."""
-    x = program.pack(state.q, state.v)
-    got = program.evaluate("stored", lambda: {"E": program.closed.stored}, np.array([state.t]), x[None], p)
-    return float(got["E"][0, 0, 0])
 
 
 def _pivot(program: Compiled, state: State, work: float) -> float:

@@ -42,6 +42,7 @@ class Solver:
     function : `module:name` of the jitted `advance`; its module also tells WORK_ROWS and DENSE_ROWS.
     citation : where the method comes from.
     implicit : whether it solves linear equations.
+    driver : who marches, if it is not `integrate`.
     needs : the native function it needs besides the right-hand side, by its name in `march.companions`.
     """
 
@@ -54,14 +55,17 @@ class Solver:
     citation: str
     implicit: bool = False
     needs: str = ""
+    driver: str = ""
 
     @property
     def general(self):
         """Whether it marches any x' = f(t, x), and not mechanisms alone."""
-        return self.needs in ("", "jacobian")
+        return self.needs in ("", "jacobian") and not self.driver
 
     def load(self):
         """The jitted function and its module; the first call in a process imports Numba."""
+        if self.driver:
+            return None, None
         module, function = self.function.split(":")
         home = importlib.import_module(module)
         return getattr(home, function), home
@@ -77,10 +81,29 @@ SOLVERS = {
             "dopri5", 5, 5, True, 5, "closedchain.march.dopri5:advance",
             f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6",
         ),
+        Solver(
+            "auto", 8, 8, True, 8, "closedchain.march.dop853:advance",
+            f"{_HAIRER}, II.10; {_WANNER}, IV.2 and IV.8: dop853, and radau5 where equations are stiff",
+        ),
         Solver("dop853", 8, 8, True, 8, "closedchain.march.dop853:advance", f"{_HAIRER}, II.5, II.6, II.10"),
         Solver(
             "rk4", 4, 4, False, 0, "closedchain.march.rk4:advance",
             "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453",
+        ),
+        Solver(
+            "semi-implicit-euler", 1, 1, False, 0, "closedchain.march.semi_implicit_euler:advance",
+            "Hairer, Lubich, Wanner (2006), Geometric Numerical Integration, 2nd ed., Springer, I.1 and VI.3",
+            needs="kinematics",
+        ),
+        Solver(
+            "rosenbrock2", 2, 2, False, 0, "closedchain.march.rosenbrock2:advance",
+            "Verwer, Spee, Blom, Hundsdorfer (1999), A second-order Rosenbrock method applied to photochemical dispersion "
+            "problems, SIAM J. Sci. Comput. 20(4), 1456-1480", implicit=True, needs="jacobian",
+        ),
+        Solver(
+            "generalised-alpha", 2, 2, False, 0, "closedchain.march.generalised_alpha:advance",
+            "Chung, Hulbert (1993), A time integration algorithm for structural dynamics with improved numerical "
+            "dissipation: the generalized-alpha method, J. Appl. Mech. 60(2), 371-375", needs="index3",
         ),
         Solver(
             "radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8",
@@ -90,6 +113,16 @@ SOLVERS = {
             "rodas5p", 5, 5, True, 5, "closedchain.march.rodas:advance",
             "Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the "
             "Julia Differential Equations package, BIT Numerical Mathematics 63, 27", implicit=True, needs="jacobian",
+        ),
+        Solver(
+            "cvodes", 5, 5, True, 0, "",
+            "Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, "
+            "ACM Trans. Math. Softw. 31, 363-396", implicit=True, driver="SUNDIALS",
+        ),
+        Solver(
+            "idas", 5, 5, True, 0, "",
+            "Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, "
+            "ACM Trans. Math. Softw. 31, 363-396", implicit=True, driver="SUNDIALS",
         ),
     )
 }  # fmt: skip

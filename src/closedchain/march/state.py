@@ -13,6 +13,7 @@ import numpy as np
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
+from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
@@ -92,8 +93,8 @@ class State:
 
 
 def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = None) -> np.ndarray:
-    """All parameter values in order."""
-    return np.array(list(mechanism.parameters.merged(overrides).values()), float)
+    """All parameter values in order; those that a run changes on its way (see `model.held`) at the end."""
+    return np.array([*mechanism.parameters.merged(overrides).values(), *held(mechanism).initial], float)
 
 
 def joint_values(mechanism: Mechanism) -> Any:

@@ -66,6 +66,7 @@ STATE = np.dtype(
         ("failed_corrections", "i8"),  # in a row
         ("pivot", "f8"),  # of the last correction of a step
         ("moved", "f8"),  # by the last correction of a step, in units of the tolerance
+        ("restarted", "i8"),  # what holds has changed since the last step
         ("full", "i8"),  # there is no room for more samples
         ("stiff", "i8"),  # steps that were limited by stability, in a row
         ("calm", "i8"),  # and steps that were not
@@ -237,6 +238,7 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
     s.steps += 1
     s.h_min = min(s.h_min, abs(h))
     s.h_max = max(s.h_max, abs(h))
+    s.restarted = 0
     s.failed_corrections = 0
     s.bad_index = -1
     s.cause = STEP_TOO_SMALL
@@ -329,3 +331,16 @@ def begin(rhs, w, atol, options, state, x, work, q):
         s.h = min(max(1e-6, 1e-3 * h0), limit)
     else:
         s.h = min(100.0 * h0, (0.01 / steepest) ** (1.0 / q), limit)
+
+
+@jit(numba.void(numba.int64, numba.float64[::1], StateRecord[::1], numba.float64[::1], numba.float64[:, ::1]))
+def renew(rhs, w, state, x, work):
+    """Evaluate the derivative at the start of the next step again, after parameters have changed."""
+    s = state[0]
+    clock = np.empty(1)
+    clock[0] = s.t
+    call4(rhs, clock, x, w, work[0])
+    s.evaluations += 1
+    s.bad_index = first_nonfinite(work[:1])
+    if s.bad_index >= 0:
+        s.status = NAN

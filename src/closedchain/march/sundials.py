@@ -3,7 +3,7 @@
 Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM Transactions on
 Mathematical Software 31(3), 363-396. Both vary their order, from 1 to 5, and their step; CVODES solves
 
-    sum_i alpha_i x_{n-i} + h beta f(t_n, x_n) = 0
+    sum_i alpha_i x_{n-i} = h f(t_n, x_n)
 
 by Newton's method, and IDAS the same with algebraic equations ``0 = g(t, x, z)`` beside ``x' = f(t, x, z)``.
 
@@ -14,7 +14,8 @@ error of the integration, and `run.closure_error` tells by how much.
 
 CasADi has no dense output, tells no step, and cannot go on where it ended. So a run is made in pieces: at points in
 time that include the samples, with a new start (order 1, a short step) after some thousand steps, which cost about 2
-percent. Time runs forward from 0 in every piece, so that SUNDIALS can tell exactly when it fails, also on the way back.
+percent. Time runs forward from 0 in every piece, so that SUNDIALS tells when it fails
+to six digits of the piece, also on the way back.
 
 The theory is in ``docs/theory/sundials.md``.
 """
@@ -24,9 +25,10 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -34,15 +36,15 @@ import numpy as np
 
 from closedchain.close.formulation import Closed
 from closedchain.errors import ModelError
+from closedchain.march.arguments import sample_times, vector
 from closedchain.march.compiled import Compiled
-from closedchain.march.integrate import _sample_times, _vector
 from closedchain.march.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 
 NAMES = ("cvodes", "idas")
 POINTS = 200  # of a run where its state is known at least: what a failure loses is less than the time between two
-FIRST = 20  # the first piece is this part of a run, to see what it costs
-PIECE = 2000  # steps until a new start, about; it costs some 40
-LIMIT = 10_000  # steps from point to point; ten times as many when it is tried again
+PIECE = 2000  # steps, and points, until a new start, which costs some 40 steps
+FEW = 100  # steps from point to point that a piece of many points may always make
+MANY = 5000  # where that is not enough, from one point to the next; then ten times as many
 SOLVED = 2  # Newton steps before rates are evaluated: an error e of dependent coordinates becomes e^4
 
 
@@ -52,18 +54,22 @@ class Problem:
 
     Attributes
     ----------
-    dae : expressions by name; parameters are those of the mechanism and of the method, and the time when a piece begins.
+    dae : expressions by name; parameters are those of mechanism and method, and the time when a piece begins.
     differential, algebraic : their places in the state.
+    direction : 1, or -1 for a run back in time.
     scale : (n,) of the state: CVODES knows one absolute tolerance only.
     rates : ``(tau, x, p) -> x'`` of the differential states.
+    hidden : ``(tau, x, p) -> r, dr/dz`` of what determines the algebraic unknowns at a start, or None.
     pivot : ``(tau, x, p)`` -> how healthy the equations are; None if the method does not tell.
     """
 
-    dae: dict[str, ca.SX]
+    dae: dict[str, Any]
     differential: list[int]
     algebraic: list[int]
+    direction: float
     scale: np.ndarray
     rates: ca.Function
+    hidden: ca.Function | None
     pivot: ca.Function | None
 
 
@@ -111,7 +117,7 @@ def integrate_sundials(
     program
         From `compiled`.
     x0
-        (n,) state at the start, with values of the algebraic unknowns.
+        (n,) state at the start; algebraic unknowns are found from the others.
     t_span
         Start and end.
     p
@@ -121,19 +127,20 @@ def integrate_sundials(
     t_eval
         (m,) sample times, strictly monotone from start to end; None: the start and the end.
     max_steps
-        Steps before the run is given up. The limit is exact between two samples, and looked at every 2000 steps.
+        Steps before the run is given up; the limit is looked at after every piece, of some thousand steps.
     min_pivot
         Stop (status `singular`) at the first point where the correction would tell a smaller pivot. There are points
         at the samples and at 200 equal times.
     progress
-        Called as ``progress(t, steps)`` every 2000 steps.
+        Called as ``progress(t, steps)`` after every piece.
 
     Returns
     -------
     Trajectory
         Samples are what BDF computed, not put back on the manifold. A failure is told in its `status`; all samples
         before are kept, and `failure` has the last state that is known. The counts are SUNDIALS's own, without what it
-        did after that state; rejections are failed error tests and failed iterations; lengths of steps are not told.
+        did after that state; rejections are failed error tests and failed iterations. When steps ended, and how long
+        they were, is not told.
 
     Raises
     ------
@@ -146,107 +153,147 @@ def integrate_sundials(
     --------
     >>> import closedchain as cc
     >>> from closedchain.march.compiled import compiled
+    >>> from closedchain.march.state import parameter_vector
     >>> start = cc.library.four_bar().assemble()
-    >>> program = compiled(start, cc.Multipliers())
-    >>> run = integrate_sundials("cvodes", program, program.pack(start.q, start.v), (0.0, 1.0), [], rtol=1e-11, atol=1e-11)
+    >>> program, p = compiled(start, cc.Multipliers()), parameter_vector(start.mechanism, start.parameters)
+    >>> x0 = program.pack(start.q, start.v)
+    >>> run = integrate_sundials("cvodes", program, x0, (0.0, 1.0), p, rtol=1e-11, atol=1e-11)
     >>> f"{run.x[-1, 0]:.6f}"
     '2.829418'
     """
-    x = _vector("x0", x0)
-    t0, t1 = _vector("t_span", t_span, 2)
-    atol = _vector("atol", atol, x.size)
+    x = vector("x0", x0)
+    t0, t1 = vector("t_span", t_span, 2)
+    atol = vector("atol", atol, x.size)
     if not rtol >= 0 or not np.all(atol > 0):
         raise ValueError("SUNDIALS needs atol > 0, and rtol that is not negative")
-    times = np.array([t0, t1] if t0 != t1 else [t0]) if t_eval is None else _sample_times(t_eval, t0, t1)
+    times = np.array([t0, t1] if t0 != t1 else [t0]) if t_eval is None else sample_times(t_eval, t0, t1)
     direction = 1.0 if t1 >= t0 else -1.0
     problem = _problem(name, program, direction, atol / atol.max())
-    numbers = np.concatenate([_vector("p", p), program.numbers])
     points = _points(times, t0, t1)
     options = {"reltol": rtol, "abstol": float(atol.max())}
-    states = np.empty((len(points), x.size))
-    done, t = 0, float(t0)
-    total = dict.fromkeys(("nsteps", "netfails", "nncfails", "nfevals", "n_call_jacF", "nlinsetups"), 0)
-    size, limit, stuck, pivot = -(-len(points) // FIRST), LIMIT, None, 1.0
-    status, message, index = Status.finished, f"reached t = {float(t1)}", None
+    numbers = np.concatenate([vector("p", p), program.numbers])
+    begin = _consistent(problem, float(t0), x, numbers)
+    march = March(name, problem, begin, float(t0), numbers, options, max_steps, min_pivot)
     try:
-        while done < len(points):
-            left = max_steps - total["nsteps"]
-            if left <= 0:
-                status, message = _sentence(Status.too_many_steps, t)
-                break
-            span = direction * (points[done : done + size] - t)
-            piece = _advance(name, problem, t, x, span, numbers, {**options, "max_num_steps": min(limit, left)})
-            for key in total:
-                total[key] += int(piece.stats.get(key, 0))
-            reached = len(piece.x)
-
-            # the equations may not be those to go on with
-            if problem.pivot is not None and min_pivot > -np.inf and reached:
-                values = _along(problem.pivot, span[:reached], piece.x / problem.scale, np.append(numbers, t))
-                faded = np.flatnonzero(~(values >= min_pivot))
-                reached = int(faded[0]) + 1 if faded.size else reached
-                pivot = float(values[reached - 1])
-            states[done : done + reached] = piece.x[:reached]
-            start = t
-            if reached:
-                done += reached
-                t, x = float(points[done - 1]), piece.x[reached - 1]
-            if reached and not pivot >= min_pivot:
-                status, message = _sentence(Status.singular, t)
-                break
-            if progress is not None:
-                progress(t, total["nsteps"])
-
-            # the next piece
-            if piece.interrupted:
-                status, message = _sentence(Status.interrupted, t)
-                break
-            if piece.flag is None:
-                pace = max(1, piece.stats["nsteps"]) / reached
-                size, limit, stuck = max(1, round(PIECE / pace)), LIMIT, None
-                continue
-            failed = start + direction * piece.tau if np.isfinite(piece.tau) else t
-            if piece.flag == "TOO_MUCH_WORK" and not (not reached and piece.tau == stuck):
-                if limit >= left:
-                    status, message = _sentence(Status.too_many_steps, failed)
-                    break
-                if not reached:
-                    limit, stuck = 10 * limit, piece.tau
-                size = 1
-                continue
-            index = piece.bad
-            status, message = _sentence(Status.step_too_small if index is None else Status.nan, failed, index)
-            break
+        march.to(points, progress)
     except KeyboardInterrupt:
-        status, message = _sentence(Status.interrupted, t)
+        march.stop(Status.interrupted, march.t)
 
-    # the samples among the points; the start is no point
-    place = np.searchsorted(direction * points, direction * times)
-    known = times == t0
-    kept = known | (place < done)
-    samples = np.where(known[:, None], _vector("x0", x0), states[np.where(known | ~kept, 0, place)]) if len(points) else x[None]
-    counts = Counts(
-        steps=total["nsteps"],
-        rejections=total["netfails"] + total["nncfails"],
-        evaluations=total["nfevals"],
-        corrections=0,
-        smallest_step=np.nan,
-        largest_step=np.nan,
-        jacobians=total["n_call_jacF"],
-        factorisations=total["nlinsetups"],
-    )
+    # the samples are among the points, or the start itself
+    reached = np.vstack([x, *march.states])
+    place = np.searchsorted(direction * points, direction * times) + 1
+    place[times == t0] = 0
+    kept = place < len(reached)
     failure = None
-    if status is not Status.finished:
-        failure = Failure(t, x.copy(), index, SENTENCES[status][1])
+    if march.status is not Status.finished:
+        failure = Failure(march.t, march.x.copy(), march.index, SENTENCES[march.status][1])
     return Trajectory(
-        times[kept], samples[: len(times)][kept], points[:done].copy(), counts, status, message, failure, pivot=pivot
+        times[kept],
+        reached[place[kept]],
+        np.empty(0),  # CasADi does not tell them
+        march.counts,
+        march.status,
+        march.message or f"reached t = {float(t1)}",
+        failure,
+        pivot=march.pivot,
     )
 
 
-def _sentence(status: Status, t: float, index: int | None = None) -> tuple[Status, str]:
-    what, advice = SENTENCES[status]
-    entry = "" if index is None else f" (entry {index})"
-    return status, f"at t = {float(t):.9g} {what}{entry}: {advice}"
+class March:
+    """A run on its way: the state reached, what it cost, and how it ended."""
+
+    def __init__(
+        self,
+        name: str,
+        problem: Problem,
+        x: np.ndarray,
+        t: float,
+        numbers: np.ndarray,
+        options: dict[str, Any],
+        max_steps: int,
+        min_pivot: float,
+    ) -> None:
+        self.name, self.problem, self.numbers, self.options = name, problem, numbers, options
+        self.max_steps, self.min_pivot = max_steps, min_pivot
+        self.t, self.x, self.pivot = t, x, 1.0
+        self.states: list[np.ndarray] = []
+        self.total = dict.fromkeys(("nsteps", "netfails", "nncfails", "nfevals", "n_call_jacF", "nlinsetups"), 0)
+        self.status, self.message = Status.finished, ""
+        self.index: int | None = None
+
+    def to(self, points: np.ndarray, progress: Callable[[float, int], object] | None) -> None:
+        """Go from point to point until the last, or until something stops the run."""
+        done, size, limit, stuck = 0, PIECE, FEW, np.nan
+        while done < len(points) and self.status is Status.finished:
+            start, left = self.t, self.max_steps - self.total["nsteps"]
+            if left <= 0:
+                self.stop(Status.too_many_steps, self.t)
+                return
+            piece = self.advance(points[done : done + size], min(limit, left))
+            reached = len(piece.x)
+            done += reached
+            if progress is not None:
+                progress(self.t, self.total["nsteps"])
+            if piece.flag is None:
+                pace = max(1, piece.stats["nsteps"]) / max(1, reached)
+                size, limit, stuck = min(PIECE, max(1, round(PIECE / pace))), max(FEW, round(4 * pace)), np.nan
+                continue
+            failed = start + self.problem.direction * piece.tau if np.isfinite(piece.tau) else self.t
+            if piece.interrupted:
+                self.stop(Status.interrupted, self.t)
+            elif piece.flag != "TOO_MUCH_WORK" or (not reached and piece.tau == stuck):
+                # more steps do not lead on
+                self.index = piece.bad
+                self.stop(Status.step_too_small if piece.bad is None else Status.nan, failed)
+            elif limit >= left:
+                self.stop(Status.too_many_steps, failed)
+            else:
+                self.total["nsteps"] += limit  # made for nothing
+                size, limit = 1, MANY if size > 1 else 10 * limit
+                stuck = np.nan if reached else piece.tau
+
+    def advance(self, points: np.ndarray, limit: int) -> Piece:
+        """One piece, as far as it goes, and as far as the equations are those to go on with."""
+        problem = self.problem
+        span = problem.direction * (points - self.t)
+        p = np.append(self.numbers, self.t)
+        piece = _advance(self.name, problem, self.x, span, p, {**self.options, "max_num_steps": limit})
+        for key in self.total:
+            self.total[key] += int(piece.stats.get(key, 0))
+        reached = len(piece.x)
+        if problem.pivot is not None and self.min_pivot > -np.inf and reached:
+            pivots = _along(problem.pivot, span[:reached], piece.x / problem.scale, p)
+            faded = np.flatnonzero(~(pivots >= self.min_pivot))
+            if faded.size:
+                reached = int(faded[0]) + 1
+                piece = replace(piece, x=piece.x[:reached], flag=None)
+                self.stop(Status.singular, float(points[reached - 1]))
+            self.pivot = float(pivots[reached - 1])
+        if reached:
+            self.states.append(piece.x)
+            self.t, self.x = float(points[reached - 1]), piece.x[-1]
+        return piece
+
+    def stop(self, status: Status, t: float) -> None:
+        """End the run with a sentence."""
+        what, advice = SENTENCES[status]
+        entry = "" if self.index is None else f" (entry {self.index})"
+        self.status, self.message = status, f"at t = {float(t):.9g} {what}{entry}: {advice}"
+
+    @property
+    def counts(self) -> Counts:
+        """What it cost."""
+        total = self.total
+        return Counts(
+            steps=total["nsteps"],
+            rejections=total["netfails"] + total["nncfails"],
+            evaluations=total["nfevals"],
+            corrections=0,
+            smallest_step=np.nan,
+            largest_step=np.nan,
+            jacobians=total["n_call_jacF"],
+            factorisations=total["nlinsetups"],
+        )
 
 
 def _points(times: np.ndarray, t0: float, t1: float) -> np.ndarray:
@@ -302,24 +349,53 @@ def _trace(program: Compiled, direction: float, unknowns: int, scale: np.ndarray
     rates, *health = ca.cse(ca.substitute([ca.densify(f) for f in expressions], [clock, closed.x], new))
 
     slow = direction / scale[differential]
-    dae = {"t": tau, "x": y[differential], "p": p, "ode": slow * rates[differential]}
+    dae: dict[str, Any] = {"t": tau, "x": y[differential], "p": p, "ode": slow * rates[differential]}
     if unknowns:
         dae |= {"z": y[algebraic], "alg": rates[algebraic]}
-    inputs = [tau, y, p]
-    pivot = ca.Function("pivot", inputs, health) if health else None
-    return Problem(dae, differential, algebraic, scale, ca.Function("rates", inputs, [dae["ode"]]), pivot)
+    inputs: list[Any] = [tau, y, p]
+    return Problem(
+        dae,
+        differential,
+        algebraic,
+        direction,
+        scale,
+        ca.Function("rates", inputs, [dae["ode"]]),
+        ca.Function("hidden", inputs, _hidden(dae)) if unknowns else None,
+        ca.Function("pivot", inputs, health) if health else None,
+    )
+
+
+def _hidden(dae: dict[str, Any]) -> list[ca.SX]:
+    """What algebraic unknowns obey at a start: the equations that they appear in, and the rates of all others."""
+    alg, z = dae["alg"], dae["z"]
+    rate = ca.jtimes(alg, dae["x"], dae["ode"]) + ca.jacobian(alg, dae["t"])
+    rows = set(ca.jacobian(alg, z).sparsity().row())
+    r = ca.vertcat(*(alg[i] if i in rows else rate[i] for i in range(alg.numel())))
+    return [r, ca.jacobian(r, z)]
 
 
 def _solved(closed: Closed, clock: ca.SX, numbers: ca.SX) -> ca.SX:
     """The rates; where they are right at solved positions only, Newton's steps are made before, in the expressions."""
     if not closed.solved_first:
         return closed.dx
-    inputs = [clock, closed.x, numbers]
+    inputs: list[Any] = [clock, closed.x, numbers]
+    assert closed.x_plus is not None
     newton, rates = ca.Function("newton", inputs, [closed.x_plus]), ca.Function("rates", inputs, [closed.dx])
     x = closed.x
     for _ in range(SOLVED):
         x = newton(clock, x, numbers)
     return rates(clock, x, numbers)
+
+
+def _consistent(problem: Problem, t: float, x: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """The state with algebraic unknowns that belong to the others, as IDAS wants them."""
+    if problem.hidden is None:
+        return x
+    y, p = x / problem.scale, np.append(numbers, t)
+    for _ in range(3):  # linear in most cases
+        r, J = (np.array(value) for value in problem.hidden(0.0, y, p))
+        y[problem.algebraic] -= np.linalg.lstsq(J, r.ravel(), rcond=None)[0]
+    return y * problem.scale if np.isfinite(y).all() else x
 
 
 def _along(f: ca.Function, tau: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -330,29 +406,29 @@ def _along(f: ca.Function, tau: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.
 
 
 def _advance(
-    name: str,
-    problem: Problem,
-    t: float,
-    x: np.ndarray,
-    span: np.ndarray,
-    numbers: np.ndarray,
-    options: dict[str, Any],
+    name: str, problem: Problem, x: np.ndarray, span: np.ndarray, p: np.ndarray, options: dict[str, Any]
 ) -> Piece:
-    """From the state ``x`` at ``t`` to the points ``t + span``, or as far as it goes."""
-    p, y = np.append(numbers, t), x / problem.scale
-    if problem.algebraic:
-        # IDACalcIC is for index 1, but the unknowns of a stabilised index-2 form come with the state, and so do its
-        # rates; and such unknowns would make the error test fail at short steps (IDA user guide, IDASetSuppressAlg)
+    """From the state ``x`` to the times ``span`` after it, or as far as it goes."""
+    y = x / problem.scale
+    if name == "idas":
+        # the start is consistent: IDACalcIC finds that out with many evaluations, and not at all for index 2
         rates = np.array(problem.rates(0.0, y, p)).ravel()
-        options = options | {"calc_ic": False, "suppress_algebraic": True, "init_xdot": rates.tolist()}
+        options = options | {"calc_ic": False, "init_xdot": rates.tolist()}
+    if problem.algebraic:
+        # In an index-2 form they would make the error test fail at short steps (IDA user guide, IDASetSuppressAlg), and
+        # rounding, divided by the step, Newton's iteration. IDAS would begin with a step of rtol / rate.
+        rate = np.max(np.abs(rates) / (1 + np.abs(y[problem.differential])))
+        step = 0.1 * max(options["reltol"], options["abstol"]) ** 0.5 / max(rate, 1 / span[-1])
+        options = options | {"suppress_algebraic": True, "step0": float(min(step, span[0]))}
     f = ca.integrator("march", name, problem.dae, 0.0, span.tolist(), options)
 
     # with room of our own for the results, those before a failure are kept
+    buffer: Any
     buffer, evaluate = f.buffer()
     parts = [y[problem.differential], y[problem.algebraic], p]
     for place, part in zip(("x0", "z0", "p"), parts, strict=True):
         buffer.set_arg(f.index_in(place), memoryview(part))
-    out = [np.full((len(span), len(part)), np.nan) for part in parts[:2]]
+    out: list[Any] = [np.full((len(span), len(part)), np.nan) for part in parts[:2]]
     for place, part in zip(("xf", "zf"), out, strict=True):
         buffer.set_res(f.index_out(place), memoryview(part))
     messages = Messages()
@@ -391,8 +467,6 @@ class Messages(io.TextIOBase):
         self.screen: Any = None
 
     def __enter__(self) -> Messages:
-        import sys
-
         self.lock.acquire()
         self.screen = sys.stderr
         self.redirection.__enter__()

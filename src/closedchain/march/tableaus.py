@@ -21,6 +21,8 @@ References
   Transformation and error estimate: Hairer, Wanner (1996), Solving Ordinary Differential Equations II, 2nd ed., IV.8.
 - Steinebach (2023), BIT Numerical Mathematics 63, 27: Rodas5P, with the decimals that its author published for the
   transformed stages.
+- Verwer, Spee, Blom, Hundsdorfer (1999), SIAM J. Sci. Comput. 20(4), 1456-1480: the family of Rosenbrock methods with
+  two stages; the member with our numbers is derived in docs/theory/fixed_step.md.
 """
 
 from typing import NamedTuple
@@ -434,3 +436,41 @@ RODAS5P = Rosenbrock(
         ]
     ),
 )  # fmt: skip
+
+
+def _rosenbrock2():
+    """The L-stable member of the family with two stages that does best with stiff springs.
+
+    In the letters of Hairer, Wanner (1996), IV.7, with ``b_2 (alpha_21 + gamma_21) = 1/2 - gamma`` for order 2 and
+    gamma = 1 - 1/sqrt(2) for L-stability, alpha_21 and b_2 are free. Every step but the first leaves a stiff potential
+    ``k c(q)^2 / 2``, with k h^2 large, with
+
+        c = h^2 c_qq(v, v) (1 - b_2 alpha_21^2 / gamma) / 2
+        c' = h c_qq(v, v) (1 - b_2 alpha_21^2 (1 - gamma) / (2 gamma^2)) / gamma
+
+    and with a wrong acceleration along the soft directions, proportional to k h^3 and
+
+        (1 - b_2 alpha_21^2 / gamma) (1/2 - b_2 alpha_21^2 / gamma) + b_2 alpha_21^3
+
+    The last two vanish for the numbers below. The derivation is in docs/theory/fixed_step.md.
+    """
+    root = np.sqrt(2.0)
+    gamma, alpha = 1 - 1 / root, 2 - 5 * root / 4
+    b_2 = (3 * root - 4) / alpha**2
+    beta = (1 / 2 - gamma) / b_2
+
+    # transformed: u = h Gamma k
+    inverse = np.linalg.inv(np.array([[gamma, 0], [beta - alpha, gamma]]))
+    C = np.eye(2) / gamma - inverse
+    return Rosenbrock(
+        gamma=gamma,
+        A=_matrix({1: {0: alpha / gamma}}, (2, 2)),
+        C=_matrix({1: {0: C[1, 0]}}, (2, 2)),
+        c=np.array([0, alpha]),
+        d=np.array([gamma, gamma + beta - alpha]),
+        b=np.array([1 - b_2, b_2]) @ inverse,
+        D=np.array([[1, -1] @ inverse]) / (2 * beta),  # minus h^2 x'' / 2
+    )
+
+
+ROSENBROCK2 = _rosenbrock2()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -22,6 +23,9 @@ class Status(enum.IntEnum):
     event = 8
     paused = 9
     stiff = 10
+    controller = 11
+    calm = 12
+    retuned = 13
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,12 @@ class DenseOutput:
     ----------
     t : (m + 1,) ends of the steps, monotone.
     rows : (m, r, n) nested polynomials of the steps, see `tableaus.py`.
+    lengths : (m,) of the steps, where they were longer than what is used of them; None: ``diff(t)``.
     """
 
-    def __init__(self, t, rows):
+    def __init__(self, t, rows, lengths=None):
         self.t, self.rows = t, rows
+        self.lengths = np.diff(t) if lengths is None else lengths
 
     def __call__(self, t):
         """States (..., n) at times `t` (...), within the run; corrections are not applied."""
@@ -84,7 +90,7 @@ class DenseOutput:
         backward = self.t[-1] < self.t[0]
         ends = -self.t if backward else self.t
         step = np.searchsorted(ends[1:-1], -t if backward else t, side="right")
-        theta = ((t - self.t[step]) / (self.t[step + 1] - self.t[step]))[..., None]
+        theta = ((t - self.t[step]) / self.lengths[step])[..., None]
         x = self.rows[step, -1]
         for r in range(self.rows.shape[1] - 2, -1, -1):
             x = self.rows[step, r] + (theta if r % 2 == 0 else 1 - theta) * x
@@ -105,6 +111,7 @@ class Trajectory:
     sol : the solution as a function of time, if asked for and if there is a step; else None.
     pivot : what the last correction told.
     next_step : the length that the step control would try next, None for a fixed step.
+    seconds : spent in the solver.
     """
 
     t: np.ndarray
@@ -117,6 +124,11 @@ class Trajectory:
     sol: DenseOutput | None = None
     pivot: float = 1.0
     next_step: float | None = None
+    seconds: float = 0.0
+
+    def without_last(self) -> Trajectory:
+        """The same without its last sample."""
+        return replace(self, t=self.t[:-1], x=self.x[:-1])
 
     @property
     def success(self):
@@ -147,5 +159,41 @@ SENTENCES = {
     ),
     Status.event: ("an event was met", "go on from this state"),
     Status.stiff: ("the equations are stiff: steps are limited by stability", "take solver='radau5' or 'auto'"),
+    Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),
+    Status.retuned: ("the gains of the stabilisation no longer fit the steps", "go on with new ones"),
+    Status.controller: ("a controller failed", "mend it; what was computed before is kept"),
     Status.interrupted: ("the run was interrupted", "continue from this state, it is a good one"),
 }
+
+
+def total(counts: Sequence[Counts]) -> Counts:
+    """What several pieces cost together."""
+    added = [f.name for f in fields(Counts) if f.name not in ("smallest_step", "largest_step")]
+    moved = [c for c in counts if c.steps]
+    return Counts(
+        **{name: sum(getattr(c, name) for c in counts) for name in added},
+        smallest_step=min((c.smallest_step for c in moved), default=np.nan),
+        largest_step=max((c.largest_step for c in moved), default=np.nan),
+    )
+
+
+def joined(a: Trajectory, b: Trajectory) -> Trajectory:
+    """Two pieces of one solution, the second of which begins where the first ends."""
+    sol = b.sol if a.sol is None else a.sol
+    if a.sol is not None and b.sol is not None:
+        # the end of the first piece may lie inside its last step: the second one begins there
+        used = int((np.sign(a.sol.t[-1] - a.sol.t[0]) * (b.sol.t[0] - a.sol.t[:-1]) > 0).sum())
+        sol = DenseOutput(
+            np.concatenate([a.sol.t[:used], b.sol.t]),
+            np.concatenate([a.sol.rows[:used], b.sol.rows]),
+            np.concatenate([a.sol.lengths[:used], b.sol.lengths]),
+        )
+    return replace(
+        b,
+        t=np.concatenate([a.t, b.t]),
+        x=np.concatenate([a.x, b.x]),
+        steps_t=np.concatenate([a.steps_t, b.steps_t]),
+        counts=total([a.counts, b.counts]),
+        sol=sol,
+        seconds=a.seconds + b.seconds,
+    )

@@ -25,6 +25,9 @@ def effort(drawing: Drawing, value: Any, name: str) -> Number:
             drawing._check_parameter(leaf, name)
         elif leaf.op in ("place", "speed"):
             drawing.find_frame(f"{leaf.args[0]}.{leaf.args[1]}")
+        elif leaf.op == "sampled":
+            if leaf.args[1] is None:
+                raise ModelError(f"{name}: {leaf} gives {leaf.args[0].outputs} numbers; take one of them, as u[0]")
         elif leaf.op in ("multiplier", "conditioning"):
             raise ModelError(f"{name} depends on {leaf}: a torque or force may not, only an event may")
         elif leaf.op != "time":

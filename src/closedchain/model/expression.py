@@ -21,7 +21,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.operations import OPERATIONS
 
-LEAVES = ("parameter", "time", "coordinate", "velocity", "place", "speed", "multiplier", "conditioning")
+LEAVES = ("parameter", "time", "coordinate", "velocity", "place", "speed", "multiplier", "conditioning", "sampled")
 
 
 def _scalar(operator: Callable[..., Any]) -> Callable[..., Any]:
@@ -237,8 +237,16 @@ def conditioning(kind: str) -> Expression:
     return Expression("conditioning", kind)
 
 
-def fold(node: Any, leaf: Callable[[Expression], Any], operations: dict[str, Callable[..., Any]]) -> Any:
-    """Walk an expression from its leaves up, with any meaning of the operations."""
+def fold(
+    node: Any,
+    leaf: Callable[[Expression], Any],
+    operations: dict[str, Callable[..., Any]],
+    special: Callable[[Expression, list[Any]], Any] = lambda node, args: None,
+) -> Any:
+    """Walk an expression from its leaves up, with any meaning of the operations.
+
+    ``special`` may give the value of a node itself, from the values of its arguments.
+    """
     done: dict[int, Any] = {}
 
     def value(a: Any) -> Any:
@@ -256,7 +264,9 @@ def fold(node: Any, leaf: Callable[[Expression], Any], operations: dict[str, Cal
             if open_args:
                 stack.extend(open_args)
             else:
-                done[id(top)] = operations[top.op](*map(value, top.args))
+                args = [value(a) for a in top.args]
+                own = special(top, args)
+                done[id(top)] = operations[top.op](*args) if own is None else own
                 stack.pop()
     return value(node)
 

@@ -37,6 +37,9 @@ def text(node: Any) -> str:
         return f"lam[{node.args[0]} {node.args[1]}]"
     if node.op == "conditioning":
         return f"conditioning[{node.args[0]}]"
+    if node.op == "sampled":
+        controller, index = node.args
+        return f"Sampled({controller.name}){'' if controller.outputs == 1 or index is None else f'[{index}]'}"
     parts = [text(a) for a in node.args]
     if node.op in _INFIX:
         return f"({parts[0]} {_INFIX[node.op]} {parts[1]})"

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from closedchain.results.run import Run
 
 
-def outputs(segments: Sequence[Segment], p: np.ndarray) -> dict[str, np.ndarray]:
+def outputs(segments: Sequence[Segment]) -> dict[str, np.ndarray]:
     """All standard results at the samples of a run, each (time, size).
 
     ``lam`` has a column for every closure row; rows that are redundant or open have no force.
     """
-    pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, p) for s in segments]
+    pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, s.p) for s in segments]
     out = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     _continue_quaternions(segments[0].program, out["q"])
     return out
@@ -91,7 +91,7 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    pieces = [s.program.evaluate(frame, lambda: columns, s.trajectory.t, s.trajectory.x, run.p) for s in run.segments]
+    pieces = [s.program.evaluate(frame, lambda: columns, s.trajectory.t, s.trajectory.x, s.p) for s in run.segments]
     got = {name: np.concatenate([piece[name] for piece in pieces]) for name in columns}
     axes = list("xyz")
     return xarray.Dataset(

@@ -157,7 +157,7 @@ def _solve(
     """Wrenches of a piece of a run, whether they are unique in joint and in world axes, and the axes of the joints."""
     program, t = segment.program, segment.trajectory.t
     e = program.equations
-    got = program.evaluate("reactions", lambda: _columns(program, joints), t, segment.trajectory.x, p)
+    got = program.evaluate("reactions", lambda: _columns(program, joints), t, segment.trajectory.x, segment.p)
     n, nj = len(t), len(joints)
     wrench, axes = np.zeros((n, nj, 6)), np.zeros((n, nj, 3, 3))
     unique, unique_in_world = np.ones((nj, 6), bool), np.ones((nj, 6), bool)

@@ -160,7 +160,7 @@ def _force_error(run: Run, best: Run) -> float:
 
 def closing_forces(run: Run) -> np.ndarray:
     """``A' lam`` at the samples, (time, velocities)."""
-    return np.concatenate([_closing_forces(s.program, s.trajectory.t, s.trajectory.x, run.p) for s in run.segments])
+    return np.concatenate([_closing_forces(s.program, s.trajectory.t, s.trajectory.x, s.p) for s in run.segments])
 
 
 def _closing_forces(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:

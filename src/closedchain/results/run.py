@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, replace
 from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from closedchain.march.events import Happening
 from closedchain.march.segments import Segment, Task
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
-from closedchain.march.trajectory import Counts, Status
+from closedchain.march.trajectory import Counts, Status, total
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results import checks
@@ -27,6 +27,9 @@ from closedchain.results.evaluate import frame_motion, outputs
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+
+MANY = 100_000  # samples: with more, the checks look at some
 
 
 class Run:
@@ -57,7 +60,7 @@ class Run:
         self.program = segments[0].program
         self.solver, self.rtol, self.atol = task.solver, task.rtol, task.atol
         # the names that were in force when the run was made: the drawing may change later
-        self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=True))
+        self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=False))
 
     # ---- what happened ---------------------------------------------------------------------------------------------
 
@@ -69,7 +72,7 @@ class Run:
     @cached_property
     def x(self) -> np.ndarray:
         """States at the samples: ``q``, ``v``, and the work ``W``."""
-        return np.concatenate([s.program.whole(s.trajectory.t, s.trajectory.x, self.p) for s in self.segments])
+        return np.concatenate([s.program.whole(s.trajectory.t, s.trajectory.x, s.p) for s in self.segments])
 
     @property
     def status(self) -> Status:
@@ -94,14 +97,7 @@ class Run:
     @cached_property
     def counts(self) -> Counts:
         """What the run cost, all pieces together."""
-        each = [s.trajectory.counts for s in self.segments]
-        added = [f.name for f in fields(Counts) if f.name not in ("smallest_step", "largest_step")]
-        total = {name: sum(getattr(c, name) for c in each) for name in added}
-        moved = [c for c in each if c.steps]
-        smallest = min((c.smallest_step for c in moved), default=np.nan)
-        return Counts(
-            **total, smallest_step=smallest, largest_step=max((c.largest_step for c in moved), default=np.nan)
-        )
+        return total([s.trajectory.counts for s in self.segments])
 
     def sol(self, t: Any) -> np.ndarray:
         """The state between samples, if the run was made with ``dense_output=True``."""
@@ -114,12 +110,12 @@ class Run:
             if sol is not None:
                 inside = (t >= min(sol.t[0], sol.t[-1])) & (t <= max(sol.t[0], sol.t[-1]))
                 if inside.any():
-                    out[inside] = s.program.whole(t[inside], sol(t[inside]), self.p)
+                    out[inside] = s.program.whole(t[inside], sol(t[inside]), s.holding.at(t[inside]))
         return out
 
     @cached_property
     def _outputs(self) -> dict[str, np.ndarray]:
-        return outputs(self.segments, self.p)
+        return outputs(self.segments)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -139,12 +135,40 @@ class Run:
             raise ModelError(
                 f"the run has {len(self.t)} samples: its states are numbered 0 to {len(self.t) - 1}, not {index!r}"
             )
-        x = self.x[index]
-        times = np.cumsum([len(s.trajectory.t) for s in self.segments])
-        piece = self.segments[int(np.searchsorted(times, index % len(self.t), side="right"))]
-        topology = piece.program.equations.topology
-        q, v = x[: topology.nq].copy(), x[topology.nq : -1].copy()
-        return State(self.mechanism, q, v, dict(self.start.parameters), float(self.t[index]), piece.start.open_joints)
+        ends = np.cumsum([len(s.trajectory.t) for s in self.segments])
+        number = int(np.searchsorted(ends, index % len(self.t), side="right"))
+        piece = self.segments[number]
+        at = index % len(self.t) - (ends[number - 1] if number else 0)
+        t = float(piece.trajectory.t[at])
+        q, v, _ = piece.program.unpack(t, np.array(piece.trajectory.x[at]), self.p)
+        return State(self.mechanism, q, v, dict(self.start.parameters), t, piece.start.open_joints)
+
+    def window(self, begin: float | None = None, until: float | None = None, every: int = 1) -> Run:
+        """A part of the run: samples between two times, or every so manieth of them.
+
+        Of a run that was saved to disk only this part is read.
+        """
+        if not isinstance(every, int) or every < 1:
+            raise ModelError(f"every takes a whole number of samples, not {every!r}")
+        low = -np.inf if begin is None else begin
+        high = np.inf if until is None else until
+        pieces, passed = [], 0
+        for s in self.segments:
+            t = np.asarray(s.trajectory.t)
+            inside = np.flatnonzero((t >= min(low, high)) & (t <= max(low, high)))
+            chosen = inside[(inside + passed) % every == 0]
+            passed += len(t)
+            part = replace(s.trajectory, t=t[chosen], x=np.asarray(s.trajectory.x[chosen]), sol=None)
+            pieces.append(replace(s, trajectory=part))
+        if not any(len(s.trajectory.t) for s in pieces):
+            raise ModelError(
+                f"the run has no sample between {low:g} and {high:g} s: it goes from {self.t[0]:g} to {self.t[-1]:g}"
+            )
+        return Run(self.mechanism, pieces, self.record, self.p, self.task, self.seconds)
+
+    def thinned(self, most: int = MANY) -> Run:
+        """The run itself, or at most so many of its samples, equally spread."""
+        return self if len(self.t) <= most else self.window(every=-(-len(self.t) // most))
 
     def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
         """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.
@@ -174,8 +198,9 @@ class Run:
         return self.dataset["energy_error"]
 
     def complaints(self) -> list[str]:
-        """What is worse than the tolerance promises; empty for a good run."""
-        return checks.complaints(self, self._outputs)
+        """What is worse than the tolerance promises; empty for a good run. Of very many samples some are looked at."""
+        run = self.thinned()
+        return checks.complaints(run, run._outputs)
 
     @property
     def good(self) -> bool:

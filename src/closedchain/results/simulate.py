@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from closedchain._version import __version__
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
+from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, check_events
 from closedchain.march.inertia import weightless
-from closedchain.march.jacobian import jacobian
-from closedchain.march.segments import Refused, Task, march
+from closedchain.march.saving import Saving
+from closedchain.march.segments import March, Refused, Task
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
+from closedchain.march.times import Equal, Given
 from closedchain.model.mechanism import Mechanism
-from closedchain.results.checks import CLOSURE
 from closedchain.results.diagnose import explain
 from closedchain.results.run import Run
 
@@ -38,10 +44,11 @@ def simulate(
     until: float = 1.0,
     *,
     method: Formulation | None = None,
-    solver: str = "dop853",
+    solver: str | None = None,
     rtol: float = 1e-8,
     atol: float | None = None,
     t_eval: Any = None,
+    every: float | None = None,
     begin: float | None = None,
     events: Sequence[Event] = (),
     singularity: str = "pass",
@@ -51,6 +58,8 @@ def simulate(
     max_steps: int = 10_000_000,
     dense_output: bool = False,
     parameters: Mapping[str, float] | None = None,
+    save_to: str | Path | None = None,
+    save_every: float = 5.0,
     progress: Callable[[float, int], object] | None = None,
 ) -> Run:
     """Simulate the motion of a mechanism.
@@ -66,12 +75,14 @@ def simulate(
     method
         How loops are closed; default `Multipliers()`.
     solver
-        ``"dop853"``, ``"dopri5"``, or ``"rk4"`` with ``step``; for stiff equations ``"radau5"`` or ``"rodas5p"``, with
-        exact Jacobians.
+        A name from ``closedchain list solvers``. ``"dop853"`` (default) or ``"dopri5"``; for stiff equations
+        ``"radau5"`` or ``"rodas5p"``, with exact Jacobians; ``"auto"`` finds out itself, and says so in ``run.record``;
+        with ``step``: ``"rk4"``, ``"semi-implicit-euler"``, ``"rosenbrock2"``; ``"cvodes"`` and ``"idas"`` for a second
+        opinion. Methods that are differential-algebraic have solvers of their own.
     rtol, atol
         Tolerances of a step; atol defaults to rtol. For a fixed step they only say what accuracy is expected.
-    t_eval
-        Times at which the motion is kept; default: 201 equal ones.
+    t_eval, every
+        Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
     events
         `Event` objects: record, stop, or open and close joints when an expression passes zero.
     singularity
@@ -79,11 +90,15 @@ def simulate(
         by one, and keeps a record of the first; ``"warn"`` looks for all of them, also between steps, and warns;
         ``"stop"`` ends the run there with a sentence.
     step, first_step, max_step, max_steps
-        Limits of the steps; ``step`` for ``"rk4"`` only.
+        Limits of the steps; ``step`` for solvers with a fixed one only.
     dense_output
         Keep the solution between steps, as ``run.sol(t)``.
     parameters
         Parameter values for this run only; nothing is recompiled.
+    save_to, save_every
+        A folder: samples are written there as they come, so that a long run needs little memory, and every
+        ``save_every`` seconds what is needed to go on. The same call goes on where it was left, after Ctrl-C, a crash
+        or a power cut, to the same bits; of a finished run it gives the result at once.
     progress
         Called with the time reached and the number of steps, now and then.
 
@@ -100,6 +115,9 @@ def simulate(
     '2.829418'
     """
     method = Multipliers() if method is None else method
+    if not isinstance(method, Formulation):
+        raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
+    solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
     for name, value in (("first_step", first_step), ("max_step", max_step), ("max_steps", max_steps)):
         if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
@@ -110,8 +128,7 @@ def simulate(
         raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
     if progress is not None and not callable(progress):
         raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
-    if not isinstance(method, Formulation):
-        raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
+    check_match(method, solver, events, singularity, dense_output, save_to)
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
@@ -126,20 +143,21 @@ def simulate(
     p = parameter_vector(mechanism, start.parameters)
     if until < start.t:
         method = method.backward()
+    if step is not None:
+        method = method.tuned(step)
 
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
     program = compiled(start, method)
-    check_start(program, start, p, CLOSURE * rtol if method.drifts else 0.0)
+    check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
     if mechanism.tolerance > 0 and program.correct is not None:
         start = settled(program, start, p)
-    if SOLVERS[solver].implicit:
-        jacobian(program)  # compiled before the march begins
+    for_solver(solver, program, p)  # compiled before the march begins
     prepared = time.perf_counter()
     cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
     task = Task(
         until=until,
-        times=sample_times(start.t, until, t_eval),
+        times=sample_times(start.t, until, t_eval, every),
         method=method,
         solver=solver,
         rtol=rtol,
@@ -153,13 +171,16 @@ def simulate(
         max_steps=max_steps,
         progress=progress,
     )
+    if save_to is not None:
+        task = replace(task, saving=Saving(save_to, described(start, task, program), save_every))
+    marching = March(start, task, program)
     refusal = None
     try:
-        segments, record = march(start, task, program)
+        marching.run()
     except Refused as refused:
-        segments, record, refusal = refused.segments, refused.record, str(refused)
+        refusal = str(refused)
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
-    run = Run(mechanism, segments, record, p, task, seconds)
+    run = Run(mechanism, marching.segments, marching.record, p, task, seconds)
     if refusal is not None:
         raise RunError(f"{refusal}. {len(run.t)} samples up to t = {run.t[-1]:.6g} s are kept in the error's .run", run)
     if not run.ended_well:
@@ -169,8 +190,17 @@ def simulate(
     return run
 
 
-def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
+def sample_times(begin: float, until: float, t_eval: Any, every: float | None = None) -> Given | Equal:
     """The times at which the motion is kept."""
+    if every is not None:
+        if t_eval is not None:
+            raise ModelError("say t_eval or every, not both")
+        if not (isinstance(every, int | float | np.number) and every > 0):
+            raise ModelError(f"every must be a positive number of seconds between two samples, not {every!r}")
+        intervals = max(1, math.floor(abs(until - begin) / every * (1 + 1e-12)))
+        if abs(intervals * every - abs(until - begin)) <= 1e-9 * abs(until - begin):
+            return Equal(begin, until, intervals)
+        return Equal(begin, begin + np.sign(until - begin) * intervals * every, intervals)
     if t_eval is not None:
         try:
             times = np.asarray(t_eval, float)
@@ -185,8 +215,55 @@ def sample_times(begin: float, until: float, t_eval: Any) -> np.ndarray:
             )
         if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
             raise ModelError("t_eval must go strictly from the beginning of the run to its end")
-        return times
-    return np.linspace(begin, until, SAMPLES) if until != begin else np.array([begin])
+        return Given(times)
+    return Given(np.linspace(begin, until, SAMPLES) if until != begin else np.array([begin]))
+
+
+def usual_solver(method: Formulation) -> str:
+    """The solver that is taken if none is named."""
+    return method.solvers[0] if method.solvers else "dop853"
+
+
+def check_match(
+    method: Formulation, solver: str, events: Any, singularity: str, dense_output: bool, save_to: Any
+) -> None:
+    """Say which solver a method needs, and what a solver cannot do."""
+    name, home = type(method).__name__, SOLVERS[solver]
+    if method.solvers is not None and solver not in method.solvers:
+        raise ModelError(f"{name} is differential-algebraic: take solver={' or '.join(map(repr, method.solvers))}")
+    if home.needs == "index3" and (method.solvers is None or solver not in method.solvers):
+        raise ModelError(f"solver {solver!r} marches the index-3 form alone: take method=cc.Index3()")
+    if save_to is not None and dense_output:
+        raise ModelError("dense_output keeps all steps in memory; a run that is saved keeps samples: say every=...")
+    if home.driver:
+        for what, asked in (("events", bool(events)), ("dense_output", dense_output), ("save_to", save_to is not None)):
+            if asked:
+                raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}, without {what}")
+        if singularity != "pass":
+            raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}: it does not look for poses")
+
+
+def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
+    """What a run is, in words by name; a saved run goes on only where all of them are the same."""
+    m = start.mechanism
+    numbers = hashlib.sha256(start.q.tobytes() + start.v.tobytes()).hexdigest()[:16]
+    times = task.times
+    kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
+    return {
+        "mechanism": f"{m.name!r} with {program.rhs.counts.total} operations",
+        "coordinates": ", ".join(program.equations.topology.q_labels),
+        "parameters": json.dumps(m.parameters.merged(start.parameters)),
+        "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
+        "until": repr(float(task.until)),
+        "method": repr(task.method),
+        "solver": task.solver,
+        "tolerances": f"rtol {task.rtol!r}, atol {task.atol!r}",
+        "steps": f"{task.step}, {task.first_step}, {task.max_step}, {task.max_steps}",
+        "samples": f"{kept}",
+        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
+        "singularity": task.singularity,
+        "closedchain": __version__,
+    }
 
 
 def check_options(

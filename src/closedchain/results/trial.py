@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import statistics
-import time
 import warnings
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 
 import numpy as np
 
@@ -14,9 +13,11 @@ from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled
 from closedchain.march.integrate import integrate
+from closedchain.march.segments import March
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
 from closedchain.march.tableaus import DOP853, DOPRI5, RK4
+from closedchain.march.times import Given
 from closedchain.march.trajectory import Status, Trajectory
 from closedchain.native.counts import OperationCounts
 from closedchain.results.run import Run
@@ -118,39 +119,39 @@ class Cost:
 def cost(run: Run, repeats: int = 1) -> Cost:
     """March once more along a run, piece by piece, with nothing else around it."""
     times: list[float] = []
+    task = replace(run.task, times=Given(np.empty(0)), events=(), singularity="pass", dense_output=False, saving=None)
     while not times or (len(times) < repeats and times[-1] < LONG):
-        clock = time.perf_counter()
-        pieces = [_again(run, i, samples=False) for i in range(len(run.segments))]
-        times.append(time.perf_counter() - clock)
+        march = March(run.start, task, run.program)
+        march.run()
+        pieces = [s.trajectory for s in march.segments]
+        times.append(sum(piece.seconds for piece in pieces))
     kinds = operations(run)
     corrections = [piece.counts.corrections for piece in pieces]
-    each = [s.program.correct.counts.total if s.program.correct else 0 for s in run.segments]
+    each = [s.program.correct.counts.total if s.program.correct else 0 for s in march.segments]
     evaluations = sum(piece.counts.evaluations for piece in pieces)
     total = evaluations * kinds["total"] + sum(n * one for n, one in zip(corrections, each, strict=True))
-    if SOLVERS[run.task.solver].implicit:
+    if any(SOLVERS[s.solver].implicit for s in march.segments):
         total = float("nan")
     return Cost(statistics.median(times), evaluations, sum(corrections), kinds, total)
 
 
-def _again(run: Run, index: int, samples: bool) -> Trajectory:
-    """The same piece of a run once more: with the ends of its steps as samples, or with none."""
-    segment, task = run.segments[index], run.task
+def _steps(run: Run) -> Trajectory:
+    """The first piece of a run once more, with the ends of its steps as samples."""
+    segment, task = run.segments[0], run.task
     program, start = segment.program, segment.start
-    last = index + 1 == len(run.segments)
     return integrate(
-        task.solver,
+        segment.solver,
         program.rhs.address,
         program.pack(start.q, start.v),
-        (start.t, task.until if last else run.segments[index + 1].start.t),
+        (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),
         program.rhs.prepare(run.p),
         rtol=task.rtol,
         atol=task.atol,
-        t_eval=None if samples else [],
         step=task.step,
         max_steps=task.max_steps,
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(run.p) if program.correct else None,
-        **for_solver(task.solver, program, run.p),
+        **for_solver(segment.solver, program, run.p),
     )
 
 
@@ -178,7 +179,7 @@ def newton_steps(run: Run) -> float:
     tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.task.solver)
     if tableau is None:  # stages of implicit solvers are corrected themselves until they fit
         return 1.0
-    path = _again(run, 0, samples=True)
+    path = _steps(run)
     # the stages of each step, as the integrator makes them
     stages = int(np.flatnonzero(tableau.b)[-1]) + 1
     w = rhs.prepare(run.p)

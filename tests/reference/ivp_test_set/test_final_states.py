@@ -11,7 +11,7 @@ from closedchain.march.integrate import integrate
 from closedchain.march.solvers import SOLVERS
 
 DATA = json.loads((Path(__file__).parent / "final_states.json").read_text(encoding="utf-8"))
-IMPLICIT = [name for name, solver in SOLVERS.items() if solver.implicit]
+IMPLICIT = [name for name, solver in SOLVERS.items() if solver.implicit and solver.adaptive and solver.general]
 
 _F = numba.types.CPointer(numba.float64)
 rhs = numba.cfunc(numba.void(_F, _F, _F, _F))

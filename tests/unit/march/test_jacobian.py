@@ -171,3 +171,22 @@ def test_of_equations_with_and_without_a_massless_body():
         wanted, _ = differences(program, 0.0, x, p, np.eye(len(x)))
         # the differences are good to rounding over their step
         np.testing.assert_allclose(J, wanted, atol=1e-7 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "rrr3", "gough_stewart"])
+def test_with_algebraic_states(name):
+    """Equations without a rate have their rows, too; here with unknowns that solve nothing."""
+    m = getattr(cc.library, name)()
+    start = m.assemble()
+    program = compiled(start, cc.GGL())
+    p = parameter_vector(m, start.parameters)
+    rng = np.random.default_rng(3)
+    x = program.pack(start.q, start.v)
+    x[len(start.q) :] = rng.normal(size=len(x) - len(start.q))
+    J, h = jacobian(program), 1e-6
+    wanted = [(program.rhs(0.3, x + h * d, p) - program.rhs(0.3, x - h * d, p)) / (2 * h) for d in np.eye(len(x))]
+    # central differences, as above
+    np.testing.assert_allclose(J.matrix(0.3, x, p).T, wanted, atol=1e-7 * max(1.0, np.abs(wanted).max()))
+    unknowns = np.arange(len(x) - 1 - program.closed.algebraic, len(x) - 1)
+    np.testing.assert_array_equal(np.flatnonzero(J.structure.mass == 0), unknowns)
+    assert set(unknowns) <= set(J.structure.kept)

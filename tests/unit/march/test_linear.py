@@ -107,3 +107,38 @@ def test_steps_so_long_that_the_elimination_would_lose_digits():
     linear.evaluate(from_parameters.address, np.zeros(1), np.ones(2), np.array([3.0, -1.0, 1.0, -1.0]), plan, room)
     assert linear.factor(plan, room, room.real, room.pivots[0], 1e-3)
     assert not linear.factor(plan, room, room.real, room.pivots[0], 1e-5)
+
+
+@pytest.mark.parametrize(("free", "held"), [(2, 1), (5, 2), (12, 8)])
+@pytest.mark.parametrize("g", [0.3, 1e4])
+def test_algebraic_states(free, held, g):
+    """The pattern of a mechanism with multipliers: ``[M A'; A 0]``, and coordinates that are eliminated by hand.
+
+    A multiplier has no entry in its diagonal, neither of E nor of J.
+    """
+    rng = np.random.default_rng(free)
+    n = 2 * free + held + 1
+    v, lam = slice(free, 2 * free), slice(2 * free, n - 1)
+    J = np.zeros((n, n))
+    J[:free, v] = np.eye(free)
+    J[v, : 2 * free] = rng.normal(size=(free, 2 * free))
+    A = rng.normal(size=(held, free))
+    J[v, lam], J[lam, v] = A.T, A
+    J[-1, :free] = rng.normal(size=free)
+    pattern = J != 0
+    plan = structure(pattern, range(free), algebraic=range(2 * free, n - 1))
+    np.testing.assert_array_equal(plan.mass, np.append(np.repeat([1.0, 0.0], [2 * free, held]), 1.0))
+    room = linear.room(plan, n)
+    w = np.concatenate([[plan.entries[0]], J.T[pattern.T]])
+    assert linear.evaluate(from_parameters.address, np.zeros(1), np.ones(n), w, plan, room)
+    for shift, factors, pivots, b in (
+        (g, room.real, room.pivots[0], room.b),
+        (g + 0.7j * g, room.complex, room.pivots[1], room.c),
+    ):
+        r = rng.normal(size=n).astype(factors.dtype)
+        z = r.copy()
+        assert linear.factor(plan, room, factors, pivots, shift)
+        linear.solve(plan, room, factors, pivots, shift, z, b)
+        matrix = shift * np.diag(plan.mass) - J
+        # backward stable, as above
+        assert np.abs(matrix @ z - r).max() < 1e-12 * np.abs(matrix).sum(axis=1).max() * np.abs(z).max()

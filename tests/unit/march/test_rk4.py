@@ -42,6 +42,16 @@ def test_four_evaluations_a_step():
     assert counts.evaluations == 4 * counts.steps + 1 and counts.rejections == 0
 
 
+def test_two_corrections_a_step():
+    x0 = problems.pendulum_exact(np.array(0.0), 9.81)
+    run = integrate(
+        "rk4", problems.pendulum.address, x0, (0.0, 1.0), [9.81], step=0.01, correct=problems.on_circle.address
+    )
+    assert run.counts.corrections == 2 * run.counts.steps
+    p, v = run.x[:, :2], run.x[:, 2:]
+    assert max(np.abs((p * p).sum(1) - 1).max(), np.abs((p * v).sum(1)).max()) < 1e-14
+
+
 def test_one_step_by_hand():
     h, A = 0.1, np.array([[0.0, 1.0], [-4.0, 0.0]])
     series = sum(np.linalg.matrix_power(h * A, k) / f for k, f in enumerate([1, 1, 2, 6, 24]))

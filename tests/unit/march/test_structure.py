@@ -66,3 +66,34 @@ def test_limbs_before_what_they_share():
 def test_patterns_are_square():
     with pytest.raises(ValueError, match="square"):
         structure(np.ones((2, 3), bool))
+
+
+def test_algebraic_states_are_kept():
+    """A multiplier is neither eliminated by 1/g nor left for the end, even if nothing depends on it."""
+    pattern = np.zeros((4, 4), bool)
+    pattern[0, 1] = pattern[1, 0] = pattern[2, 1] = True  # nothing depends on states 2 and 3
+    plan = structure(pattern, coordinates=[0, 2], algebraic=[2])
+    assert sorted(plan.kept) == [1, 2]
+    np.testing.assert_array_equal(plan.first, [0])
+    np.testing.assert_array_equal(plan.tail, [3])
+    np.testing.assert_array_equal(plan.mass, [1, 1, 0, 1])
+    np.testing.assert_array_equal(structure(pattern, coordinates=[0, 2]).mass, 1.0)
+
+
+def test_multipliers_wait_for_an_entry_in_the_diagonal():
+    """``[M A'; A 0]`` with a multiplier of few neighbours: by degree alone it would be first."""
+    n = 4
+    pattern = np.zeros((n + 1, n + 1), bool)
+    pattern[:n, :n] = True
+    pattern[1, n] = pattern[n, 1] = True
+    assert minimum_degree(pattern)[0] == n
+    ready = np.append(np.ones(n, bool), False)
+    order = minimum_degree(pattern, ready)
+    assert sorted(order) == list(range(n + 1)) and order.index(n) > order.index(1)
+    assert structure(pattern, algebraic=[n]).kept.tolist() == order
+
+
+def test_an_order_is_found_where_no_diagonal_helps():
+    """Two unknowns that determine each other crosswise: row pivots have to do it."""
+    pattern = np.array([[0, 1], [1, 0]], bool)
+    assert sorted(structure(pattern, algebraic=[0, 1]).kept) == [0, 1]

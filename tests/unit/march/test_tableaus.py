@@ -7,7 +7,7 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from closedchain.march.tableaus import DOP853, DOPRI5, RADAU5, RK4, RODAS5P
+from closedchain.march.tableaus import DOP853, DOPRI5, RADAU5, RK4, RODAS5P, ROSENBROCK2
 
 ALL = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}
 # decimals have 16 correct digits, the largest coefficients of dop853 are about 400
@@ -238,3 +238,49 @@ def test_dense_output_of_rodas5p(theta):
     weights = theta * (B + (1 - theta) * (D[0] + theta * (D[1] + theta * D[2])))
     for tree in up_to(4):
         assert abs(weights @ rosenbrock_weight(tree) - theta ** nodes(tree) / density(tree)) < LOOSE, tree
+
+
+# the Rosenbrock method with two stages, in its own letters again
+
+PAIR = np.linalg.inv(np.eye(2) / ROSENBROCK2.gamma - ROSENBROCK2.C)
+PAIR_ALPHA = ROSENBROCK2.A @ PAIR
+PAIR_B = ROSENBROCK2.b @ PAIR
+
+
+def test_rosenbrock2_has_order_2():
+    beta = PAIR_ALPHA + PAIR
+    assert abs(PAIR_B.sum() - 1) < TOLERANCE
+    assert abs(PAIR_B @ beta.sum(axis=1) - 1 / 2) < TOLERANCE
+    # and no more: the two trees with three nodes
+    assert abs(PAIR_B @ PAIR_ALPHA.sum(axis=1) ** 2 - 1 / 3) > 0.05
+    assert abs(PAIR_B @ beta @ beta.sum(axis=1) - 1 / 6) > 0.01
+    np.testing.assert_allclose(PAIR_ALPHA.sum(axis=1), ROSENBROCK2.c, atol=1e-15)
+    np.testing.assert_allclose(PAIR.sum(axis=1), ROSENBROCK2.d, atol=1e-15)
+
+
+def test_rosenbrock2_is_l_stable():
+    beta = PAIR_ALPHA + PAIR
+
+    def R(z):
+        return 1 + z * PAIR_B @ np.linalg.solve(np.eye(2) - z * beta, np.ones(2))
+
+    assert all(abs(R(1j * y)) <= 1 + 1e-12 for y in np.geomspace(1e-3, 1e6, 400))
+    assert abs(R(-1e9)) < 1e-8
+
+
+def test_rosenbrock2_and_stiff_springs():
+    """The two conditions of its docstring; the method of Verwer et al. (alpha_21 = 1, b_2 = 1/2) is far off."""
+
+    def conditions(alpha, b, gamma=ROSENBROCK2.gamma):
+        B = b * alpha**2
+        return 1 - B * (1 - gamma) / (2 * gamma**2), (1 - B / gamma) * (1 / 2 - B / gamma) + B * alpha
+
+    np.testing.assert_allclose(conditions(PAIR_ALPHA[1, 0], PAIR_B[1]), 0, atol=1e-14)
+    assert min(np.abs(conditions(1, 1 / 2))) > 1
+
+
+@pytest.mark.parametrize("theta", [0.1, 0.37, 0.5, 0.8, 1.0])
+def test_dense_output_of_rosenbrock2(theta):
+    weights = theta * (PAIR_B + (1 - theta) * ROSENBROCK2.D[0] @ PAIR)
+    assert abs(weights.sum() - theta) < TOLERANCE
+    assert abs(weights @ (PAIR_ALPHA + PAIR).sum(axis=1) - theta**2 / 2) < TOLERANCE

@@ -1,0 +1,69 @@
+"""Joints that open and close during a run, and the impulse that makes velocities consistent.
+
+The theory is in ``docs/theory/closures.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from closedchain.close.formulation import Formulation
+from closedchain.errors import ModelError
+from closedchain.march.closing import Closing
+from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.events import Event, Happening, Switch
+from closedchain.march.state import State, parameter_vector
+
+
+def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
+    """Open and close joints; where some close, one impulse P makes all velocities consistent.
+
+    With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the
+    velocities less. Springs need no impulse; what those of an opened joint had stored is lost.
+    """
+    name = ", ".join(event.name for event in events)
+    closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
+    opening = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.open)
+    open_joints = tuple(sorted((set(state.open_joints) - set(closing)) | set(opening)))
+    after = replace(state, open_joints=open_joints)
+    program = compiled(after, method)
+    e = program.equations
+    p = parameter_vector(state.mechanism, state.parameters)
+    terms = e.function("impact", {"M": e.M, "A": e.closure.A, "c": e.closure.c, "c_t": e.closure.c_t})
+    M, A, c, c_t = (np.array(x) for x in terms(state.t, state.q, state.v, p))
+    rows = list(program.rows)
+    Closing(e, p, time=state.t, open_joints=open_joints).check_fixed()
+    new = [i for i in program.active if e.closure.joints[i] in closing]
+    gap = float(np.abs(c.ravel()[new]).max(initial=0.0))
+    if gap > 1e-6:
+        joint = e.closure.joints[new[int(np.argmax(np.abs(c.ravel()[new])))]]
+        raise ModelError(
+            f"event {name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
+            f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"
+        )
+    rows = [] if method.all_rows else rows
+    A, slip = A[rows], A[rows] @ state.v + c_t.ravel()[rows]
+    K = np.block([[M, A.T], [A, np.zeros((len(rows), len(rows)))]])
+    solution = np.linalg.lstsq(K, np.concatenate([np.zeros(len(M)), -slip]), rcond=1e-12)[0]
+    v, impulse = state.v + solution[: len(M)], solution[len(M) :]
+    before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
+    stored = [_stored(compiled(x, method), x, p) for x in (state, after)]
+    labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
+    numbers = {
+        "impulse": dict(zip(labels, impulse.tolist(), strict=True)),
+        "kinetic_before": before,
+        "kinetic_after": now,
+        "lost": before - now + stored[0] - stored[1],
+    }
+    words = [f"{j!r} closes" for j in closing] + [f"{j!r} opens" for j in opening]
+    text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {numbers['lost']:.6g} J"
+    return replace(after, v=v), Happening(state.t, name, text, numbers)
+
+
+def _stored(program: Compiled, state: State, p: np.ndarray) -> float:
+    """Energy in springs that close loops."""
+    x = program.pack(state.q, state.v)
+    got = program.evaluate("stored", lambda: {"E": program.closed.stored}, np.array([state.t]), x[None], p)
+    return float(got["E"][0, 0, 0])

@@ -1,0 +1,303 @@
+"""The loop around a solver's `advance`: samples are taken over, events looked for, held numbers changed, states saved.
+
+All that a run remembers between two calls of `advance` lies in arrays. Saved and loaded, they let it go on in another
+process with the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from closedchain.march.arguments import fixed_steps
+from closedchain.march.solvers import Solver
+from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
+
+Hold = Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]
+
+
+class HoldError(Exception):
+    """What is to be held from now on cannot be found; the run ends here, and keeps what it has."""
+
+
+class Integration:
+    """One run: its records, its room, and what is called on the way (see the arguments of `integrate`)."""
+
+    def __init__(
+        self,
+        method: Solver,
+        addresses: tuple[int, int],
+        parameters: dict[str, np.ndarray],
+        extra: tuple[Any, ...],
+        x: np.ndarray,
+        t_span: tuple[float, float],
+        atol: np.ndarray,
+        times: Any,
+        window: int,
+        options: np.ndarray,
+        state: np.ndarray,
+        dense_output: bool,
+    ) -> None:
+        self.method, self.addresses, self.parameters, self.extra = method, addresses, parameters, extra
+        self.x, self.start, self.atol, self.times, self.window = x, x.copy(), atol, times, window
+        self.t0, self.t1 = t_span
+        self.options, self.state, self.o, self.s = options, state, options[0], state[0]
+        self.step = float(self.o["step"])  # as it was asked for; between two changes a whole number of them must fit
+        self.dense_output = dense_output
+        self.hold: Hold | None = None
+        self.watch: Callable[[DenseOutput], float | None] | None = None
+        self.look: Callable[[float, np.ndarray, float], Status | None] | None = None
+        self.keep: Callable[[np.ndarray, np.ndarray], object] | None = None
+        self.checkpoint: Callable[[Callable[[], dict[str, np.ndarray]]], object] | None = None
+        self.progress: Callable[[float, int], object] | None = None
+
+        # room for everything
+        self.advance, home = method.load()
+        n, attempts = x.size, int(self.o["attempts"])
+        self.work = np.zeros((home.WORK_ROWS, n))
+        self.rows = self.work[home.WORK_ROWS - home.DENSE_ROWS :]  # the polynomial of a step comes last
+        self.step_t = np.empty(attempts)
+        self.step_x = np.empty((attempts if self.o["keep_states"] else 0, n))
+        self.dense = np.empty((attempts if self.o["keep_dense"] else 0, home.DENSE_ROWS, n))
+
+        # where it is
+        self.next_change = np.inf * (1.0 if self.t1 >= self.t0 else -1.0)
+        self.handed_over = 0  # samples
+        self.steps_booked = 0
+        self.last_end = self.t0
+        self.chunks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.seconds = 0.0
+        self.trouble = ""  # of what should have been held
+
+    # ---- the loop ----------------------------------------------------------------------------------------------------
+
+    def march(self, resume: dict[str, np.ndarray] | None = None) -> Trajectory:
+        """From the start, or from where an earlier run was left, to the end."""
+        s = self.s
+        try:
+            if resume is None:
+                self._begin()
+            else:
+                self._restore(resume)
+            while s["status"] == Status.running:
+                clock = time.perf_counter()
+                self.advance(
+                    *self.addresses, self.parameters["w"], self.parameters["w_correct"], self.atol, self.t_eval,
+                    self.samples, self.options, self.state, self.x, self.work, self.step_t, self.step_x, self.dense,
+                    *self.extra,
+                )  # fmt: skip
+                self.seconds += time.perf_counter() - clock
+                stop = self._book()
+                if stop is not None:
+                    return self._cut_short(stop)
+                self._turn_over()
+                if s["status"] == Status.finished and s["t"] != self.t1:
+                    self._change()
+                if self.look is not None and s["status"] == Status.running:
+                    s["status"] = self.look(float(s["t"]), self.x, float(s["h"])) or Status.running
+                if self.progress is not None:
+                    self.progress(float(s["t"]), int(s["steps"]))
+                if self.checkpoint is not None and s["status"] == Status.running:
+                    self.checkpoint(self._snapshot)
+        except KeyboardInterrupt:
+            self._book(interrupted=True)
+            if s["status"] == Status.running:
+                s["status"] = Status.interrupted
+        return self._trajectory()
+
+    def _begin(self) -> None:
+        from closedchain.march import step_control
+
+        self._open_window()
+        if len(self.t_eval) and self.t_eval[0] == self.t0:
+            self.samples[0] = self.start
+            self.s["next_sample"] = 1
+        if self.t0 == self.t1:
+            self.s["status"] = Status.finished
+            return
+        self._ask()
+        if self.s["status"] == Status.running:
+            order = float(self.method.error_order)
+            step_control.begin(
+                self.addresses[0], self.parameters["w"], self.atol, self.options, self.state, self.x, self.work, order
+            )
+
+    def _book(self, interrupted: bool = False) -> float | None:
+        """Keep the latest steps, and show them to the watcher; the time at which it wants to stop, or None."""
+        # also right when a Ctrl-C fell between a call and its booking
+        done = int(self.s["steps"]) - self.steps_booked
+        self.steps_booked += done
+        ends, dense = self.step_t[:done].copy(), self.dense[:done].copy()
+        stop = None
+        if done and self.watch is not None and not interrupted:
+            self.latest = DenseOutput(np.concatenate([[self.last_end], ends]), dense)
+            stop = self.watch(self.latest)
+        if done:
+            self.last_end = ends[-1]
+        if self.keep is None:
+            self.chunks.append((ends, self.step_x[:done].copy(), dense if self.dense_output else dense[:0]))
+        return stop
+
+    # ---- what is held ------------------------------------------------------------------------------------------------
+
+    def _ask(self) -> bool:
+        """Ask what holds from here on, and until when; whether anything has changed."""
+        renewed: dict[str, np.ndarray] | None = None
+        if self.hold is not None:
+            try:
+                self.next_change, renewed = self.hold(float(self.s["t"]), self.x)
+            except HoldError as error:
+                self.s["status"] = Status.controller
+                self.trouble = str(error)
+                return False
+        for name, values in (renewed or {}).items():
+            np.copyto(self.parameters[name], values)
+        begin, forward = float(self.s["t"]), 1.0 if self.t1 >= self.t0 else -1.0
+        end = self.next_change if forward * (self.t1 - self.next_change) > 0 else self.t1
+        self.o["t0"], self.o["t1"], self.o["direction"] = begin, end, forward
+        if not self.method.adaptive:
+            self.o["fixed_steps"], self.o["step"] = fixed_steps(self.step, abs(end - begin))
+            self.o["steps_before"] = self.s["steps"]
+        return bool(renewed)
+
+    def _change(self) -> None:
+        """Steps have ended where something that is held changes: go on with the new values."""
+        from closedchain.march import implicit, step_control
+
+        s = self.s
+        s["status"] = Status.running
+        changed = self._ask()
+        s["h"] = max(s["h"], s["wanted"])  # the last step was shortened to end here
+        if changed and s["status"] == Status.running:
+            s["restarted"], s["err_old"] = 1, 1e-4
+            for array in self.extra:
+                if isinstance(array, np.ndarray) and array.dtype == implicit.MEMORY:
+                    array["age"], array["h"], array["h_shape"] = implicit.STALE, 0.0, 0.0
+            step_control.renew(self.addresses[0], self.parameters["w"], self.state, self.x, self.work)
+
+    # ---- samples -----------------------------------------------------------------------------------------------------
+
+    def _open_window(self) -> None:
+        """Room for the samples that come next: all of them, unless they are handed over on the way."""
+        first = self.handed_over
+        last = len(self.times) if self.keep is None else min(first + self.window, len(self.times))
+        self.t_eval = np.ascontiguousarray(self.times[first:last], dtype=float)
+        self.samples = np.empty((last - first, self.x.size))
+        self.o["more_samples"] = last < len(self.times)
+        self.s["next_sample"], self.s["full"] = 0, 0
+
+    def _turn_over(self) -> None:
+        """Hand over full windows."""
+        from closedchain.march.project import more_samples
+
+        while self.s["full"]:
+            self._hand_over()
+            more_samples(
+                self.addresses[1], self.parameters["w_correct"], self.t_eval, self.samples, self.options, self.state,
+                self.rows, self.x,
+            )  # fmt: skip
+        if self.s["status"] == Status.paused:
+            self.s["status"] = Status.running
+
+    def _hand_over(self) -> None:
+        assert self.keep is not None
+        filled = int(self.s["next_sample"])
+        self.keep(self.t_eval[:filled], self.samples[:filled])
+        self.handed_over += filled
+        self._open_window()
+
+    # ---- to go on another day ----------------------------------------------------------------------------------------
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """All that the numbers to come depend on, by name; parameters follow from what is held."""
+        found = {"options": self.options, "state": self.state, "x": self.x, "work": self.work, "start": self.start}
+        for i, part in enumerate(self.extra):
+            if isinstance(part, np.ndarray):
+                found[f"extra{i}"] = part
+            elif isinstance(part, tuple):
+                found |= {f"extra{i}.{name}": x for name, x in part._asdict().items()}  # type: ignore[attr-defined]
+        return found
+
+    def _snapshot(self) -> dict[str, np.ndarray]:
+        """A copy of everything; samples so far are handed over first."""
+        if self.keep is not None and self.s["next_sample"]:
+            self._hand_over()
+        place = np.array([self.handed_over, self.next_change, self.last_end])
+        return {name: array.copy() for name, array in self._arrays().items()} | {"place": place}
+
+    def _restore(self, saved: dict[str, np.ndarray]) -> None:
+        for name, array in self._arrays().items():
+            np.copyto(array, saved[name])
+        handed_over, self.next_change, self.last_end = (float(x) for x in saved["place"])
+        self.handed_over = int(handed_over)
+        self.steps_booked = int(self.s["steps"])
+        more = int(self.o["more_samples"])
+        self._open_window()
+        assert more or len(self.t_eval) == len(self.times) - self.handed_over
+
+    # ---- what comes of it --------------------------------------------------------------------------------------------
+
+    def _taken(self, end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Samples (times, states), and the ends of steps."""
+        parts = list(zip(*self.chunks, strict=True)) if self.chunks else [(), ()]
+        steps_t = np.concatenate([np.empty(0), *parts[0]])
+        if self.o["keep_states"]:
+            states = np.concatenate([self.start[None], *parts[1]])
+            return np.concatenate([[self.t0], steps_t]), states, steps_t
+        reached = int(self.s["next_sample"])
+        return self.t_eval[:reached].copy(), self.samples[:reached].copy(), steps_t
+
+    def _sol(self, steps_t: np.ndarray) -> DenseOutput | None:
+        if not self.dense_output or not len(steps_t):
+            return None
+        return DenseOutput(np.concatenate([[self.t0], steps_t]), np.concatenate([c[2] for c in self.chunks]))
+
+    def _counts(self) -> Counts:
+        s = self.s
+        memory = next((a[0] for a in self.extra if isinstance(a, np.ndarray) and a.dtype.names), None)
+        return Counts(
+            *(int(s[name]) for name in ("steps", "rejections", "evaluations", "corrections")),
+            *(float(s[name]) if s["steps"] else np.nan for name in ("h_min", "h_max")),
+            *(() if memory is None else (int(memory["jacobians"]), int(memory["factorisations"]))),
+        )
+
+    def _trajectory(self) -> Trajectory:
+        """Put the pieces together."""
+        s = self.s
+        t, states, steps_t = self._taken(self.t1)
+        counts, sol = self._counts(), self._sol(steps_t)
+        status = Status(int(s["status"]))
+        if status is Status.finished:
+            message = f"reached t = {float(self.t1)}"
+            return Trajectory(t, states, steps_t, counts, status, message, None, sol, seconds=self.seconds)
+        index = int(s["bad_index"]) if status is Status.nan and s["bad_index"] >= 0 else None
+        what, advice = SENTENCES[status]
+        entry = "" if index is None else f" (entry {index})"
+        message = f"at t = {float(s['t'])} {self.trouble or what}{entry}: {advice}"
+        failure = Failure(float(s["t"]), self.x.copy(), index, advice)
+        pivot, h = float(s["pivot"]), float(s["h"]) or None
+        return Trajectory(t, states, steps_t, counts, status, message, failure, sol, pivot, h, self.seconds)
+
+    def _cut_short(self, stop: float) -> Trajectory:
+        """The trajectory up to the time that the watcher gave."""
+        t, states, steps_t = self._taken(stop)
+        end = self.latest(stop)
+        forward = 1.0 if stop >= self.t0 else -1.0
+        kept = forward * t < forward * stop
+        ends = steps_t[forward * steps_t < forward * stop]
+        what, advice = SENTENCES[Status.event]
+        return Trajectory(
+            np.append(t[kept], stop),  # the event itself is a sample
+            np.concatenate([states[kept], end[None]]),
+            np.append(ends, stop),
+            self._counts(),
+            Status.event,
+            f"at t = {float(stop)} {what}: {advice}",
+            Failure(float(stop), end, None, advice),
+            self._sol(steps_t),
+            next_step=float(self.s["h"]) or None,
+            seconds=self.seconds,
+        )
