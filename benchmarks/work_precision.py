@@ -3,7 +3,7 @@
 ``python -m benchmarks.work_precision`` measures for some minutes. With ``--markdown docs/reference/work-precision.md``
 it also writes the tables of that page, all runs beside it (``work-precision.json``) and the pictures.
 
-What a time is: that of the march alone, without samples; the fastest of some, in which nobody else had the processor.
+What a time is: that of the march alone, without samples; the fastest of some, less what others had of it.
 
 What an error is: the largest deviation of a coordinate (rad or m) from an exact formulation at rtol 1e-13, over all
 samples. Springs are compared with the same motion of rigid joints; in addition with their own motion at a tight
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -61,7 +61,7 @@ STEPS = {1: (1000, 4, 4), 2: (125, 4, 5), 4: (16, 2, 11)}
 TIGHT = 1e-12  # of the motion of springs that their integration is measured with
 PATIENCE = 5.0  # s: a formulation and solver that took longer are not asked for more
 MOST_STEPS = 2_000_000
-CALM = 0.95  # of a processor: with less, somebody else was there
+SLICE = 2e-3  # s: what takes longer is interrupted as soon as others want the processor, too
 GOALS = (1e-4, 1e-8)
 
 
@@ -160,7 +160,7 @@ def follow(
         for ask in asked(solver, until, tolerances):
             outcome = attempt(start, until, trial(method, solver, ask))
             if outcome.run is None or outcome.failure:
-                points.append(Point(name, solver, ask, k, failure=outcome.failure.partition(". ")[0][:160]))
+                points.append(Point(name, solver, ask, k, failure=outcome.failure.partition(". ")[0][:100]))
                 if outcome.run is None:  # it was refused, and will be at every tolerance
                     break
             else:
@@ -191,18 +191,18 @@ def measured(run: Run, name: str, k: float | None, ask: float, best: Run, own: R
 
 
 def timed(run: Run, repeats: int) -> tuple[Cost, float]:
-    """What a march costs, and the shortest of its times, s; times in which others had the processor do not count."""
-    undisturbed, others = [], []
-    for _ in range(3 * repeats):
+    """What a march costs, and the shortest of its times, s, as far as the process had the processor."""
+    times = []
+    for _ in range(repeats):
         clock, processor = time.perf_counter(), time.thread_time()
         spent = cost(run)
         passed = time.perf_counter() - clock
         share = min(1.0, (time.thread_time() - processor) / passed)
         seconds = spent.seconds or passed  # what other drivers do not tell is nearly all of it
-        (undisturbed if share > CALM else others).append(share * seconds)
-        if len(undisturbed) == repeats or seconds > LONG:
+        times.append(seconds if seconds < SLICE else share * seconds)
+        if seconds > LONG:
             break
-    return spent, min(undisturbed) if undisturbed else statistics.median(others)
+    return spent, min(times)
 
 
 # ---- operations ------------------------------------------------------------------------------------------------------
@@ -286,11 +286,16 @@ def index_3(run: Run, spent: Cost) -> float:
 # ---- the measurements ------------------------------------------------------------------------------------------------
 
 
+def tell(what: str) -> None:
+    """Say what comes next, beside the results."""
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
+
+
 def diagram(results: Results, name: str, quick: bool) -> None:
     """All formulations and solvers on one mechanism."""
     build, until = CASES[name]
     tolerances, for_springs = (TOLERANCES[:3:2], FOR_SPRINGS[1:2]) if quick else (TOLERANCES, FOR_SPRINGS)
-    repeats = 1 if quick else 3
+    repeats = 1 if quick else 7
     start = build().assemble()
     reference = make_reference(start, until, tolerances[-1])
     results.about[name] = str(reference)
@@ -298,8 +303,10 @@ def diagram(results: Results, name: str, quick: bool) -> None:
     for method_name, method in exact_methods().items():
         if quick and method_name not in ("multipliers", "projection"):
             continue
+        tell(f"{name}: {method_name}")
         points += follow(start, until, method_name, method, None, reference.run, None, tolerances, repeats)
     for method_name, k, method in springs(STIFFNESSES[:3:2] if quick else STIFFNESSES):
+        tell(f"{name}: {method_name}, k = {k:.0e}")
         own = attempt(start, until, Trial(method, "dop853", TIGHT, max_steps=MOST_STEPS)).run
         points += follow(start, until, method_name, method, k, reference.run, own, for_springs, repeats)
 
@@ -494,7 +501,7 @@ def fixed(results: Results) -> Table:
             for k in STIFFNESSES:
                 steps = [p.ask for p in soft if p.k == k and p.own_error < 1e-2]
                 cells.append(f"{1e3 * max(steps):.3g}" if steps else "")
-            if soft:
+            if any(cells):
                 rows.append([f"{name}: {solver}", *cells])
     return Table(
         "Springs at a fixed step: the longest that works [ms]",
@@ -623,18 +630,25 @@ def _duration(x: float, _: int) -> str:
     return f"{x:.0e} s"
 
 
+def solver_style(solver: str) -> dict[str, Any]:
+    """Colour and marker; "auto", which does what another one does, goes around its markers."""
+    i = list(SOLVERS).index(solver)
+    style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "ms": 5.5}
+    return style | ({"ms": 10, "mfc": "none"} if solver == "auto" else {})
+
+
 def draw_solvers(axes: Sequence[Any], points: Sequence[Point]) -> None:
     """A colour for each solver."""
-    for i, solver in enumerate(SOLVERS):
+    for solver in SOLVERS:
         mine = [p for p in points if p.solver == solver]
         methods = list(dict.fromkeys(p.method for p in mine))
         first = USUAL if USUAL in methods else next(iter(methods), None)
-        style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        style = solver_style(solver)
         for method in methods:
             line = [p for p in mine if p.method == method]
             if method == first:
                 label = solver if first == USUAL else f"{solver} ({first})"
-                _line(axes, line, **style, lw=1.8, ms=5.5, zorder=3, label=label)
+                _line(axes, line, **style, lw=1.8, zorder=3, label=label)
             else:
                 _line(axes, line, color=style["color"], lw=0.6, alpha=0.45, zorder=1)
 
@@ -670,19 +684,17 @@ def stiffness_picture(results: Results) -> Any:
     drawing = Figure(figsize=(11.5, 6.4), layout="constrained")
     rows = (("evaluations", "evaluations"), ("seconds", "processor time"))
     axes = drawing.subplots(2, len(results.points), sharex=True, squeeze=False)
+    lines: dict[str, Any] = {}
     for column, name in enumerate(results.points):
         axes[0][column].set_title(name, fontsize="medium")
         axes[1][column].set_xlabel("k [N/m]")
         for (what, label), ax in zip(rows, axes[:, column], strict=True):
             highest = 0.0
-            for i, solver in enumerate(SOLVERS):
+            for solver in SOLVERS:
                 points = spring_costs(results, name, solver)
                 pairs = [(p.k, getattr(p, what)) for p in points]
                 if pairs:
-                    growth_ = exponent({k or 0.0: y for k, y in pairs})
-                    style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-                    words = f"{solver} ({text(growth_)})" if what == "evaluations" else None
-                    ax.plot(*zip(*pairs, strict=True), **style, lw=1.6, ms=5, label=words)
+                    lines[solver] = ax.plot(*zip(*pairs, strict=True), **solver_style(solver), lw=1.6)[0]
                     highest = max(highest, max(y for _, y in pairs))
             if not highest:
                 continue
@@ -696,9 +708,11 @@ def stiffness_picture(results: Results) -> Any:
                 ax.set_ylabel(label)
             if what == "seconds":
                 ax.yaxis.set_major_formatter(_duration)
-            else:
-                ax.legend(frameon=False, fontsize="x-small", loc="upper left")
-    drawing.suptitle(f"virtual springs at rtol = {AT:.0e}, b = 2 sqrt(k); in brackets: exponent", fontsize="medium")
+    ordered = [name for name in SOLVERS if name in lines]
+    drawing.legend(
+        [lines[name] for name in ordered], ordered, loc="outside right center", frameon=False, fontsize="small"
+    )
+    drawing.suptitle(f"virtual springs at rtol = {AT:.0e}, dampers b = 2 sqrt(k)", fontsize="medium")
     return drawing
 
 
@@ -747,8 +761,11 @@ def measure(quick: bool) -> Results:
     results = Results()
     for name in ("four-bar",) if quick else CASES:
         diagram(results, name, quick)
+    tell("dampers")
     dampers(results, quick)
+    tell("drift")
     drift(results, quick)
+    tell("gaps")
     gaps(results, quick)
     return results
 

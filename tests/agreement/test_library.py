@@ -67,7 +67,7 @@ def closed_by(method, m):
     velocities = range(e.topology.nv) if closed.velocities is None else closed.velocities
 
     def at(state):
-        x = np.concatenate([state.q, state.v[list(velocities)], [0.0]])
+        x = np.concatenate([state.q, state.v[list(velocities)], np.zeros(closed.algebraic), [0.0]])
         return [np.array(y).ravel() for y in f(TIME, x, [*parameter_vector(m, state.parameters), *numbers])]
 
     return at, rows

@@ -73,7 +73,6 @@ def test_rk4_with_a_step(cli):
         (["--methods", "denok"], "did you mean 'denoc'"),
         (["--methods", ","], "--methods needs at least one name"),
         (["--solvers", "dop583"], "did you mean 'dop853'"),
-        (["--solvers", "rk4"], "needs a fixed step"),
         (["--rtol", "1e-6,small"], "--rtol: 'small' is not a number"),
         (["--rtol", "-1"], "rtol must be a positive number"),
         (["--html", "page.txt"], "must end in .html"),

@@ -13,7 +13,7 @@ SLACK = 0.35
 GENERAL = [name for name, solver in SOLVERS.items() if solver.general]
 
 # number of steps: few for high orders, whose errors reach rounding soon
-COARSEST = {"rk4": 40, "dopri5": 30, "dop853": 12, "radau5": 60, "rodas5p": 30}
+COARSEST = {"rk4": 40, "dopri5": 30, "dop853": 12, "auto": 12, "radau5": 60, "rodas5p": 30}
 
 
 def errors(solver, problem, x0, span, w, exact, t_eval, **options):

@@ -11,6 +11,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
+from closedchain.close.springs import SpringFormulation
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import compiled
 from closedchain.march.integrate import integrate
@@ -71,8 +72,8 @@ STEPPED = [name for name, solver in SOLVERS.items() if not solver.driver and nam
 
 def marched_by(solver):
     """The formulation to try a solver with: the default one, if it can march it."""
-    special = [m for m in METHODS.values() if solver.name in (getattr(m, "solvers", None) or ())]
-    return cc.Multipliers() if solver.general or not special else special[0]
+    special = [method for method in METHODS.values() if solver.name in (method.solvers or ())]
+    return cc.Multipliers() if solver.general or solver.driver or not special else special[0]
 
 
 @cache
@@ -97,20 +98,21 @@ def march(case, method, solver, **options):
         **options,
     )
     assert run.success, run.message
-    return run.t, program.whole(run.t, run.x, p)[:, :-1]
+    topology = program.equations.topology
+    return run.t, program.whole(run.t, run.x, p)[:, : topology.nq + topology.nv]
 
 
 def reference(case, times):
     return march(case, cc.Multipliers(), "dop853", rtol=1e-13, atol=1e-13, t_eval=times)[1]
 
 
-def observed(case, solver):
+def observed(case, solver, method):
     """The slope of the error (root mean square over all steps) against the length of the steps."""
     lengths, found = [], []
     for refine in REFINED:
         steps = round(COARSEST[solver.order] * refine)
         h = CASES[case][1] / steps
-        t, x = march(case, marched_by(solver), solver.name, **problems.step_options(solver, h))
+        t, x = march(case, method, solver.name, **problems.step_options(solver, h))
         assert steps <= len(t) - 1 <= steps + 1  # the last one may be halved
         lengths.append(h)
         found.append(np.sqrt(np.mean((x - reference(case, t)) ** 2)))
@@ -121,10 +123,24 @@ def observed(case, solver):
 @of_cases
 @pytest.mark.parametrize("name", STEPPED)
 def test_order_on_a_mechanism(name, case):
-    order = observed(case, SOLVERS[name])
+    order = observed(case, SOLVERS[name], marched_by(SOLVERS[name]))
     assert order > SOLVERS[name].order - SLACK
     if case == "heavy top":
         assert order < SOLVERS[name].order + STEEP
+
+
+# Springs are another model. Unknowns without rates begin at zero here, where Newton's method shortens the first step.
+EXACT = [name for name, m in METHODS.items() if not isinstance(m, SpringFormulation) and name != "ggl"]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_order_under_every_formulation(name):
+    """Baumgarte's terms, independent velocities and solved coordinates take nothing from the order."""
+    method = METHODS[name]
+    solver = SOLVERS["rk4" if method.solvers is None else method.solvers[0]]
+    if method.tunes:
+        method = method.tuned(1e-2)
+    assert observed("four-bar", solver, method) > solver.order - SLACK
 
 
 def expected(solver):
@@ -134,25 +150,27 @@ def expected(solver):
         return 1e4, 0.75
     if solver.dense_order < solver.order:
         # Radau IIA makes steps as long as rtol^(1/6), so that its samples between them, of order 4, follow rtol^(2/3)
-        # (measured: up to 580, exponents from 0.62 on)
-        return 1000, 0.55
-    # the errors of some ten to some hundred steps add up (measured: up to 120, exponents from 0.86 on)
-    return 300, 0.8
+        # (measured: up to 580, with GGL up to 2100; exponents from 0.62 on)
+        return 5000, 0.55
+    # the errors of some ten to some hundred steps add up (measured: up to 120), and loose tolerances make so few steps
+    # that their errors are small by luck (exponents from 0.79 on)
+    return 300, 0.7
+
+
+ADAPTIVE = [(name, marched_by(solver)) for name, solver in SOLVERS.items() if solver.adaptive]
 
 
 @of_cases
-@pytest.mark.parametrize("name", [name for name, solver in SOLVERS.items() if solver.adaptive])
-def test_error_follows_the_tolerance(name, case):
+@pytest.mark.parametrize(("name", "method"), [*ADAPTIVE, ("radau5", cc.GGL())], ids=str)
+def test_error_follows_the_tolerance(name, method, case):
     most, least = expected(SOLVERS[name])
     begin, until = start(case), CASES[case][1]
     times = np.linspace(0, until, 41)
     wanted = reference(case, times)
     tolerances, found = 10.0 ** -np.arange(4, 11), []
     for rtol in tolerances:
-        run = cc.simulate(
-            begin.mechanism, begin, until, method=marched_by(SOLVERS[name]), solver=name, rtol=rtol, t_eval=times
-        )
-        x = run.program.whole(run.t, run.x, run.p)[:, :-1]
+        run = cc.simulate(begin.mechanism, begin, until, method=method, solver=name, rtol=rtol, t_eval=times)
+        x = run.program.whole(run.t, run.x, run.p)[:, : wanted.shape[1]]
         found.append(np.abs(x - wanted).max())
         assert found[-1] < most * rtol
     # six decades of tolerance give six of error, or nearly so: estimates are no errors

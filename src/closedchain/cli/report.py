@@ -24,7 +24,7 @@ def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
         "mechanism": run.mechanism.name,
         "complete": run.complete,
         "complaints": complaints,
-        "method": repr(run.program.method),
+        "method": repr(run.task.method),
         "solver": run.solver,
         "rtol": run.rtol,
         "atol": run.atol,

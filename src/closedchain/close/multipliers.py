@@ -97,7 +97,7 @@ class Multipliers(Formulation):
     @property
     def family(self) -> object:
         """Gains are numbers of the method: others compile nothing."""
-        return ("Multipliers", "Baumgarte" if isinstance(self.stabilise, Baumgarte) else self.stabilise)
+        return (type(self), "Baumgarte" if isinstance(self.stabilise, Baumgarte) else self.stabilise)
 
     def numbers(self, equations: Equations, choice: Choice) -> list[float]:
         """Alpha and beta."""

@@ -29,7 +29,7 @@ from closedchain.march.index3 import Room
 from closedchain.march.jit import jit
 from closedchain.march.linear import factorise, substitute
 from closedchain.march.project import hermite_rows, wants_rows
-from closedchain.march.step_control import ADVANCE, CORRECTION_FAILED
+from closedchain.march.step_control import ADVANCE, NOT_SOLVED
 from closedchain.native.call import call4, call5
 
 # rows of the workspace; from V to LENGTH what the method remembers of the end of the last step
@@ -223,7 +223,7 @@ def advance(
             solved = newton(clock, residual, w_step, matrix, sizes, numbers, room, memory)
         s.evaluations += memory[0].iterations - before
         if not solved:
-            s.status = CORRECTION_FAILED
+            s.status = NOT_SOLVED
             break
 
         # the end: positions are closed already, and velocities of the state become so

@@ -23,8 +23,13 @@ from closedchain.model.mechanism import Mechanism
 
 LOOK_AHEAD = 1e-9  # of the length of a run: what a condition will be just after a state
 NEAR = 10.0  # a signal that changes by a tenth of itself meanwhile passes its level now
+# A signal that is at rest on its level, but for rounding, leaves it by its acceleration: look further ahead.
+AT_REST = 1e-6  # of the length of a run
+ON_LEVEL = 1e-2  # of what changes until then
+RESTS = 1e-5  # of that: what changes until the nearer look; 1e-3 if it moves, 1e-6 if it is at rest
 OFTEN, SHORT = 50, 1e-4  # so many changes of one condition within so much of a run: it chatters
 SAME_TIME = 1e-9  # of a period
+MOST_CALLS = 1e9  # of a controller during a run; more are a mistake
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,15 @@ class Holding:
         self.first_jump = self.first + self.held.outputs
         values = dict(zip(mechanism.parameters, p.tolist(), strict=False))
         self.times = SwitchingTimes(self.held.jumps, values, begin, until)
-        self.by_state = [i for i, jump in enumerate(self.held.jumps) if not jump.timed] if exact else []
+        mixed = self._mixed()
+        self.by_state = (
+            [i for i, jump in enumerate(self.held.jumps) if not jump.timed and not (i in mixed and jump.counts)]
+            if exact
+            else []
+        )
+        self.mixed = [i for i in self.by_state if i in mixed]
         self.chattering: dict[int, str] = {}
+        self.said: list[str] = []  # about conditions, and not yet told
         self.flips: dict[int, list[float]] = {i: [] for i in self.by_state}
         self.calls = [0] * len(self.held.controllers)
         self.next_switch = begin if exact and self.times.timed else np.inf * self.times.forward
@@ -66,8 +78,23 @@ class Holding:
         if self.held.controllers and until < begin:
             raise ModelError("a run with a sampled controller cannot go back in time")
         for controller in self.held.controllers:
+            if abs(until - begin) > MOST_CALLS * controller.period:
+                raise ModelError(
+                    f"the controller {controller.name!r} would be called {abs(until - begin) / controller.period:.2g} "
+                    f"times in this run: its period of {controller.period:g} s is too short"
+                )
             if hasattr(controller.function, "reset"):
                 controller.function.reset()
+
+    def _mixed(self) -> set[int]:
+        """Conditions on the state whose signals jump themselves, when others change at known instants."""
+        found: set[int] = set()
+        jumps = self.held.jumps
+        for i, jump in enumerate(jumps):
+            sampled = any(leaf.op == "sampled" for leaf in jump.node.leaves())
+            if not jump.timed and (sampled or any(jumps[k].timed or k in found for k in jump.inside)):
+                found.add(i)
+        return found
 
     @property
     def idle(self) -> bool:
@@ -94,6 +121,8 @@ class Holding:
                 changed |= self._call(i, t, now)
             self.history_t.append(t)
             self.history_u.append(self.p[self.first : self.first_jump].copy())
+        if changed and self.mixed:
+            self.said += self._settle(self.mixed, program, t, x)
         calls = [self._next_call(i) for i in range(len(self.calls))]
         return (min if forward > 0 else max)([self.next_switch, *calls]), changed
 
@@ -130,21 +159,27 @@ class Holding:
 
     def settle(self, program: Compiled, t: float, x: np.ndarray) -> list[str]:
         """Hold the conditions on the state as they are just after t; sentences about those that cannot be held."""
-        said: list[str] = []
-        alive = [i for i in self.by_state if i not in self.chattering]
+        said = self.said + self._settle(self.by_state, program, t, x)
+        self.said = []
+        return said
+
+    def _settle(self, which: list[int], program: Compiled, t: float, x: np.ndarray) -> list[str]:
+        alive = [i for i in which if i not in self.chattering]
+        wrong: list[int] = []
         for _ in range(len(alive) + 2 if alive else 0):
             now = self._just_after(program, t, x)
             wrong = [i for i in alive if not np.isnan(now[i]) and now[i] != self.p[self.first_jump + i]]
             for i in wrong:
                 self.p[self.first_jump + i] = now[i]
             if not wrong:
-                return said
-        for i in wrong if alive else ():  # each value brings about the other: the motion slides along the surface
-            said.append(self.release(i, t, "it slides along the surface where it changes"))
-        return said
+                return []
+        # each value brings about the other: the motion slides along the surface
+        return [self.release(i, t, "it slides along the surface where it changes") for i in wrong]
 
     def flip(self, flip: Flip, t: float) -> str | None:
         """Change a condition; a sentence if it does so too often to be held."""
+        if flip.number in self.chattering:
+            return None
         self.p[self.first_jump + flip.number] = flip.value
         times = self.flips[flip.number]
         times.append(t)
@@ -169,12 +204,11 @@ class Holding:
         out = []
         for i in self.by_state:
             value, jump = self.p[self.first_jump + i], self.held.jumps[i]
-            if value >= LIVE:
+            if i in self.chattering or (jump.counts and value >= LIVE):
                 continue
-            if jump.node.op in ("lt", "le"):
-                out.append((jump, 0.0, -1 if value else 1, Flip(i, 0.0 if value else 1.0)))
-            elif jump.node.op == "sign":
-                out.append((jump, 0.0, -1 if value > 0 else 1, Flip(i, -1.0 if value > 0 else 1.0)))
+            if jump.node.op in ("lt", "le", "sign"):  # both ways: `change` may have changed it on its way
+                out.append((jump, 0.0, -1, Flip(i, -1.0 if jump.node.op == "sign" else 0.0)))
+                out.append((jump, 0.0, 1, Flip(i, 1.0)))
             else:
                 low = value - 1.0 if jump.node.op == "ceil" else value
                 out.append((jump, low, -1, Flip(i, value - 1.0)))
@@ -183,15 +217,24 @@ class Holding:
 
     def _just_after(self, program: Compiled, t: float, x: np.ndarray) -> np.ndarray:
         """Values of all jumps a moment ahead; nan for signals that stay on their level."""
-        ahead = LOOK_AHEAD * (self.until - self.begin)
         rate = program.rhs(t, x, self.p)
-        both = signals(program, self.held.jumps, np.array([t, t + ahead]), np.array([x, x + ahead * rate]), self.p)
+        times, states = [t], [x]
+        for ahead in np.array([LOOK_AHEAD, AT_REST]) * (self.until - self.begin):
+            # of second order, as a signal that is at rest on its level leaves it by its acceleration
+            middle = program.rhs(t + 0.5 * ahead, x + 0.5 * ahead * rate, self.p)
+            times.append(t + ahead)
+            states.append(x + ahead * np.where(np.isfinite(middle), middle, rate))
+        looks = signals(program, self.held.jumps, np.array(times), np.array(states), self.p)
         out = np.full(len(self.held.jumps), np.nan)
-        for i, (jump, (u, later)) in enumerate(zip(self.held.jumps, both.T, strict=True)):
+        for i, (jump, (u, soon, later)) in enumerate(zip(self.held.jumps, looks.T, strict=True)):
             level = np.round(u) if jump.counts else 0.0
-            passes = abs(u - level) <= NEAR * abs(later - u)
-            signal = later if passes else u
-            if signal != 0.0 or jump.counts:
+            if abs(u - level) <= NEAR * abs(soon - u):
+                signal = soon
+            elif abs(u - level) <= ON_LEVEL * abs(later - u) and abs(soon - u) <= RESTS * abs(later - u):
+                signal = later
+            else:
+                signal = u
+            if signal != level:
                 out[i] = float(jump.value(signal))
         return out
 
@@ -200,7 +243,7 @@ class Holding:
     def saved(self) -> dict[str, np.ndarray]:
         """All that is not known from the drawing."""
         memories = [_memory(c) for c in self.held.controllers]
-        told = (self.calls, self.next_switch, self.chattering, self.flips, memories)
+        told = (self.calls, self.next_switch, self.chattering, self.said, self.flips, memories)
         return {
             "p": self.p,
             "t": np.array(self.history_t),
@@ -212,7 +255,9 @@ class Holding:
         """Go on where `saved` was called."""
         self.p = saved["p"].copy()
         self.history_t, self.history_u = saved["t"].tolist(), list(saved["u"])
-        self.calls, self.next_switch, self.chattering, self.flips, memories = pickle.loads(saved["told"].tobytes())
+        self.calls, self.next_switch, self.chattering, self.said, self.flips, memories = pickle.loads(
+            saved["told"].tobytes()
+        )
         for controller, memory in zip(self.held.controllers, memories, strict=True):
             if memory is not None:
                 vars(controller.function).update(memory)
@@ -231,9 +276,13 @@ def asked(controller: Controller, t: float, now: Now) -> list[float]:
         answer = controller.function(t, now)
     except Exception as error:
         raise HoldError(f"{who} raised {type(error).__name__}: {error}") from error
+    if answer is None:
+        raise HoldError(f"{who} returned nothing: it must end with 'return' and what is to be held")
     try:
+        if isinstance(answer, str):
+            raise ValueError(answer)
         values = np.asarray(answer, float).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ModelError):
         raise HoldError(f"{who} returned {answer!r}, which is no number") from None
     if values.size != controller.outputs:
         raise HoldError(f"{who} returned {values.size} numbers instead of {controller.outputs}")

@@ -115,6 +115,8 @@ class Integration:
         if len(self.t_eval) and self.t_eval[0] == self.t0:
             self.samples[0] = self.start
             self.s["next_sample"] = 1
+            if self.o["more_samples"] and len(self.t_eval) == 1:
+                self._hand_over()
         if self.t0 == self.t1:
             self.s["status"] = Status.finished
             return

@@ -25,6 +25,7 @@ class Now:
 
     def __init__(self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> None:
         self.t, self.q, self.v = t, q, v
+        q.flags.writeable = v.flags.writeable = False  # a controller sees the state, it does not change it
         self._equations, self._p = equations, p
         self._values: dict[str, float] | None = None
 

@@ -294,10 +294,10 @@ def more_samples(correct, w, t_eval, samples, options, state, rows, x):
     o, s = options[0], state[0]
     clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
     t_new, s.t = s.t, s.t_before
-    if not take_samples(correct, w, t_eval, samples, o, s, rows, x, t_new - s.t, t_new, clock, x_plus, residual):
+    if not take_samples(correct, w, t_eval, samples, o, s, rows, x, s.h_before, t_new, clock, x_plus, residual):
         # the step has been accepted with others of its samples: these stay where the polynomial has them
         put_samples_back = o.correct_samples
         o.correct_samples = 0
-        take_samples(correct, w, t_eval, samples, o, s, rows, x, t_new - s.t, t_new, clock, x_plus, residual)
+        take_samples(correct, w, t_eval, samples, o, s, rows, x, s.h_before, t_new, clock, x_plus, residual)
         o.correct_samples = put_samples_back
     s.t = t_new

@@ -18,7 +18,7 @@ added.
 Algebraic states (zeros in E of ``E x' = f(t, x)``; `Structure.mass`) are stages like all others. The last stage is the
 end of the step, so that equations without a rate hold there as well as Newton's method has solved them: the end is not
 put back on a manifold, samples on the way are. The error of such states neither counts in the estimate nor for Newton's
-method. In systems of index 2 it is a power of h larger than that of the others (VII.4), of which it is no cause: what a
+method. In systems of index 2 it is of order 3 instead of 5 (VII.4), and the next step does not depend on it: what a
 multiplier does to a state within a step has a factor h, and shows there.
 """
 

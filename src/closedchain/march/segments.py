@@ -283,13 +283,15 @@ class March:
         forward = 1 if task.until >= state.t else -1
         # the first piece has a sample at its beginning, others have it at the end of the piece before
         times = task.times.after(state.t, forward, not self.segments)
+        faded = FADED if len(program.rows) < len(program.active) else None
+        faded = LESS_GOOD if here.method.chooses else faded
+        # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
+        least = faded * pivot if faded and not program.guarded else -np.inf
         if solver.driver:
             return integrate_sundials(
                 here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
-                max_steps=task.max_steps, progress=task.progress,
+                max_steps=task.max_steps, min_pivot=least, progress=task.progress,
             )  # fmt: skip
-        faded = FADED if len(program.rows) < len(program.active) else None
-        faded = LESS_GOOD if here.method.chooses else faded
         looks = not watch.idle
         saving, stiffness = task.saving, self.stiffness
         if saving is not None:
@@ -310,8 +312,7 @@ class March:
             max_steps=task.max_steps,
             correct=program.correct.address if program.correct else 0,
             w_correct=program.correct.prepare(p) if program.correct else None,
-            # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
-            min_pivot=faded * pivot if faded and not program.guarded else -np.inf,
+            min_pivot=least,
             least_pivot=-np.inf if program.guarded else WATCHED,
             hold=None if self.holding.idle else self._hold(program),
             watch=watch if looks else None,
@@ -320,7 +321,7 @@ class March:
             keep=None if saving is None else saving.keep,
             checkpoint=None if saving is None else lambda snapshot: saving.checkpoint(self, watch, snapshot),
             resume=resume,
-            steps_per_call=50 if looks or stiffness is not None or here.method.tunes else 500,
+            steps_per_call=10 if here.method.tunes else 50 if looks or stiffness is not None else 500,
             progress=task.progress,
             **for_solver(here.solver, program, p),
         )
@@ -329,15 +330,20 @@ class March:
         """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
 
         def look(t: float, x: np.ndarray, h: float) -> Status | None:
-            if not self.place.guarded and self.place.method.mistuned(h):  # near a singular pose steps say nothing
+            # with a fixed step gains are right from the start, and near a singular pose steps say nothing
+            tunes = SOLVERS[self.place.solver].adaptive and not self.place.guarded
+            if tunes and self.place.method.mistuned(h):
                 return Status.retuned
             return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
 
         return look
 
     def _continues(self, program: Compiled, solver: str) -> bool:
-        """Whether the next piece continues the last one."""
-        return bool(self.segments) and (self.segments[-1].program, self.segments[-1].solver) == (program, solver)
+        """Whether the next piece continues the last one: other joints may be open under the same equations."""
+        last = self.segments[-1] if self.segments else None
+        if last is None or last.start.open_joints != self.place.state.open_joints:
+            return False
+        return (last.program, last.solver) == (program, solver)
 
     def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
         def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:

@@ -77,6 +77,7 @@ _WANNER = "Hairer, Wanner (1996), Solving Ordinary Differential Equations II, 2n
 SOLVERS = {
     solver.name: solver
     for solver in (
+        Solver("dop853", 8, 8, True, 8, "closedchain.march.dop853:advance", f"{_HAIRER}, II.5, II.6, II.10"),
         Solver(
             "dopri5", 5, 5, True, 5, "closedchain.march.dopri5:advance",
             f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6",
@@ -85,7 +86,15 @@ SOLVERS = {
             "auto", 8, 8, True, 8, "closedchain.march.dop853:advance",
             f"{_HAIRER}, II.10; {_WANNER}, IV.2 and IV.8: dop853, and radau5 where equations are stiff",
         ),
-        Solver("dop853", 8, 8, True, 8, "closedchain.march.dop853:advance", f"{_HAIRER}, II.5, II.6, II.10"),
+        Solver(
+            "radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8",
+            implicit=True, needs="jacobian",
+        ),
+        Solver(
+            "rodas5p", 5, 5, True, 5, "closedchain.march.rodas:advance",
+            "Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the "
+            "Julia Differential Equations package, BIT Numerical Mathematics 63, 27", implicit=True, needs="jacobian",
+        ),
         Solver(
             "rk4", 4, 4, False, 0, "closedchain.march.rk4:advance",
             "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453",
@@ -97,22 +106,13 @@ SOLVERS = {
         ),
         Solver(
             "rosenbrock2", 2, 2, False, 0, "closedchain.march.rosenbrock2:advance",
-            "Verwer, Spee, Blom, Hundsdorfer (1999), A second-order Rosenbrock method applied to photochemical dispersion "
-            "problems, SIAM J. Sci. Comput. 20(4), 1456-1480", implicit=True, needs="jacobian",
+            "Verwer, Spee, Blom, Hundsdorfer (1999), A second-order Rosenbrock method applied to photochemical "
+            "dispersion problems, SIAM J. Sci. Comput. 20(4), 1456-1480", implicit=True, needs="jacobian",
         ),
         Solver(
             "generalised-alpha", 2, 2, False, 0, "closedchain.march.generalised_alpha:advance",
             "Chung, Hulbert (1993), A time integration algorithm for structural dynamics with improved numerical "
             "dissipation: the generalized-alpha method, J. Appl. Mech. 60(2), 371-375", needs="index3",
-        ),
-        Solver(
-            "radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8",
-            implicit=True, needs="jacobian",
-        ),
-        Solver(
-            "rodas5p", 5, 5, True, 5, "closedchain.march.rodas:advance",
-            "Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the "
-            "Julia Differential Equations package, BIT Numerical Mathematics 63, 27", implicit=True, needs="jacobian",
         ),
         Solver(
             "cvodes", 5, 5, True, 0, "",

@@ -51,6 +51,7 @@ STATE = np.dtype(
         ("h", "f8"),  # length of the next step, positive
         ("wanted", "f8"),  # the length before it was shortened to end at t1
         ("t_before", "f8"),  # start of the last accepted step
+        ("h_before", "f8"),  # and its signed length
         ("err_old", "f8"),
         ("h_min", "f8"),
         ("h_max", "f8"),
@@ -75,7 +76,7 @@ STATE = np.dtype(
 
 # numbers of integrate.Status
 RUNNING, FINISHED, NAN, STEP_TOO_SMALL, TOO_MANY_STEPS, CORRECTION_FAILED, INTERRUPTED, SINGULAR = range(8)
-PAUSED, STIFF = 9, 10
+PAUSED, STIFF, NOT_SOLVED = 9, 10, 14
 
 SAFETY = 0.9
 MAX_FAILED_CORRECTIONS = 20
@@ -234,6 +235,7 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
     copy(f_new, f)
 
     s.t_before = s.t
+    s.h_before = h
     s.t = t_new
     s.steps += 1
     s.h_min = min(s.h_min, abs(h))

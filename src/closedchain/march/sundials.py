@@ -27,6 +27,7 @@ import io
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,6 +46,7 @@ POINTS = 200  # of a run where its state is known at least: what a failure loses
 PIECE = 2000  # steps, and points, until a new start, which costs some 40 steps
 FEW = 100  # steps from point to point that a piece of many points may always make
 MANY = 5000  # where that is not enough, from one point to the next; then ten times as many
+COARSE = 1e6  # units of algebraic unknowns: at short steps rounding, divided by the step, would stop IDAS's Newton
 SOLVED = 2  # Newton steps before rates are evaluated: an error e of dependent coordinates becomes e^4
 
 
@@ -168,12 +170,16 @@ def integrate_sundials(
         raise ValueError("SUNDIALS needs atol > 0, and rtol that is not negative")
     times = np.array([t0, t1] if t0 != t1 else [t0]) if t_eval is None else sample_times(t_eval, t0, t1)
     direction = 1.0 if t1 >= t0 else -1.0
-    problem = _problem(name, program, direction, atol / atol.max())
+    scale = atol / atol.max()
+    unknowns = int(getattr(program.closed, "algebraic", 0))
+    scale[x.size - 1 - unknowns : x.size - 1] *= COARSE
+    problem = _problem(name, program, direction, scale)
     points = _points(times, t0, t1)
     options = {"reltol": rtol, "abstol": float(atol.max())}
     numbers = np.concatenate([vector("p", p), program.numbers])
+    clock = time.perf_counter()
     begin = _consistent(problem, float(t0), x, numbers)
-    march = March(name, problem, begin, float(t0), numbers, options, max_steps, min_pivot)
+    march = Journey(name, problem, begin, float(t0), numbers, options, max_steps, min_pivot)
     try:
         march.to(points, progress)
     except KeyboardInterrupt:
@@ -196,10 +202,11 @@ def integrate_sundials(
         march.message or f"reached t = {float(t1)}",
         failure,
         pivot=march.pivot,
+        seconds=time.perf_counter() - clock,
     )
 
 
-class March:
+class Journey:
     """A run on its way: the state reached, what it cost, and how it ended."""
 
     def __init__(

@@ -1,9 +1,9 @@
 """When conditions on time alone change: square waves, pulses, schedules.
 
 The signal of a jump (`model.held.Jump`) is a function of time. Where it is a straight line, as in ``cc.floor(t / T)``,
-the instant of the next jump is known in closed form; else it is looked for on a fine grid and found by bisection. Jumps
-that others depend on come first and are constant meanwhile, so that ``cc.where(t % T < T / 2, 1, -1)`` is a straight
-line within each period.
+the instant of the next jump is known in closed form; else it is looked for on a grid, fine near by and coarser further
+away, and found by bisection. Jumps that others depend on come first and are constant meanwhile, so that
+``cc.where(t % T < T / 2, 1, -1)`` is a straight line within each period.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.model.expression import fold
-from closedchain.model.held import Jump
+from closedchain.march.integration import HoldError
+from closedchain.model.expression import Expression, fold
+from closedchain.model.held import LIVE, Jump
 from closedchain.model.operations import OPERATIONS
 
-PROBES = np.array([0.0, 0.11, 0.37, 0.5, 0.83, 1.0])  # where a signal is compared with a straight line
-STRAIGHT = 1e-12
-WINDOWS, GRID = 20, 4096  # a curved signal is looked at so often over a run
+GROWING, GRID = 512, 4096  # looks at a curved signal in each window: while windows grow, and when they do not
+NEAREST, WINDOWS = 1e-6, 20  # the first window, of the length of a run; so many of the longest ones make a run
 SAME_TIME = 1e-12  # of the length of a run: what happens closer together happens at once
+MOST = 1e8  # changes during a run that can be stepped onto
 
 
 class SwitchingTimes:
@@ -37,12 +38,19 @@ class SwitchingTimes:
     """
 
     def __init__(self, jumps: tuple[Jump, ...], parameters: dict[str, float], begin: float, until: float) -> None:
-        self.timed = [(i, jump) for i, jump in enumerate(jumps) if jump.timed]
         self._number = {id(jump.node): i for i, jump in enumerate(jumps)}
+        self._straight = {i: _degree(jump, self._number) <= 1 for i, jump in enumerate(jumps) if jump.timed}
+        # straight ones first: others need to be looked at no further than the first of them
+        self.timed = [(i, jump) for i, jump in enumerate(jumps) if jump.timed and not self._bends(jumps, i)]
+        self.timed += [(i, jump) for i, jump in enumerate(jumps) if jump.timed and self._bends(jumps, i)]
         self.parameters, self.until = parameters, until
         self.forward = 1.0 if until >= begin else -1.0
         self.length = abs(until - begin)
         self.tiny = SAME_TIME * max(self.length, abs(begin), abs(until))
+
+    def _bends(self, jumps: tuple[Jump, ...], i: int) -> bool:
+        """Whether a signal, or one that it depends on, is no straight line."""
+        return not self._straight[i] or any(self._bends(jumps, k) for k in jumps[i].inside)
 
     def after(self, t: float) -> tuple[float, dict[int, float]]:
         """The time of the next change after t, and the values that hold until then, by the number of the jump."""
@@ -51,8 +59,9 @@ class SwitchingTimes:
         first = np.inf
         for i, jump in self.timed:
             signal = self._signal(jump, t, values)
-            far = self._distance(jump, signal, ahead)
-            values[i] = float(jump.value(signal(np.array([0.5 * min(far, ahead)])))[0])
+            far = self._distance(i, jump, signal, ahead)
+            value = float(jump.value(signal(np.array([0.5 * min(far, ahead)])))[0])
+            values[i] = value if np.isfinite(value) else LIVE  # a torque that is no number says so itself
             first, ahead = min(first, far), min(ahead, far)
         return t + self.forward * first, values
 
@@ -68,8 +77,8 @@ class SwitchingTimes:
             def special(node: Any, args: list[Any]) -> Any:
                 if node is jump.node:
                     return jump.signal(*args)
-                held = values.get(self._number.get(id(node), -1))
-                if held is None:
+                held = values.get(self._number.get(id(node), -1), LIVE)
+                if held == LIVE:
                     return None
                 return args[0] - args[1] * held if node.op == "mod" else held
 
@@ -78,43 +87,72 @@ class SwitchingTimes:
 
         return signal
 
-    def _distance(self, jump: Jump, signal: Callable[[np.ndarray], np.ndarray], ahead: float) -> float:
+    def _distance(self, i: int, jump: Jump, signal: Callable[[np.ndarray], np.ndarray], ahead: float) -> float:
         """How far away the next jump is; infinity if there is none within ``ahead``."""
         if not ahead > self.tiny:
             return np.inf
-        u = signal(ahead * PROBES)
-        if np.abs(u - (u[0] + (u[-1] - u[0]) * PROBES)).max() <= STRAIGHT * np.abs(u).max():
-            far = self._straight(jump, float(u[0]), float(u[-1] - u[0]) / ahead)
-            return far if far <= ahead else np.inf
-        return self._curved(jump, signal, ahead)
+        if not self._straight[i]:
+            return self._on_curve(jump, signal, ahead)
+        u, end = signal(np.array([0.0, ahead]))
+        slope = float(end - u) / ahead
+        if not np.isfinite(slope):
+            return np.inf
+        if jump.counts and abs(slope) * self.length > MOST:
+            raise HoldError(f"{jump.node} jumps {abs(slope) * self.length:.2g} times during the run")
+        far = self._on_line(jump, float(u), slope)
+        return far if far <= ahead else np.inf
 
-    def _straight(self, jump: Jump, u: float, slope: float) -> float:
+    def _on_line(self, jump: Jump, u: float, slope: float) -> float:
         if slope == 0.0:
             return np.inf
-        if not jump.counts:
-            far = -u / slope
-            return far if far > self.tiny else np.inf
-        level = np.floor(u) + 1.0 if slope > 0 else np.ceil(u) - 1.0
-        far = (level - u) / slope
-        while far <= self.tiny:
-            level += np.sign(slope)
-            far = (level - u) / slope
-        return float(far)
+        if jump.counts:
+            # what lies nearer than tiny has happened
+            level = np.floor(u + slope * self.tiny) + 1.0 if slope > 0 else np.ceil(u + slope * self.tiny) - 1.0
+            return float((level - u) / slope)
+        far = -u / slope
+        return far if far > self.tiny else np.inf
 
-    def _curved(self, jump: Jump, signal: Callable[[np.ndarray], np.ndarray], ahead: float) -> float:
-        begin = self.tiny
+    def _on_curve(self, jump: Jump, signal: Callable[[np.ndarray], np.ndarray], ahead: float) -> float:
+        begin, width, longest = self.tiny, NEAREST * self.length, self.length / WINDOWS
+        now = jump.value(signal(np.array([begin])))[0]
+
+        def same(at: np.ndarray) -> np.ndarray:
+            values = jump.value(signal(at))
+            return np.isnan(values) if np.isnan(now) else values == now
+
         while begin < ahead:
-            end = min(ahead, begin + self.length / WINDOWS)
-            grid = np.linspace(begin, end, GRID)
-            values = jump.value(signal(grid))
-            changes = np.flatnonzero(values != values[0])
+            end = min(ahead, begin + width)
+            grid = np.linspace(begin, end, GROWING if width < longest else GRID)
+            changes = np.flatnonzero(~same(grid))
             if len(changes):
                 low, high = float(grid[changes[0] - 1]), float(grid[changes[0]])
                 while low < (middle := 0.5 * (low + high)) < high:
-                    if jump.value(signal(np.array([middle])))[0] == values[0]:
+                    if same(np.array([middle]))[0]:
                         low = middle
                     else:
                         high = middle
                 return high
-            begin = end
+            begin, width = end, min(2.0 * width, longest)
         return np.inf
+
+
+def _degree(jump: Jump, numbers: dict[int, int]) -> int:
+    """Degree of a signal as a polynomial of time while the jumps inside it hold: 0 or 1, or 2 for all else."""
+
+    def special(node: Expression, args: list[Any]) -> int:
+        degrees = [a if isinstance(x, Expression) else 0 for a, x in zip(args, node.args, strict=True)]
+        if max(degrees) == 0:
+            return 0
+        if id(node) in numbers and node is not jump.node and node.op != "mod":
+            return 0
+        if node.op in ("add", "sub", "neg") or (node is jump.node and node.op in ("lt", "le", "sign", "floor", "ceil")):
+            return max(degrees)
+        if node.op == "where" and degrees[0] == 0:
+            return max(degrees)
+        if node.op == "mul":
+            return min(sum(degrees), 2)
+        if node.op in ("div", "mod") and degrees[1] == 0:
+            return degrees[0]
+        return 2
+
+    return int(fold(jump.node, lambda leaf: 1 if leaf.op == "time" else 0, {}, special))

@@ -18,6 +18,10 @@ class Given:
         ahead = forward * (self.array - t)
         return self.array[ahead >= 0 if including else ahead > 0]
 
+    def asks(self, t: float) -> bool:
+        """Whether t itself is one of them."""
+        return bool(np.any(self.array == t))
+
 
 @dataclass(frozen=True)
 class Equal:
@@ -51,10 +55,16 @@ class Equal:
         """Those that a piece of the run from t on has to take; ``including`` t itself or not."""
         if not self.intervals:
             return self if including else replace(self, first=1)
-        i = max(0, int((t - self.begin) / (self.until - self.begin) * self.intervals) - 1)
+        share = (t - self.begin) / (self.until - self.begin)
+        i = max(self.first, min(int(share * self.intervals) - 1, self.intervals + 1))
         while i <= self.intervals:
             ahead = forward * (float(self._time(np.array(i))) - t)
             if ahead > 0 or (including and ahead == 0):
                 break
             i += 1
         return replace(self, first=i)
+
+    def asks(self, t: float) -> bool:
+        """Whether t itself is one of them."""
+        forward = 1 if self.until >= self.begin else -1
+        return bool(np.any(self.after(t, forward, True)[:1] == t))

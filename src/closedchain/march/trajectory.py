@@ -26,6 +26,7 @@ class Status(enum.IntEnum):
     controller = 11
     calm = 12
     retuned = 13
+    not_solved = 14
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,10 @@ SENTENCES = {
     ),
     Status.event: ("an event was met", "go on from this state"),
     Status.stiff: ("the equations are stiff: steps are limited by stability", "take solver='radau5' or 'auto'"),
+    Status.not_solved: (
+        "the equations of the step could not be solved",
+        "take a smaller step or a smaller rho; near a singular pose use cc.Multipliers()",
+    ),
     Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),
     Status.retuned: ("the gains of the stabilisation no longer fit the steps", "go on with new ones"),
     Status.controller: ("a controller failed", "mend it; what was computed before is kept"),

@@ -88,18 +88,25 @@ class Sampled(Expression):
     def __init__(self, function: Callable[..., Any], period: float, outputs: int = 1, initial: Any = 0.0) -> None:
         if not callable(function):
             raise ModelError(f"Sampled needs a function f(t, now), not {function!r}")
-        if not (isinstance(period, int | float | np.number) and 0 < period < math.inf):
+        number = isinstance(period, int | float | np.number) and not isinstance(period, bool | np.complexfloating)
+        if not (number and 0 < period < math.inf):
             raise ModelError(f"Sampled: the period must be a positive number of seconds, not {period!r}")
-        if not (isinstance(outputs, int) and outputs >= 1):
+        if not (isinstance(outputs, int | np.integer) and not isinstance(outputs, bool) and outputs >= 1):
             raise ModelError(f"Sampled: outputs must be a whole number of at least 1, not {outputs!r}")
-        values = np.broadcast_to(np.asarray(initial, float), outputs)
-        self.controller = Controller(function, float(period), outputs, tuple(values.tolist()))
+        try:
+            values = np.broadcast_to(np.asarray(initial, float), outputs)
+        except (TypeError, ValueError, ModelError):
+            values = np.full(outputs, np.nan)
+        if not np.isfinite(values).all():
+            several = f", or {outputs} of them" if outputs > 1 else ""
+            raise ModelError(f"Sampled: initial takes a finite number{several}, not {initial!r}")
+        self.controller = Controller(function, float(period), int(outputs), tuple(values.tolist()))
         super().__init__("sampled", self.controller, 0 if outputs == 1 else None)
 
     def __getitem__(self, index: int) -> Expression:
-        if not isinstance(index, int) or not 0 <= index < self.controller.outputs:
+        if not isinstance(index, int | np.integer) or not 0 <= index < self.controller.outputs:
             raise ModelError(f"{self} has outputs 0 to {self.controller.outputs - 1}, not {index!r}")
-        return Expression("sampled", self.controller, index)
+        return Expression("sampled", self.controller, int(index))
 
     def __iter__(self) -> Iterator[Expression]:
         return (self[i] for i in range(self.controller.outputs))
@@ -136,8 +143,8 @@ class Jump:
 
     def value(self, signal: Any) -> Any:
         """The number that is held."""
-        if self.node.op in ("lt", "le"):
-            return (np.asarray(signal) > 0) * 1.0
+        if self.node.op in ("lt", "le"):  # they differ where both sides are equal for good, as two parameters may be
+            return (np.asarray(signal) > 0 if self.node.op == "lt" else np.asarray(signal) >= 0) * 1.0
         return {"sign": np.sign, "ceil": np.ceil}.get(self.node.op, np.floor)(signal)
 
 

@@ -35,6 +35,7 @@ from closedchain.results.trial import KINDS, Cost, Trial, attempt, cost, label, 
 STIFFNESSES = (1e5, 1e6, 1e7)  # of the springs that are compared by default
 SOLVERS_COMPARED = ("dop853", "dopri5")
 TOLERANCES = (1e-5, 1e-7, 1e-9)
+FIXED_STEPS = 500  # of a run at the loosest tolerance
 Methods = Sequence[Formulation | str] | Mapping[str, Formulation]
 Progress = Callable[[int, int, str], object]
 
@@ -71,8 +72,8 @@ def compare(
     tolerances
         Values of rtol (atol is the same); None: 1e-5, 1e-7 and 1e-9.
     step
-        For ``"rk4"``: the length of a step at the loosest tolerance, s. At others it is scaled by the fourth root of
-        their ratio, so that the error follows the tolerance.
+        For solvers with a fixed one: its length at the loosest tolerance, s; default: a five-hundredth of the run. At
+        others it is scaled so that the error follows the tolerance.
     repeats
         How often a run is made to measure its time; the median counts. What takes more than half a second is run once.
     samples
@@ -105,8 +106,11 @@ def compare(
     tolerances = sorted({float(x) for x in given}, reverse=True)
     _check(mechanism, start, until, solvers, tolerances, step, samples)
     chosen = default_methods(start) if methods is None else named_methods(methods)
+    # methods with solvers of their own come with the usual one of these
+    solvers = list(dict.fromkeys([*solvers, *(x.solvers[0] for x in chosen.values() if x.solvers)]))
+    step = abs(until - start.t) / FIXED_STEPS if step is None else step
 
-    total = len(chosen) * len(solvers) * len(tolerances)
+    total = sum(suits(x, solver) for x in chosen.values() for solver in solvers) * len(tolerances)
     tell = progress or (lambda done, total, what: None)
     tell(0, total, "reference")
     reference, trouble = _reference(start, until, tolerances[-1], samples)
@@ -116,8 +120,12 @@ def compare(
     words = {name: np.full(shape, "", dtype=object) for name in ("failure", "complaint")}
     kinds = np.full((*shape[:1], len(KINDS)), np.nan)
     places = product(enumerate(chosen.items()), enumerate(solvers), enumerate(tolerances))
-    for done, ((i, (name, method)), (j, solver), (k, rtol)) in enumerate(places):
+    done = 0
+    for (i, (name, method)), (j, solver), (k, rtol) in places:
+        if not suits(method, solver):
+            continue
         tell(done, total, name)
+        done += 1
         fixed = None if SOLVERS[solver].adaptive else _fixed_step(step, rtol, tolerances[0], SOLVERS[solver].order)
         outcome = attempt(start, until, Trial(method, solver, rtol, fixed, max_steps, samples))
         words["failure"][i, j, k] = outcome.failure
@@ -184,8 +192,15 @@ def _reference(start: State, until: float, tightest: float, samples: int) -> tup
         return None, str(error)
 
 
-def _fixed_step(step: float | None, rtol: float, loosest: float, order: int) -> float | None:
-    return None if step is None else step * (rtol / loosest) ** (1 / order)
+def _fixed_step(step: float, rtol: float, loosest: float, order: int) -> float:
+    return step * (rtol / loosest) ** (1 / order)
+
+
+def suits(method: Formulation, solver: str) -> bool:
+    """Whether a solver can march a method; differential-algebraic ones have solvers of their own."""
+    if method.solvers is not None:
+        return solver in method.solvers
+    return SOLVERS[solver].needs != "index3"
 
 
 # ---- what to compare -------------------------------------------------------------------------------------------------
@@ -249,7 +264,8 @@ def _check(
         if solver not in SOLVERS:
             raise ModelError(f"there is no solver {solver!r}{suggest(solver, SOLVERS)}; there are {', '.join(SOLVERS)}")
         for rtol in tolerances:
-            check_options(solver, until, start.t, rtol, None, None if SOLVERS[solver].adaptive else step)
+            fixed = None if SOLVERS[solver].adaptive else step or 1.0
+            check_options(solver, until, start.t, rtol, None, fixed)
     if until == start.t:
         raise ModelError(f"a comparison needs runs of some length, but until = {until:g} s is where they begin")
     if samples < 2:

@@ -91,7 +91,8 @@ class Comparison:
                     row = {"method": str(name), "solver": str(solver), "rtol": float(rtol)}
                     row |= {what: float(one[what]) for what in ABOUT}
                     row |= {what: str(one[what].values) for what in ("failure", "complaint")}
-                    out.append(row)
+                    if row["failure"] or not np.isnan(row["steps"]):  # else the method has another solver
+                        out.append(row)
         return out
 
     def failures(self) -> list[str]:

@@ -109,7 +109,7 @@ def recommend(
     start = assemble(mechanism) if start is None else start
     if not 1e-12 <= rtol <= 1e-3:
         raise ModelError(f"a recommendation is made for tolerances between 1e-12 and 1e-3, not for rtol = {rtol:g}")
-    solvers = [name for name, solver in SOLVERS.items() if solver.adaptive and not solver.implicit]
+    solvers = [name for name, solver in SOLVERS.items() if solver.adaptive and not solver.implicit and name != "auto"]
     solvers.sort(key=lambda name: name != "dop853")
     loops = bool(start.topology.cuts or mechanism.drives or mechanism.couplings)
     methods = named_methods(list(EXACT.values()) if loops else [Multipliers()])
@@ -147,11 +147,14 @@ def recommend(
     return Recommendation(mechanism.name, methods[name], solver, rtol, tuple(x for x in reasons if x), got)
 
 
+_IMPLICIT = [name for name, solver in SOLVERS.items() if solver.implicit and solver.general and solver.adaptive]
+
+
 def _implicit_alone(got: Comparison, start: State, until: float, rtol: float) -> Recommendation:
     """Where no explicit solver gets through, perhaps an implicit one does."""
     method = Multipliers()
     failures = got.failures()
-    for solver in (name for name, x in SOLVERS.items() if x.implicit):
+    for solver in _IMPLICIT:
         outcome = attempt(start, until, Trial(method, solver, rtol))
         if not outcome.failure and outcome.run is not None:
             counts = outcome.run.counts
@@ -295,7 +298,7 @@ def _implicit(got: Comparison, start: State, until: float, rtol: float, name: st
     one = got.dataset.sel(formulation=name, solver=solver).sel(rtol=rtol, method="nearest")
     told = f"{solver} takes {float(one['steps']):.0f} steps and {text(float(one['seconds']), 'seconds')}"
     best, least = solver, float(one["seconds"]) / FASTER
-    for other in (x for x, y in SOLVERS.items() if y.implicit):
+    for other in _IMPLICIT:
         outcome = attempt(start, until, Trial(got.methods[name], other, rtol))
         if outcome.failure or outcome.run is None:
             continue

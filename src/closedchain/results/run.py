@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-MANY = 100_000  # samples: with more, the checks look at some
+MANY = 20_000  # samples: with more, the checks look at some
 
 
 class Run:
@@ -212,8 +212,9 @@ class Run:
         """Method, solver, tolerances, counts, times and versions."""
         return {
             "mechanism": self.mechanism.name,
-            "method": repr(self.program.method),
+            "method": repr(self.task.method),
             "solver": self.solver,
+            "solvers": ", ".join(dict.fromkeys(s.solver for s in self.segments)),
             "rtol": self.rtol,
             "atol": self.atol,
             "status": self.status.name,

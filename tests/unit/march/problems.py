@@ -35,6 +35,12 @@ def driven_exact(t):
 
 
 @rhs
+def relaxing(t, x, w, dx):
+    """Back to cos(t) at the rate w[0], after Prothero and Robinson."""
+    dx[0] = -w[0] * (x[0] - np.cos(t[0])) - np.sin(t[0])
+
+
+@rhs
 def quaternion(t, x, w, dx):
     """q' = q * (0, omega) / 2 with omega in body axes, for a rotation about a fixed axis after a spin."""
     s, a, b, c = x[0], x[1], x[2], x[3]

@@ -310,7 +310,7 @@ def test_a_step_without_a_solution_ends_the_run():
     m.drive("slide", lambda t: where + 0.5 * t)
     start = m.assemble(O=1.0)
     run, _ = march(start, 5.0, 3)
-    assert run.status is Status.correction_failed and run.counts.rejections == 0
+    assert run.status is Status.not_solved and run.counts.rejections == 0
     np.testing.assert_array_equal(run.failure.x[: start.q.size], start.q)
 
 

@@ -292,7 +292,7 @@ def test_arguments_are_checked(changes, words):
 
 
 def test_other_arguments_are_checked():
-    with pytest.raises(ValueError, match="there are dopri5"):
+    with pytest.raises(ValueError, match="there are dop853"):
         integrate("euler", problems.oscillator.address, [1.0, 0.0], (0, 1), [2.0])
     with pytest.raises(ValueError, match="entry 1 is not"):
         integrate("dopri5", problems.oscillator.address, [1.0, np.nan], (0, 1), [2.0])

@@ -138,7 +138,7 @@ def test_progress_is_told(four_bar):
         ({"methods": "denoc"}, "a list of formulations"),
         ({"methods": []}, "at least one"),
         ({"solvers": ["dop583"]}, "did you mean 'dop853'"),
-        ({"solvers": ["rk4"]}, "needs a fixed step"),
+        ({"solvers": ["rk4"], "step": -1.0}, "needs a fixed step"),
         ({"solvers": []}, "nothing to compare"),
         ({"tolerances": [-1.0]}, "rtol must be a positive number"),
         ({"until": 0.0}, "runs of some length"),

@@ -129,7 +129,7 @@ def test_no_samples():
 
 def test_one_sample():
     run = cc.simulate(cc.library.four_bar(), until=0.1, t_eval=[0.1])
-    got = outputs(run.segments, run.p)
+    got = outputs(run.segments)
 
     assert got["q"].shape == (1, 4) and got["lam"].shape == (1, 2) and got["kinetic"].shape == (1, 1)
 

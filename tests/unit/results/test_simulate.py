@@ -272,7 +272,7 @@ def test_a_singular_start_is_on_record():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "euler"}, "there is no solver 'euler'; there are dopri5, dop853, rk4"),
+        ({"solver": "euler"}, "there is no solver 'euler'; there are dop853, dopri5, auto, radau5"),
         ({"until": np.inf}, "has no end: give finite times"),
         ({"until": np.nan}, "has no end: give finite times"),
         ({"begin": np.inf}, "has no end: give finite times"),

@@ -1,0 +1,161 @@
+"""Runs on disk: killed at random moments they come to the same bits; memory does not grow with their length."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from tests.invariants import killed_runs
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(*args):
+    """A process of its own, with the tests and the package on its path; its last line of output, as JSON."""
+    paths = os.pathsep.join([str(ROOT), *sys.path])
+    done = subprocess.run(
+        [sys.executable, *args], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(("case", "kills", "seed"), [("controlled", 50, 1), ("stiff", 12, 2), ("rechosen", 12, 3)])
+def test_killed_at_random_moments_a_run_comes_to_the_same_bits(case, kills, seed, tmp_path):
+    got = python("-m", "tests.invariants.killed_runs", case, str(kills), str(seed), str(tmp_path))
+    assert got["killed"] == kills and got["same"] and got["same_as_unsaved"], got
+    # the kills fell on different moments, before and after many checkpoints
+    assert got["distinct_places"] >= kills // 6, got
+    assert got["pieces"] >= {"controlled": 1, "stiff": 2, "rechosen": 4}[case]
+
+
+MEMORY = """
+import json, sys
+import closedchain as cc
+
+
+def memory(*_):  # of its own, without the pages of files
+    with open("/proc/self/status") as file:
+        seen.append(next(int(line.split()[1]) for line in file if line.startswith("RssAnon")))
+
+
+seen = []
+m = cc.library.four_bar()
+run = cc.simulate(m, until=5.0, every=2e-4, save_to=sys.argv[1] + "/short")
+memory()
+run = cc.simulate(m, until=5.0, every=5e-6, save_to=sys.argv[1] + "/long", progress=memory)
+memory()
+kept = run.segments[0].trajectory.x.nbytes
+print(json.dumps({"samples": len(run.t), "looks": len(seen), "grown": 1024 * (max(seen) - seen[0]), "kept": kept}))
+"""
+
+
+def test_memory_does_not_grow_with_the_samples(tmp_path):
+    got = python("-c", MEMORY, str(tmp_path))
+    assert got["samples"] == 1_000_001
+    # 64 MB of states were written, through a window of 4,096; at the end the times of all samples are read (8 MB)
+    assert got["kept"] > 6e7 and got["looks"] > 100 and got["grown"] < 0.4 * got["kept"], got
+
+
+def test_a_finished_run_is_read_not_made(tmp_path):
+    m, options = killed_runs.rechosen()
+    options |= {"until": 3.0}
+    first = cc.simulate(m, save_to=tmp_path / "run", **options)
+    stamp = (tmp_path / "run" / "checkpoint.npz").stat().st_mtime_ns
+    again = cc.simulate(m, save_to=tmp_path / "run", **options)
+    assert np.array_equal(first.x, again.x) and first.counts == again.counts
+    assert (tmp_path / "run" / "checkpoint.npz").stat().st_mtime_ns == stamp
+
+
+def test_a_saved_run_is_the_same_as_one_in_memory(tmp_path):
+    m, options = killed_runs.controlled()
+    options |= {"until": 2.0}
+    saved, plain = cc.simulate(m, save_to=tmp_path / "run", **options), cc.simulate(m, **options)
+    assert killed_runs.numbers(saved) == killed_runs.numbers(plain)
+    np.testing.assert_array_equal(saved.reaction("B")["force"], plain.reaction("B")["force"])
+
+
+def test_a_window_reads_a_part(tmp_path):
+    m = cc.library.four_bar()
+    run = cc.simulate(m, until=2.0, every=1e-3, save_to=tmp_path / "run")
+    part = run.window(0.5, 1.0)
+    assert (part.t[0], part.t[-1], len(part.t)) == (0.5, 1.0, 501)
+    np.testing.assert_array_equal(part["O"], run["O"].sel(time=slice(0.5, 1.0)))
+    # the energy book goes back to the start of the run
+    np.testing.assert_allclose(part.energy_error, run.energy_error.sel(time=slice(0.5, 1.0)), atol=1e-15)
+    thin = run.window(every=100)
+    np.testing.assert_allclose(thin.t, np.arange(0.0, 2.05, 0.1), atol=1e-15)
+    with pytest.raises(cc.ModelError, match=r"no sample between 3 and 4 s: it goes from 0 to 2"):
+        run.window(3.0, 4.0)
+    with pytest.raises(cc.ModelError, match="whole number of samples, not 0"):
+        run.window(every=0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"until": 2.5}, "its until is 2.0, not 2.5"),
+        ({"rtol": 1e-7}, "its tolerances is rtol 1e-08"),
+        ({"solver": "dopri5"}, "its solver is dop853, not dopri5"),
+        ({"parameters": {"O.motor": 7.0}}, "its parameters is"),
+        ({"method": cc.Projection()}, "its method is Multipliers"),
+        ({"every": 2e-3}, "its samples is"),
+    ],
+    ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
+)
+def test_another_run_is_not_continued(tmp_path, change, message):
+    m = cc.library.four_bar()
+    cc.simulate(m, until=2.0, every=1e-3, save_to=tmp_path / "run")
+    with pytest.raises(cc.ModelError, match=f"holds another run: (its mechanism is|{message}).*another folder"):
+        cc.simulate(m, save_to=tmp_path / "run", **({"until": 2.0, "every": 1e-3} | change))
+
+
+def test_a_damaged_checkpoint_is_said(tmp_path):
+    m = cc.library.four_bar()
+    cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+    (tmp_path / "run" / "checkpoint.npz").write_bytes(b"nonsense")
+    with pytest.raises(cc.ModelError, match=r"cannot be read .*delete the folder to begin anew"):
+        cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+
+
+def test_what_cannot_be_saved_is_said(tmp_path):
+    m = cc.library.four_bar()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(cc.ModelError, match="is a file: give the name of a folder"):
+        cc.simulate(m, save_to=tmp_path / "file")
+    with pytest.raises(cc.ModelError, match="dense_output keeps all steps in memory"):
+        cc.simulate(m, save_to=tmp_path / "run", dense_output=True)
+    with pytest.raises(cc.ModelError, match="t_eval or every, not both"):
+        cc.simulate(m, t_eval=[0.0, 1.0], every=0.1)
+
+
+def test_a_run_that_fails_is_kept(tmp_path):
+    """A failure is an end as well: the same call tells of it again, at once."""
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=lambda t: 1.0 / cc.sqrt(0.5 - t))
+    for _ in range(2):
+        with pytest.raises(cc.RunError) as caught:
+            cc.simulate(m, until=1.0, every=1e-2, save_to=tmp_path / "run")
+        assert 0.4 < caught.value.run.t[-1] <= 0.5
+
+
+def test_interrupted_runs_go_on(tmp_path):
+    """Ctrl-C keeps what is there, and the next call goes on from the last checkpoint."""
+    m = cc.library.four_bar()
+    options = {"until": 5.0, "every": 1e-2, "save_to": tmp_path / "run", "save_every": 0.0, "rtol": 1e-12}
+
+    def interrupt(t, steps):
+        if t > 2.0:
+            raise KeyboardInterrupt
+
+    with pytest.warns(cc.RunWarning, match="interrupted"):
+        first = cc.simulate(m, progress=interrupt, **options)
+    assert first.status.name == "interrupted" and 2.0 < first.t[-1] < 5.0
+    whole, plain = cc.simulate(m, **options), cc.simulate(m, until=5.0, every=1e-2, rtol=1e-12)
+    np.testing.assert_array_equal(whole.x, plain.x)
+    assert whole.counts == plain.counts
