@@ -1,5 +1,7 @@
 """Sampled controllers: held outputs give the motion of the discrete-time system, with every solver and method."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -55,7 +57,7 @@ def held_exactly(law, period, n, step=None):
     return np.array(rows)
 
 
-# ---- a rotor, whose motion under a held torque is known ----------------------------------------------------------------
+# ---- a rotor, whose motion under a held torque is known --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_samples_between_calls_carry_the_torque_that_holds():
     np.testing.assert_allclose(run["power"], run["O.motor"] * run["O'"], atol=1e-12)
 
 
-# ---- mechanisms: the same as pieces with a constant torque ---------------------------------------------------------------
+# ---- mechanisms: the same as pieces with a constant torque -----------------------------------------------------------
 
 
 def balance(t, now):
@@ -216,14 +218,16 @@ def test_reactions_and_power_under_a_controller(solver):
     force = run.reaction("B")
     for i in (0, 1, 7, 20):
         u = float(run["O.motor2"][i])
-        state = twin.assemble(O=float(run["O"][i]), velocity={"O": float(run["O'"][i])}, guess=dict(run.state(i).coordinates))
+        state = twin.assemble(
+            O=float(run["O"][i]), velocity={"O": float(run["O'"][i])}, guess=dict(run.state(i).coordinates)
+        )
         one = cc.simulate(twin, state, until=0.0, parameters={"u": u})
         np.testing.assert_allclose(force["force"][i], one.reaction("B")["force"][0], atol=1e-7)
         np.testing.assert_allclose(run["lam"][i], one["lam"][0], atol=1e-7)
         np.testing.assert_allclose(run["power"][i], one["power"][0], atol=1e-7)
 
 
-# ---- several of them -------------------------------------------------------------------------------------------------------
+# ---- several of them -------------------------------------------------------------------------------------------------
 
 
 def test_several_outputs():
@@ -299,7 +303,7 @@ def test_together_with_a_square_wave():
     run = cc.simulate(rotor(cc.Sampled(towards_one, 0.05) + wave), until=1.0, rtol=1e-6)
     q = v = 0.0
     u, instants = 0.0, sorted({round(x, 12) for x in [*np.arange(0, 1.0001, 0.05), *np.arange(0, 1.0, 0.035)]})
-    for a, b in zip(instants, instants[1:], strict=False):
+    for a, b in pairwise(instants):
         if abs(a / 0.05 - round(a / 0.05)) < 1e-9:
             u = towards_one(a, {"O": q, "O'": v})
         torque = u + (0.2 if (0.5 * (a + b)) % 0.07 < 0.035 else -0.2)
@@ -335,7 +339,7 @@ def test_a_relay_about_a_target_that_a_controller_moves(initial):
     assert abs(run["O"][-1] - q) < 1e-9
 
 
-# ---- a controller that remembers -------------------------------------------------------------------------------------------
+# ---- a controller that remembers -------------------------------------------------------------------------------------
 
 
 def test_reset_is_called_when_a_run_begins():
@@ -356,7 +360,7 @@ def test_reset_is_called_when_a_run_begins():
     assert abs(first["O.motor"][0] - 0.1) < 1e-15
 
 
-# ---- what it sees ------------------------------------------------------------------------------------------------------------
+# ---- what it sees ----------------------------------------------------------------------------------------------------
 
 
 def test_cut_joints_places_and_speeds():
@@ -379,7 +383,7 @@ def test_cut_joints_places_and_speeds():
         np.testing.assert_allclose(speed, tip["velocity"][i], atol=1e-9)
 
 
-# ---- where nothing is simulated ----------------------------------------------------------------------------------------------
+# ---- where nothing is simulated --------------------------------------------------------------------------------------
 
 
 def test_initial_holds_where_nothing_is_simulated():
@@ -396,7 +400,7 @@ def test_initial_holds_where_nothing_is_simulated():
     assert cc.simulate(m, m.assemble(hinge=0.0), until=0.1)["hinge.motor"][0] == 20.0
 
 
-# ---- what goes wrong ---------------------------------------------------------------------------------------------------------
+# ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
 def fails(at, how):
@@ -458,5 +462,22 @@ def test_runs_that_cannot_be():
     with pytest.raises(cc.ModelError, match="a run with a sampled controller cannot go back in time"):
         cc.simulate(m, begin=1.0, until=0.0)
     fast = rotor(cc.Sampled(towards_one, 1e-17))
-    with pytest.raises(cc.ModelError, match=r"'towards_one' would be called 1e\+17 times in this run: its period of 1e-17 s"):
+    with pytest.raises(
+        cc.ModelError, match=r"'towards_one' would be called 1e\+17 times in this run: its period of 1e-17 s"
+    ):
         cc.simulate(fast, until=1.0)
+
+
+def test_a_second_opinion_calls_no_controller():
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(lambda t, now: 1.0, period=0.1))
+    with pytest.raises(cc.ModelError, match="calls no sampled controllers"):
+        cc.simulate(m, until=1.0, solver="cvodes")
+
+
+def test_an_event_cannot_watch_what_is_held():
+    m = cc.library.pendulum()
+    u = cc.Sampled(lambda t, now: 1.0, period=0.1)
+    m.motor("hinge", torque=u)
+    with pytest.raises(cc.ModelError, match="which jumps and passes no zero"):
+        cc.simulate(m, until=1.0, events=[cc.Event("level", u - 0.5)])

@@ -1,4 +1,4 @@
-"""Torques that jump: a run equals the one that is stitched together from smooth pieces, however the jumps are written."""
+"""Torques that jump: a run equals the one put together from smooth pieces, however the jumps are written."""
 
 from itertools import pairwise
 
@@ -112,7 +112,7 @@ def test_a_rotor_under_any_wave_moves_as_computed_by_hand(which, begin, until):
     assert run.record == []
 
 
-# ---- the same as smooth pieces, put together by hand -------------------------------------------------------------------
+# ---- the same as smooth pieces, put together by hand -----------------------------------------------------------------
 
 # what is driven, by which joint, by how much, and for how long
 MECHANISMS = {
@@ -194,7 +194,7 @@ def test_a_run_backward_equals_its_pieces():
     check("four-bar", begin=0.8, until=0.0)
 
 
-# ---- exact at any tolerance ----------------------------------------------------------------------------------------------
+# ---- exact at any tolerance ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
@@ -235,7 +235,7 @@ def test_smeared_jumps_would_be_seen():
     assert difference(cc.simulate(smooth, until=0.4, solver="rk4", step=1e-3), fine) < 10 * SAME
 
 
-# ---- samples, ends, and where they coincide with jumps ---------------------------------------------------------------------
+# ---- samples, ends, and where they coincide with jumps ---------------------------------------------------------------
 
 
 def test_samples_on_the_jumps_and_an_end_on_one():
@@ -301,7 +301,7 @@ def test_forces_jump_as_motors_do():
     assert difference(cc.simulate(m, until=1.0, rtol=RTOL), state) < SAME
 
 
-# ---- prescribed motions that are written in pieces ---------------------------------------------------------------------------
+# ---- prescribed motions that are written in pieces -------------------------------------------------------------------
 
 
 def rest_and_cycloid(rise=0.8, begin=0.3, length=0.5):
@@ -324,7 +324,7 @@ def test_a_drive_in_pieces_ends_where_it_should(method):
         assert np.abs(steps - at).min() < 1e-15
 
 
-# ---- very many jumps ---------------------------------------------------------------------------------------------------------
+# ---- very many jumps -------------------------------------------------------------------------------------------------
 
 
 def test_ten_thousand_periods_without_drift():
@@ -340,3 +340,30 @@ def test_periods_that_cannot_be_stepped_onto_are_told():
     with pytest.raises(cc.RunError, match=r"mod\(t, 1e-20\) jumps 1e\+20 times during the run") as caught:
         cc.simulate(rotor(lambda m: cc.where(cc.t % 1e-20 < 5e-21, 1.0, -1.0)), until=1.0)
     assert len(caught.value.run.t) == 1
+
+
+def test_a_level_that_is_grazed_is_not_lost():
+    """The motion comes back over a level within one look at the steps: a sawtooth of the angle, against a tight run."""
+    found = []
+    for rtol in (1e-9, 1e-12):
+        m = cc.library.pendulum()
+        joint = m.joints["hinge"]
+        m.motor(joint, torque=(5 * joint.q) % 0.7)
+        found.append(float(cc.simulate(m, until=3.0, rtol=rtol)["hinge"][-1]))
+    assert found[1] == pytest.approx(found[0], abs=1e-6) and abs(found[1]) < 3.0
+
+
+def test_a_sample_at_the_very_change_is_kept():
+    def rotor():
+        m = cc.Mechanism("rotor", gravity=(0, 0, 0))
+        m.revolute("J", m.ground, m.body("disc", cc.disc(radius=0.5, thickness=0.1, mass=1.0)))
+        m.motor("J", torque=lambda t, q, v: cc.where(q["J"] > 1, -1.0, 1.0))
+        return m
+
+    m = rotor()
+    free = cc.simulate(m, until=2.0, events=[cc.Event("one", m.joints["J"].q - 1)])
+    change = free.record[0].t
+    m = rotor()
+    run = cc.simulate(m, until=2.0, t_eval=sorted([0.0, 0.3, change, 2.0]))
+    np.testing.assert_array_equal(run.t, [0.0, 0.3, change, 2.0])
+    assert float(run["J"][2]) == pytest.approx(1.0, abs=1e-12)

@@ -20,7 +20,7 @@ from closedchain.march.conditioning import KINDS, Conditioning
 from closedchain.march.holding import Flip, Holding
 from closedchain.march.trajectory import DenseOutput
 from closedchain.model.expression import Expression, t
-from closedchain.model.held import Jump
+from closedchain.model.held import LIVE, Jump
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
@@ -107,6 +107,10 @@ def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tu
             if name not in cuts:
                 raise ModelError(f"event {event.name!r}: {name!r} is not a cut joint{suggest(name, cuts)}")
         for leaf in event.when.leaves():
+            if leaf.op == "sampled":
+                raise ModelError(
+                    f"event {event.name!r} watches {leaf}, which jumps and passes no zero: watch the state"
+                )
             known = leaf.op not in ("coordinate", "velocity") or leaf.args[0] in mechanism.joints
             if not known:
                 raise ModelError(
@@ -135,10 +139,11 @@ class Watch:
         )
         events = (*events, *flips)
         self.events, self.armed, self.program, self.p = events, armed, program, holding.p
+        self._started = False
         self.found: list[tuple[float, Event]] = []
         self.words: dict[float, str] = {}  # what there is to say of a pose that was found
         self.conditioning = Conditioning(program, holding.p)
-        self._sign = [0.0] * len(events)
+        self._sign = [_side(event, holding) for event in events]
         self._g = self._function() if events else None
         self._then = {"pass": None, "warn": "record", "stop": "stop"}[singular]
         self.clear = dict(clear or dict.fromkeys(SINGULAR, True))  # no such pose was told of just before
@@ -152,6 +157,7 @@ class Watch:
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Go on where `saved` was called."""
         self._sign, found, self.words, self.clear = saved
+        self._started = True
         self.found = [
             (time, Event(name, t, then=self._then or "record") if k is None else self.events[k])
             for time, k, name in found
@@ -178,11 +184,10 @@ class Watch:
         return stop
 
     def _crossings(self, times: np.ndarray, sol: DenseOutput, forward: float) -> list[tuple[float, Event]]:
-        from scipy.optimize import brentq  # only runs with events pay for the import
-
         g = self._g
         if g is None:
             return []
+        start, self._started = not self._started, True
         times = self._with_turning_points(times, sol)
         values = g(times, sol(times))
         found = []
@@ -190,7 +195,8 @@ class Watch:
             sign = self._sign[k]  # the last one that was not zero: a value that is exactly zero lies on the way
             rounding = ROUNDING * np.abs(values[k]).max()
             for i, value in enumerate(values[k]):
-                if value == 0.0 or (sign == 0.0 and abs(value) < rounding):  # zero at the start: nothing passes there
+                # zero at the start: nothing passes there
+                if value == 0.0 or (abs(value) < rounding and (sign == 0.0 or (start and i == 0))):
                     continue
                 begins = sign == 0.0 and i > 0 and self.armed is None and not self.found
                 if begins and isinstance(event.then, Switch) and np.sign(value) == event.direction:
@@ -198,14 +204,29 @@ class Watch:
                         (float(times[0]), event)
                     )  # ... but a foot that starts on the ground and moves down lands
                 if sign != 0.0 and np.sign(value) != sign and i > 0 and event.direction * value >= 0:
-                    root = float(
-                        brentq(lambda s, k=k: float(g(np.array([s]), sol(np.array([s])))[k, 0]), *times[i - 1 : i + 1])
-                    )
+                    root = self._root(k, times[i - 1], times[i], sign, sol, start and i == 1)
                     if self.armed is None or forward * (root - self.armed) > SAME_TIME:
                         found.append((root, event))
                 sign = float(np.sign(value))
             self._sign[k] = sign
         return found
+
+    def _root(self, k: int, a: float, b: float, sign: float, sol: DenseOutput, begins: bool) -> float:
+        """Where event k passes from ``sign`` to the other one, between two times; ``begins``: with the first of all."""
+        from scipy.optimize import brentq, minimize_scalar  # only runs with events pay for the import
+
+        def value(s: float) -> float:
+            assert self._g is not None
+            return sign * float(self._g(np.array([s]), sol(np.array([s])))[k, 0])
+
+        if value(a) == 0 and not begins:
+            return a
+        if value(a) <= 0:  # a start that is zero but for rounding: it leaves, turns, and comes back
+            top = minimize_scalar(
+                lambda s: -value(s), bounds=sorted((a, b)), method="bounded", options={"xatol": 1e-14}
+            )
+            a = float(top.x)
+        return float(brentq(value, a, b)) if value(a) > 0 else b
 
     def _with_turning_points(self, times: np.ndarray, sol: DenseOutput) -> np.ndarray:
         """The times to look at, and between them those at which a value comes near zero and turns back."""
@@ -303,6 +324,14 @@ class Watch:
             return np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)), far)).reshape(-1, n)
 
         return evaluate
+
+
+def _side(event: Event, holding: Holding) -> float:
+    """The sign that belongs to what is held; 0 for events of the user, which learn theirs."""
+    flip = event.then
+    if not isinstance(flip, Flip) or (now := holding.p[holding.first_jump + flip.number]) >= LIVE:
+        return 0.0
+    return float(event.direction if now == flip.value else -event.direction)
 
 
 def _level(jump: Jump, level: float) -> Expression:

@@ -228,7 +228,7 @@ class Holding:
         out = np.full(len(self.held.jumps), np.nan)
         for i, (jump, (u, soon, later)) in enumerate(zip(self.held.jumps, looks.T, strict=True)):
             level = np.round(u) if jump.counts else 0.0
-            if abs(u - level) <= NEAR * abs(soon - u):
+            if soon != u and abs(u - level) <= NEAR * abs(soon - u):
                 signal = soon
             elif abs(u - level) <= ON_LEVEL * abs(later - u) and abs(soon - u) <= RESTS * abs(later - u):
                 signal = later

@@ -16,6 +16,7 @@ from closedchain.march.arguments import fixed_steps
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
+LAYOUT = ("attempts", "keep_states", "keep_dense")
 Hold = Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]
 
 
@@ -231,14 +232,15 @@ class Integration:
         return {name: array.copy() for name, array in self._arrays().items()} | {"place": place}
 
     def _restore(self, saved: dict[str, np.ndarray]) -> None:
+        mine = self.options.copy()
         for name, array in self._arrays().items():
             np.copyto(array, saved[name])
+        for name in LAYOUT:  # of the arrays that are here, whatever they were there
+            self.options[name] = mine[name]
         handed_over, self.next_change, self.last_end = (float(x) for x in saved["place"])
         self.handed_over = int(handed_over)
         self.steps_booked = int(self.s["steps"])
-        more = int(self.o["more_samples"])
         self._open_window()
-        assert more or len(self.t_eval) == len(self.times) - self.handed_over
 
     # ---- what comes of it --------------------------------------------------------------------------------------------
 

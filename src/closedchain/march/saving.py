@@ -3,7 +3,7 @@
 A folder holds, for each piece of the run, its samples in two plain files of 8-byte floating-point numbers
 (``piece0.t``, ``piece0.x``), and ``checkpoint.npz`` with everything else: the arrays of the integrator, what is held,
 and where the run is. A checkpoint replaces the one before in one operation of the file system, so that there is always
-a whole one. Samples written after it are cut off when the run goes on, and computed again with the same bits.
+a whole one. Samples written after it are computed again when the run goes on, and overwritten with the same bits.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Saving:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ModelError(f"save_to={str(folder)!r} cannot be made: {error}") from None
+        self._lock: Any = None
         self.rows: list[int] = []  # samples of each piece
         self.columns: list[int] = []
         self._last = time.monotonic()
@@ -63,13 +64,14 @@ class Saving:
         if piece == len(self.rows):
             self.rows.append(0)
             self.columns.append(columns)
-            for path in self._files(piece):
-                path.write_bytes(b"")
 
     def keep(self, t: np.ndarray, x: np.ndarray) -> None:
         """Append samples to the last piece."""
+        # never cut off: somebody may still look at samples of an earlier attempt, which are the same
         for path, values in zip(self._files(len(self.rows) - 1), (t, x), strict=True):
-            with path.open("ab") as file:
+            path.touch()
+            with path.open("r+b") as file:
+                file.seek(8 * self.rows[-1] * (values.shape[1] if values.ndim == 2 else 1))
                 file.write(np.ascontiguousarray(values, float).tobytes())
         self.rows[-1] += len(t)
 
@@ -105,8 +107,17 @@ class Saving:
         from closedchain.march.trajectory import Status
 
         if march.segments and march.segments[-1].trajectory.status is not Status.interrupted:
+            for piece, rows in enumerate(self.rows):
+                for path, width in zip(self._files(piece), (1, self.columns[piece]), strict=True):
+                    path.touch()
+                    os.truncate(path, 8 * rows * width)
             self._write(march, None, {}, finished=True)
+
+    def let_go(self, march: March) -> None:
+        """Nothing more is written: samples are read from the disk where they are looked at."""
         self._read_samples(march)
+        if self._lock is not None:
+            self._lock.close()
 
     def _write(self, march: March, watch: Any, arrays: dict[str, np.ndarray], finished: bool = False) -> None:
         place = march.place
@@ -137,6 +148,7 @@ class Saving:
 
     def load(self, march: March) -> tuple[bool, dict[str, np.ndarray], Any] | None:
         """Put a march where it was left: whether it was finished, the integrator's arrays, the watch; None if new."""
+        self._lock = _locked(self.folder)
         path = self.folder / "checkpoint.npz"
         if not path.exists():
             return None
@@ -157,9 +169,6 @@ class Saving:
                     "Give another folder, or delete this one"
                 )
         self.rows, self.columns = told["rows"], told["columns"]
-        for piece, (rows, columns) in enumerate(zip(self.rows, self.columns, strict=True)):
-            for file, width in zip(self._files(piece), (1, columns), strict=True):
-                os.truncate(file, 8 * rows * width)
         march.record[:] = told["record"]
         march.stiffness = told["stiffness"]
         march.holding.restore({k.removeprefix("held."): v for k, v in parts.items() if k.startswith("held.")})
@@ -169,8 +178,6 @@ class Saving:
         march.place.state = _state(march, told["place"]["state"])
         march.chosen = _choice(march, told["chosen"])
         march.program = _program(march, march.chosen, march.place.method)
-        if told["finished"]:
-            self._read_samples(march)
         arrays = {k.removeprefix("integrator."): v for k, v in parts.items() if k.startswith("integrator.")}
         return told["finished"], arrays, told["watch"]
 
@@ -186,6 +193,23 @@ class Saving:
         for piece, segment in enumerate(march.segments):
             t, x = self._on_disk(piece)
             march.segments[piece] = replace(segment, trajectory=replace(segment.trajectory, t=t, x=x))
+
+
+def _locked(folder: Path) -> Any:
+    """A file that only one run at a time can hold; it is let go with the run, however that ends."""
+    file = (folder / "lock").open("w")
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not on every system
+        pass
+    except OSError:
+        file.close()
+        raise ModelError(
+            f"another run is writing to {str(folder)!r} just now: wait for it, or give another folder"
+        ) from None
+    return file
 
 
 # A choice of equations is made anew from where it was made: the state, whether closures are watched one by one, and how

@@ -147,15 +147,22 @@ class March:
     def run(self) -> None:
         """Integrate to the end, through events and singular poses."""
         saving = self.task.saving
-        left = None if saving is None else saving.load(self)
-        if left is not None and left[0]:
+        if saving is None:
+            while self._piece(None):
+                pass
             return
         try:
+            left = saving.load(self)
+            if left is not None and left[0]:
+                return
             while self._piece(left):
                 left = None
+            saving.finish(self)
+        except Refused:
+            saving.finish(self)
+            raise
         finally:
-            if saving is not None:
-                saving.finish(self)
+            saving.let_go(self)
 
     def _piece(self, left: tuple[bool, dict[str, np.ndarray], Any] | None) -> bool:
         """March one piece, or go on where one was left; whether there is another one."""
@@ -184,7 +191,7 @@ class March:
         resume = None if left is None else left[1]
         trajectory = self._put_back(self._march(program, x, watch, pivot, resume), program)
         flips = _flips(watch, trajectory)
-        if flips:
+        if flips and not task.times.asks(float(trajectory.t[-1])):
             trajectory = trajectory.without_last()  # nobody asked for a sample there
         self._add(Segment(state, program, trajectory, here.solver, self.holding, self.chosen))
         here.clear = watch.clear
@@ -218,7 +225,7 @@ class March:
             here.solver = self.stiffness.solver
             self.record += [Happening(here.state.t, "solver", text)] if text else []
             return True
-        if trajectory.status is Status.retuned:
+        if trajectory.status is Status.new_gains:
             self._resume(trajectory)
             here.next_step = trajectory.next_step
             assert here.next_step is not None
@@ -333,7 +340,7 @@ class March:
             # with a fixed step gains are right from the start, and near a singular pose steps say nothing
             tunes = SOLVERS[self.place.solver].adaptive and not self.place.guarded
             if tunes and self.place.method.mistuned(h):
-                return Status.retuned
+                return Status.new_gains
             return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
 
         return look

@@ -25,7 +25,7 @@ class Status(enum.IntEnum):
     stiff = 10
     controller = 11
     calm = 12
-    retuned = 13
+    new_gains = 13
     not_solved = 14
 
 
@@ -165,7 +165,7 @@ SENTENCES = {
         "take a smaller step or a smaller rho; near a singular pose use cc.Multipliers()",
     ),
     Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),
-    Status.retuned: ("the gains of the stabilisation no longer fit the steps", "go on with new ones"),
+    Status.new_gains: ("the gains of the stabilisation no longer fit the steps", "go on with new ones"),
     Status.controller: ("a controller failed", "mend it; what was computed before is kept"),
     Status.interrupted: ("the run was interrupted", "continue from this state, it is a good one"),
 }

@@ -91,7 +91,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     if worst > bound:
         i = int(np.argmax(np.abs(error)))
         passed = next((h.t for h in run.record if h.what.startswith("singular pose")), None)
-        advice = "use a smaller rtol or step, or a higher-order solver; torques with jumps cost accuracy too"
+        advice = "use a smaller rtol or step, or a higher-order solver"
         if passed is not None:
             advice = f"it came to a singular pose at t = {passed:.4g} s, where forces may have no bound; stop before it"
         said.append(

@@ -91,7 +91,7 @@ class Comparison:
                     row = {"method": str(name), "solver": str(solver), "rtol": float(rtol)}
                     row |= {what: float(one[what]) for what in ABOUT}
                     row |= {what: str(one[what].values) for what in ("failure", "complaint")}
-                    if row["failure"] or not np.isnan(row["steps"]):  # else the method has another solver
+                    if row["failure"] or not np.isnan(float(one["steps"])):  # else the method has another solver
                         out.append(row)
         return out
 

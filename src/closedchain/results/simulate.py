@@ -30,6 +30,7 @@ from closedchain.march.segments import March, Refused, Task
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Equal, Given
+from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.diagnose import explain
 from closedchain.results.run import Run
@@ -128,7 +129,7 @@ def simulate(
         raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
     if progress is not None and not callable(progress):
         raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
-    check_match(method, solver, events, singularity, dense_output, save_to)
+    check_match(mechanism, method, solver, events, singularity, dense_output, save_to)
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
@@ -225,7 +226,13 @@ def usual_solver(method: Formulation) -> str:
 
 
 def check_match(
-    method: Formulation, solver: str, events: Any, singularity: str, dense_output: bool, save_to: Any
+    mechanism: Mechanism,
+    method: Formulation,
+    solver: str,
+    events: Any,
+    singularity: str,
+    dense_output: bool,
+    save_to: Any,
 ) -> None:
     """Say which solver a method needs, and what a solver cannot do."""
     name, home = type(method).__name__, SOLVERS[solver]
@@ -239,6 +246,10 @@ def check_match(
         for what, asked in (("events", bool(events)), ("dense_output", dense_output), ("save_to", save_to is not None)):
             if asked:
                 raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}, without {what}")
+        if held(mechanism).controllers:
+            raise ModelError(
+                f"solver {solver!r} is a second opinion from {home.driver}: it calls no sampled controllers"
+            )
         if singularity != "pass":
             raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}: it does not look for poses")
 

@@ -47,7 +47,7 @@ def test_the_same_drawing_in_another_state(four_bar):
 
 def test_names_are_those_of_a_run():
     """Also of joints with several freedoms, and of quaternions, whose rates are angular velocities."""
-    for build in (cc.library.gough_stewart, cc.library.four_bar, cc.library.walker):
+    for build in (cc.library.four_bar, cc.library.walker):
         m = build()
         run = cc.simulate(m, until=0.0)
         now = now_at(m, run.state(0))

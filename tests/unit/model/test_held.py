@@ -38,7 +38,10 @@ def drawn(*torques):
         (lambda: cc.Sampled(law, 0.1, outputs=0), "outputs must be a whole number of at least 1, not 0"),
         (lambda: cc.Sampled(law, 0.1, outputs=1.5), "not 1.5"),
         (lambda: cc.Sampled(law, 0.1, outputs=True), "not True"),
-        (lambda: cc.Sampled(law, 0.1, outputs=2, initial=[1, 2, 3]), "a finite number, or 2 of them, not \\[1, 2, 3\\]"),
+        (
+            lambda: cc.Sampled(law, 0.1, outputs=2, initial=[1, 2, 3]),
+            "a finite number, or 2 of them, not \\[1, 2, 3\\]",
+        ),
         (lambda: cc.Sampled(law, 0.1, initial="x"), "initial takes a finite number, not 'x'"),
         (lambda: cc.Sampled(law, 0.1, initial=np.nan), "initial takes a finite number, not nan"),
         (lambda: cc.Sampled(law, 0.1, initial=cc.t), "initial takes a finite number, not t"),
@@ -60,7 +63,7 @@ def test_outputs_one_by_one():
     assert [str(x) for x in u] == ["Sampled(law)[0]", "Sampled(law)[1]", "Sampled(law)[2]"]
     assert str(u[np.int64(1)]) == "Sampled(law)[1]"
     assert u.controller.initial == (1.0, 2.0, 3.0)
-    a, b, c = u
+    a, b, _ = u
     assert str(2 * a + b) == "((Sampled(law)[0] * 2) + Sampled(law)[1])"
     assert cc.Sampled(law, 1, outputs=2, initial=7).controller.initial == (7.0, 7.0)
 
@@ -74,7 +77,7 @@ def test_a_name_for_messages():
     assert str(cc.Sampled(law, 0.1)) == "Sampled(law)"
 
 
-# ---- what is found in a drawing ----------------------------------------------------------------------------------------
+# ---- what is found in a drawing --------------------------------------------------------------------------------------
 
 
 def test_controllers_and_jumps_of_a_drawing():
@@ -112,7 +115,7 @@ def test_a_deep_expression():
     assert len(held(drawn(cc.sign(x))).jumps) == 1
 
 
-# ---- signals and values --------------------------------------------------------------------------------------------------
+# ---- signals and values ----------------------------------------------------------------------------------------------
 
 
 def jump(expression):

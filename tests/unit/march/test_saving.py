@@ -1,0 +1,73 @@
+"""A folder of a run: whole at any moment, and read only where it belongs."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.march.saving import Saving
+from closedchain.march.trajectory import Counts, Status, Trajectory
+
+
+def piece(rows, columns=3):
+    x = np.arange(rows * columns, dtype=float).reshape(rows, columns)
+    return np.arange(rows, dtype=float), x
+
+
+def test_samples_are_appended_piece_by_piece(tmp_path):
+    saving = Saving(tmp_path / "run", {})
+    t, x = piece(5)
+    saving.begin(0, 3)
+    saving.keep(t[:2], x[:2])
+    saving.begin(0, 3)  # goes on
+    saving.keep(t[2:], x[2:])
+    saving.begin(1, 2)
+    saving.keep(t[:1], x[:1, :2])
+    assert (saving.rows, saving.columns) == ([5, 1], [3, 2])
+    on_disk = saving._on_disk(0)
+    np.testing.assert_array_equal(on_disk[0], t)
+    np.testing.assert_array_equal(on_disk[1], x)
+    assert (tmp_path / "run" / "piece1.x").stat().st_size == 16
+
+
+def test_a_trajectory_is_put_away(tmp_path):
+    saving = Saving(tmp_path, {})
+    saving.begin(0, 3)
+    t, x = piece(4)
+    left = saving.put_away(Trajectory(t, x, np.empty(0), Counts(0, 0, 0, 0, 0.0, 0.0), Status.finished, ""))
+    assert len(left.t) == 0 and left.x.shape == (0, 3) and saving.rows == [4]
+
+
+def test_a_checkpoint_is_always_whole(tmp_path, monkeypatch):
+    """A crash while the new one is written leaves the old one as it was."""
+    m = cc.library.pendulum()
+    options = {"until": 5.0, "every": 0.01, "save_to": tmp_path / "run", "save_every": 0.0, "rtol": 1e-12}
+    plain = cc.simulate(m, until=5.0, every=0.01, rtol=1e-12)
+    writes = []
+
+    def dies(source, target):
+        writes.append(source)
+        if len(writes) > 3:
+            raise MemoryError("the machine goes down")
+        real(source, target)
+
+    import closedchain.march.saving as home
+
+    real = home.os.replace
+    monkeypatch.setattr(home.os, "replace", dies)
+    monkeypatch.setattr("closedchain.march.segments.Watch.idle", property(lambda self: False))  # many short calls
+    with pytest.raises(MemoryError):
+        cc.simulate(m, **options)
+    monkeypatch.undo()
+    assert len(writes) > 3 and (tmp_path / "run" / "checkpoint.npz").exists()
+    np.testing.assert_array_equal(cc.simulate(m, **options).x, plain.x)
+
+
+def test_checkpoints_keep_their_time(tmp_path):
+    saving = Saving(tmp_path, {}, every=1e9)
+    saving.checkpoint(None, None, lambda: pytest.fail("too early"))
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(cc.ModelError, match="cannot be made"):
+        Saving(tmp_path / "file" / "below", {})
