@@ -37,7 +37,7 @@ from closedchain.close.springs import SpringFormulation
 from closedchain.march.index3 import step_equations
 from closedchain.march.jacobian import jacobian
 from closedchain.march.segments import Segment
-from closedchain.march.solvers import SOLVERS
+from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State
 from closedchain.march.structure import Structure
 from closedchain.results.reference import errors, make_reference
@@ -131,8 +131,7 @@ def springs(stiffnesses: Sequence[float]) -> Iterator[tuple[str, float, Formulat
 
 def solvers_of(method: Formulation) -> list[str]:
     """The solvers that can march a formulation."""
-    only = getattr(method, "solvers", None)
-    return [name for name in SOLVERS if only is None or name in only]
+    return marching(method.kind)
 
 
 def asked(solver: str, until: float, tolerances: Sequence[float]) -> list[float]:

@@ -8,7 +8,7 @@ import xarray
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS
+from closedchain.march.solvers import SOLVERS, marching
 
 BREAKS = """
 import closedchain as cc
@@ -126,8 +126,7 @@ def test_samples(cli):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_by_name(cli, method):
-    solvers = METHODS[method].solvers
-    step = ("--step", "1e-3") if solvers and not SOLVERS[solvers[0]].adaptive else ()
+    step = () if SOLVERS[marching(METHODS[method].kind)[0]].adaptive else ("--step", "1e-3")
     told = run(cli, "four-bar", "--method", method, "--until", "0.2", *step)
     assert told["method"] == repr(METHODS[method])
 

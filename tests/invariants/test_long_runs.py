@@ -13,7 +13,7 @@ import pytest
 import closedchain as cc
 from closedchain.close.methods import METHODS
 from closedchain.close.springs import SpringFormulation
-from closedchain.march.solvers import SOLVERS
+from closedchain.march.solvers import SOLVERS, marching
 from closedchain.results.checks import CLOSURE, ENERGY
 
 UNTIL = 1000.0  # s
@@ -96,10 +96,7 @@ STABILISED = [name for name in EXACT if name != "multipliers-none"]
 
 def solver_of(method):
     """The default one, or the first with step control that can march the formulation; None: there is none."""
-    only = getattr(method, "solvers", None)
-    if only is None or "dop853" in only:
-        return "dop853"
-    return next((name for name in only if SOLVERS[name].adaptive), None)
+    return next((name for name in marching(method.kind) if SOLVERS[name].adaptive), None)
 
 
 @cache
@@ -127,7 +124,7 @@ def test_closures_stay_below_the_promise_for_the_whole_run(name, case):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", [name for name in STABILISED if not solver_of(EXACT[name])])
 def test_formulations_with_a_fixed_step_stay_closed(name, case):
-    (solver,) = EXACT[name].solvers
+    (solver,) = marching(EXACT[name].kind)
     until = CASES[case][1] / 4
     # the tolerance says what accuracy is expected of the energy
     run = cc.simulate(drawn(case), until=until, method=EXACT[name], solver=solver, step=2e-3, rtol=1e-2)

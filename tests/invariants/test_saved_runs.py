@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -99,19 +100,19 @@ def test_a_window_reads_a_part(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"until": 2.5}, "its until is 2.0, not 2.5"),
-        ({"rtol": 1e-7}, "its tolerances is rtol 1e-08"),
-        ({"solver": "dopri5"}, "its solver is dop853, not dopri5"),
-        ({"parameters": {"O.motor": 7.0}}, "its parameters is"),
-        ({"method": cc.Projection()}, "its method is Multipliers"),
-        ({"every": 2e-3}, "its samples is"),
+        ({"until": 2.5}, "until: 2.0 there, 2.5 here"),
+        ({"rtol": 1e-7}, "tolerances: rtol 1e-08"),
+        ({"solver": "dopri5"}, "solver: dop853 there, dopri5 here"),
+        ({"parameters": {"O.motor": 7.0}}, "parameters: "),
+        ({"method": cc.Projection()}, "method: Multipliers"),
+        ({"every": 2e-3}, "samples: "),
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
 )
 def test_another_run_is_not_continued(tmp_path, change, message):
     m = cc.library.four_bar()
     cc.simulate(m, until=2.0, every=1e-3, save_to=tmp_path / "run")
-    with pytest.raises(cc.ModelError, match=f"holds another run: (its mechanism is|{message}).*another folder"):
+    with pytest.raises(cc.ModelError, match=f"holds another run, with other (mechanism|{message}).*another folder"):
         cc.simulate(m, save_to=tmp_path / "run", **({"until": 2.0, "every": 1e-3} | change))
 
 
@@ -119,8 +120,119 @@ def test_a_damaged_checkpoint_is_said(tmp_path):
     m = cc.library.four_bar()
     cc.simulate(m, until=1.0, save_to=tmp_path / "run")
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"nonsense")
-    with pytest.raises(cc.ModelError, match=r"cannot be read .*delete the folder to begin anew"):
+    with pytest.raises(cc.ModelError, match=r"cannot be read, .*delete the folder to begin anew"):
         cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+
+
+def test_another_torque_is_another_run(tmp_path):
+    """The equations themselves are compared, and the code of controllers, not their size."""
+
+    def drawn(torque):
+        m = cc.library.pendulum()
+        m.motor("hinge", torque=torque)
+        return m
+
+    laws = [lambda t: cc.sin(3 * t), lambda t: cc.sin(5 * t), lambda t: cc.cos(3 * t)]
+    laws += [cc.Sampled(lambda t, now: 7.0, 0.1), cc.Sampled(lambda t, now: -7.0, 0.1)]
+    for k, law in enumerate(laws):
+        cc.simulate(drawn(law), until=0.5, save_to=tmp_path / str(k))
+        for other in laws[:k]:
+            with pytest.raises(cc.ModelError, match="holds another run"):
+                cc.simulate(drawn(other), until=0.5, save_to=tmp_path / str(k))
+
+
+def test_a_short_file_is_noticed(tmp_path):
+    m = cc.library.pendulum()
+    cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+    for name in ("piece0.x", "piece0.t"):
+        with (tmp_path / "run" / name).open("r+b") as file:
+            file.truncate(400)
+        with pytest.raises(cc.ModelError, match=r"piece0.. holds 400 bytes instead of .*damaged"):
+            cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path):
+    m = cc.library.pendulum()
+
+    def progress(t, steps):
+        with pytest.raises(cc.ModelError, match="another run is writing"):
+            cc.simulate(cc.library.pendulum(), until=5.0, save_to=tmp_path / "run")
+
+    cc.simulate(m, until=5.0, save_to=tmp_path / "run", progress=progress)
+
+
+def test_an_error_on_the_way_is_not_an_end(tmp_path):
+    """What a callback raises goes through; the checkpoint before it stays, and the run goes on from there."""
+    m = cc.library.four_bar()
+    options = {"until": 5.0, "every": 1e-2, "save_to": tmp_path / "run", "save_every": 0.0, "rtol": 1e-12}
+
+    def broken(t, steps):
+        if t > 3.0:
+            raise RuntimeError("a mistake")
+
+    with pytest.raises(RuntimeError, match="a mistake"):
+        cc.simulate(m, progress=broken, **options)
+    whole = cc.simulate(m, **options)
+    np.testing.assert_array_equal(whole.x, cc.simulate(m, until=5.0, every=1e-2, rtol=1e-12).x)
+
+
+class Slotted:
+    """A controller without a dictionary."""
+
+    __slots__ = ("sum",)
+
+    def __init__(self):
+        self.sum = 0.0
+
+    def reset(self):
+        self.sum = 0.0
+
+    def step(self, t, now):
+        self.sum += 1.0 - now["hinge"]
+        return 5.0 * (1.0 - now["hinge"]) + 0.1 * self.sum
+
+
+def test_bound_methods_and_slots_are_remembered(tmp_path):
+    def drawn():
+        m = cc.library.pendulum()
+        m.motor("hinge", torque=cc.Sampled(Slotted().step, period=0.01))
+        return m
+
+    options = {"until": 5.0, "every": 1e-2, "save_to": tmp_path / "run", "save_every": 1e9}
+
+    def interrupt(t, steps):
+        if t > 2.0:
+            raise KeyboardInterrupt
+
+    with pytest.warns(cc.RunWarning, match="interrupted"):
+        cc.simulate(drawn(), progress=interrupt, **options)  # Ctrl-C saves, however long the next checkpoint is away
+    resumed, plain = cc.simulate(drawn(), **options), cc.simulate(drawn(), until=5.0, every=1e-2)
+    np.testing.assert_array_equal(resumed.x, plain.x)
+
+
+def test_a_memory_that_cannot_be_saved_is_said_before_the_run(tmp_path):
+    class Locked:
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def __call__(self, t, now):
+            return 0.0
+
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(Locked(), period=0.01))
+    with pytest.raises(cc.ModelError, match=r"controller 'Locked' remembers something that cannot be saved"):
+        cc.simulate(m, save_to=tmp_path / "run")
+
+
+@pytest.mark.parametrize(("method", "solver"), [(cc.Multipliers(cc.Baumgarte()), "dop853"), (None, "auto")], ids=str)
+def test_checkpoints_have_no_influence(method, solver, tmp_path):
+    """Gains and solvers are looked at after so many steps, not when a window of samples is full."""
+    m = cc.library.four_bar()
+    options = {"until": 4.0, "every": 1e-4, "rtol": 1e-6, "method": method, "solver": solver}
+    plain = cc.simulate(m, **options)
+    for every in (0.0, 1e9):
+        saved = cc.simulate(m, save_to=tmp_path / f"{every}", save_every=every, **options)
+        np.testing.assert_array_equal(saved.x, plain.x)
 
 
 def test_what_cannot_be_saved_is_said(tmp_path):

@@ -108,15 +108,15 @@ class Formulation:
         is one coordinate, but three velocities.
     guards
         The method can pass singular poses, with `Choice.guarded`.
-    solvers
-        The only solvers that can march it, the usual one first; None for all that march ordinary equations.
+    kind
+        Of its equations: ``"ode"``, or differential-algebraic ones, ``"index 2"`` or ``"index 3"``.
     """
 
     all_rows: ClassVar[bool] = False
     by_limbs: ClassVar[bool] = False
     chooses: ClassVar[str | None] = None
     guards: ClassVar[bool] = True
-    solvers: ClassVar[tuple[str, ...] | None] = None
+    kind: ClassVar[str] = "ode"
 
     @property
     def drifts(self) -> bool:

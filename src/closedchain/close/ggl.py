@@ -54,7 +54,7 @@ class GGL(Formulation):
     """
 
     guards: ClassVar[bool] = False
-    solvers: ClassVar[tuple[str, ...] | None] = ("radau5", "idas")
+    kind: ClassVar[str] = "index 2"
 
     def citation(self) -> str:
         """What to cite."""

@@ -46,7 +46,7 @@ class Index3(Formulation):
     rho: float = 0.8
 
     guards: ClassVar[bool] = False
-    solvers: ClassVar[tuple[str, ...] | None] = ("generalised-alpha",)
+    kind: ClassVar[str] = "index 3"
 
     def __post_init__(self) -> None:
         if isinstance(self.rho, bool) or not isinstance(self.rho, int | float) or not 0 <= self.rho < 1:

@@ -297,7 +297,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             continue
 
         accept(o, s, h, t_new, x, k[0], y, k[12], rows, done, step_t, step_x, dense)
-        propose(s, h, err, EXPONENT - 0.2 * BETA, BETA, SHRINK, GROW)
+        propose(s, h, err, EXPONENT - 0.75 * BETA, BETA, SHRINK, GROW)
         done += 1
         if s.stiff >= STIFF_STEPS and s.status == 0:
             s.status = STIFF

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.conditioning import KINDS, Conditioning
-from closedchain.march.holding import Flip, Holding
+from closedchain.march.holding import Flip, Holding, signals
 from closedchain.march.trajectory import DenseOutput
 from closedchain.model.expression import Expression, t
 from closedchain.model.held import LIVE, Jump
@@ -100,6 +101,7 @@ SINGULAR = {"closure": "singular pose", "actuation": "singular pose of the actua
 
 def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tuple[Event, ...]:
     """The events of a run, all known to fit the mechanism."""
+    events = [] if events is None else [events] if isinstance(events, Event) else events
     if not isinstance(events, list | tuple) or not all(isinstance(x, Event) for x in events):
         raise ModelError(f"events takes a list of cc.Event, not {events!r}")
     for event in events:
@@ -131,6 +133,7 @@ class Watch:
         armed: float | None,
         singular: str = "pass",
         clear: dict[str, bool] | None = None,
+        signs: dict[int, float] | None = None,
     ) -> None:
         # conditions on the state that are held are watched like events
         flips = tuple(
@@ -142,8 +145,11 @@ class Watch:
         self._started = False
         self.found: list[tuple[float, Event]] = []
         self.words: dict[float, str] = {}  # what there is to say of a pose that was found
-        self.conditioning = Conditioning(program, holding.p)
+        self.flips = bool(flips)
+        self._holding = holding
         self._sign = [_side(event, holding) for event in events]
+        for k, sign in (signs or {}).items():
+            self._sign[k] = sign
         self._g = self._function() if events else None
         self._then = {"pass": None, "warn": "record", "stop": "stop"}[singular]
         self.clear = dict(clear or dict.fromkeys(SINGULAR, True))  # no such pose was told of just before
@@ -162,6 +168,23 @@ class Watch:
             (time, Event(name, t, then=self._then or "record") if k is None else self.events[k])
             for time, k, name in found
         ]
+
+    @cached_property
+    def conditioning(self) -> Conditioning:
+        """Made where it is asked for."""
+        return Conditioning(self.program, self._holding.p)
+
+    def signs(self, t: float, x: np.ndarray) -> dict[int, float]:
+        """Signs of what the user's events watch, at the end of a piece and with what was held in it."""
+        if self._g is None:
+            return {}
+        values = self._g(np.array([t]), x[None])[:, 0]
+        now = {id(event) for time, event in self.found if abs(time - t) <= SAME_TIME}
+        return {
+            k: float(np.sign(values[k]))
+            for k, event in enumerate(self.events)
+            if not isinstance(event.then, Flip) and id(event) not in now and values[k] != 0.0
+        }
 
     @property
     def idle(self) -> bool:
@@ -203,7 +226,10 @@ class Watch:
                     found.append(
                         (float(times[0]), event)
                     )  # ... but a foot that starts on the ground and moves down lands
-                if sign != 0.0 and np.sign(value) != sign and i > 0 and event.direction * value >= 0:
+                passes = sign != 0.0 and np.sign(value) != sign and event.direction * value >= 0
+                if passes and i == 0 and not isinstance(event.then, Flip):
+                    found.append((float(times[0]), event))  # what is held has changed, and a closing force with it
+                if passes and i > 0:
                     root = self._root(k, times[i - 1], times[i], sign, sol, start and i == 1)
                     if self.armed is None or forward * (root - self.armed) > SAME_TIME:
                         found.append((root, event))
@@ -239,11 +265,12 @@ class Watch:
         for k in range(len(self.events)):
             size = np.abs(values[k])
             same = np.sign(values[k][:-2]) == np.sign(values[k][2:])
-            for i in np.flatnonzero(same & (size[1:-1] < size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] > 0)) + 1:
+            near = np.flatnonzero(same & (size[1:-1] < size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] > 0)) + 1
+            for i in [*near, *_turning_ends(times, values[k])]:
                 sign = np.sign(values[k][i])
                 lowest = minimize_scalar(
                     lambda s, k=k, sign=sign: sign * float(g(np.array([s]), sol(np.array([s])))[k, 0]),
-                    bounds=sorted((times[i - 1], times[i + 1])),
+                    bounds=sorted((times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)])),
                     method="bounded",
                 )
                 if lowest.fun < 0:
@@ -294,36 +321,66 @@ class Watch:
 
     def _function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """The values of all events (event, time) at many states."""
-        e, closed = self.program.equations, self.program.closed
-        kinds = {kind: ca.SX.sym(kind) for kind in KINDS}
-
-        def special(node: Expression) -> ca.SX | None:
-            if node.op == "conditioning":
-                return kinds[node.args[0]]
-            return _closing_force(self.program, *node.args) if node.op == "multiplier" else None
-
-        def trace(event: Event) -> ca.SX:
-            return e.expression(event.when, special, e.limbs.held if isinstance(event.then, Flip) else None)
-
-        g = self.program.of_state([ca.vertcat(*map(trace, self.events))])[0]
-        parameters = ca.vertcat(e.limbs.p, closed.parameters)
-        f = ca.Function("events", [e.limbs.t, closed.x, parameters, ca.vertcat(*kinds.values())], [ca.densify(g)])
-        used = {leaf.args[0] for x in self.events for leaf in x.when.leaves() if leaf.op == "conditioning"}
+        own = tuple(event for event in self.events if not isinstance(event.then, Flip))
+        key = ("events", tuple(map(id, own)))
+        if own and key not in self.program.functions:
+            self.program.functions[key] = (_traced(self.program, own), own)  # with the events, so that ids stay theirs
+        f = self.program.functions[key][0] if own else None
+        used = {leaf.args[0] for x in own for leaf in x.when.leaves() if leaf.op == "conditioning"}
+        flips = [event for event in self.events if isinstance(event.then, Flip)]
+        numbers = [event.then.number for event in flips if isinstance(event.then, Flip)]
+        levels = np.array([event.when.args[1] for event in flips], float)[:, None]
 
         def evaluate(t: np.ndarray, x: np.ndarray) -> np.ndarray:
             n = len(t)
-            p = np.concatenate([self.p, self.program.numbers])  # what is held may have changed
-            numbers = self.conditioning(t, x) if used else {}
-            missing = used - set(numbers)
-            if missing:
-                raise ModelError(
-                    f"an event asks for the conditioning of the {missing.pop()}, which this mechanism does not have: "
-                    "it needs a loop, a motor or drive, or m.output"
-                )
-            far = np.array([numbers.get(kind, np.ones(n)) for kind in KINDS])
-            return np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)), far)).reshape(-1, n)
+            out = np.empty((0, n))
+            if f is not None:
+                p = np.concatenate([self.p, self.program.numbers])  # what is held may have changed
+                kinds = self.conditioning(t, x) if used else {}
+                missing = used - set(kinds)
+                if missing:
+                    raise ModelError(
+                        f"an event asks for the conditioning of the {missing.pop()}, which this mechanism does not "
+                        "have: it needs a loop, a motor or drive, or m.output"
+                    )
+                far = np.array([kinds.get(kind, np.ones(n)) for kind in KINDS])
+                out = np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)), far)).reshape(-1, n)
+            if flips:
+                jumps = self._holding.held.jumps
+                out = np.vstack([out, signals(self.program, jumps, t, x, self.p).T[numbers] - levels])
+            return out
 
         return evaluate
+
+
+def _traced(program: Compiled, events: tuple[Event, ...]) -> ca.Function:
+    """What events watch, as a function of time, state, parameters, and conditioning."""
+    e, closed = program.equations, program.closed
+    kinds = {kind: ca.SX.sym(kind) for kind in KINDS}
+
+    def special(node: Expression) -> ca.SX | None:
+        if node.op == "conditioning":
+            return kinds[node.args[0]]
+        return _closing_force(program, *node.args) if node.op == "multiplier" else None
+
+    g = program.of_state([ca.vertcat(*(e.expression(event.when, special) for event in events))])[0]
+    parameters = ca.vertcat(e.limbs.p, closed.parameters)
+    return ca.Function("events", [e.limbs.t, closed.x, parameters, ca.vertcat(*kinds.values())], [ca.densify(g)])
+
+
+def _turning_ends(times: np.ndarray, values: np.ndarray) -> list[int]:
+    """First and last look, if the parabola through the three looks there turns back from zero in the last interval."""
+    found = []
+    for a, b, c in ((0, 1, 2), (len(times) - 1, len(times) - 2, len(times) - 3)) if len(times) > 2 else ():
+        one, two, three = np.abs(values[[a, b, c]])
+        h, k = times[b] - times[a], times[c] - times[b]
+        if not one < two or np.sign(values[a]) != np.sign(values[b]) or h == 0 or k == 0:
+            continue
+        slope, bend = (two - one) / h, ((three - two) / k - (two - one) / h) / (h + k)
+        turn = 0.5 * (h - slope / bend) if bend > 0 else -1.0  # from the end, towards the other looks
+        if 0 < turn * np.sign(h) < abs(h):
+            found.append(a)
+    return found
 
 
 def _side(event: Event, holding: Holding) -> float:

@@ -29,6 +29,7 @@ ON_LEVEL = 1e-2  # of what changes until then
 RESTS = 1e-5  # of that: what changes until the nearer look; 1e-3 if it moves, 1e-6 if it is at rest
 OFTEN, SHORT = 50, 1e-4  # so many changes of one condition within so much of a run: it chatters
 SAME_TIME = 1e-9  # of a period
+JUMP = 1e-6  # of a prescribed motion, that is not one
 MOST_CALLS = 1e9  # of a controller during a run; more are a mistake
 
 
@@ -49,22 +50,32 @@ class Holding:
         The drawing, and all parameter values at the start.
     begin, until
         The run.
-    exact
-        Whether steps may end at any instant, so that conditions can be held; with fixed steps they live.
+    watched
+        Whether conditions on the state can be held: with fixed steps, and under solvers of others, they live.
+    max_step
+        How often curved conditions on time are looked at, at least, s.
     """
 
-    def __init__(self, mechanism: Mechanism, p: np.ndarray, begin: float, until: float, exact: bool) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        p: np.ndarray,
+        begin: float,
+        until: float,
+        watched: bool,
+        max_step: float = np.inf,
+    ) -> None:
         self.held = held(mechanism)
         self.mechanism, self.p = mechanism, p.copy()
-        self.begin, self.until, self.exact = begin, until, exact
+        self.begin, self.until = begin, until
         self.first = len(mechanism.parameters)
         self.first_jump = self.first + self.held.outputs
         values = dict(zip(mechanism.parameters, p.tolist(), strict=False))
-        self.times = SwitchingTimes(self.held.jumps, values, begin, until)
+        self.times = SwitchingTimes(self.held.jumps, values, begin, until, max_step)
         mixed = self._mixed()
         self.by_state = (
             [i for i, jump in enumerate(self.held.jumps) if not jump.timed and not (i in mixed and jump.counts)]
-            if exact
+            if watched
             else []
         )
         self.mixed = [i for i in self.by_state if i in mixed]
@@ -72,7 +83,7 @@ class Holding:
         self.said: list[str] = []  # about conditions, and not yet told
         self.flips: dict[int, list[float]] = {i: [] for i in self.by_state}
         self.calls = [0] * len(self.held.controllers)
-        self.next_switch = begin if exact and self.times.timed else np.inf * self.times.forward
+        self.next_switch = begin if self.times.timed else np.inf * self.times.forward
         self.history_t: list[float] = []  # when outputs of controllers changed, and to what
         self.history_u: list[np.ndarray] = []
         if self.held.controllers and until < begin:
@@ -83,8 +94,8 @@ class Holding:
                     f"the controller {controller.name!r} would be called {abs(until - begin) / controller.period:.2g} "
                     f"times in this run: its period of {controller.period:g} s is too short"
                 )
-            if hasattr(controller.function, "reset"):
-                controller.function.reset()
+            if hasattr(controller.owner, "reset"):
+                controller.owner.reset()
 
     def _mixed(self) -> set[int]:
         """Conditions on the state whose signals jump themselves, when others change at known instants."""
@@ -99,7 +110,7 @@ class Holding:
     @property
     def idle(self) -> bool:
         """Whether nothing is held that changes at known instants."""
-        return not self.held.controllers and not (self.exact and self.times.timed)
+        return not self.held.controllers and not self.times.timed
 
     # ---- at known instants -------------------------------------------------------------------------------------------
 
@@ -107,10 +118,12 @@ class Holding:
         """What holds from t on; the time of the next change, and whether anything has changed now."""
         changed = False
         forward = self.times.forward
-        if self.exact and self.times.timed and forward * (t - self.next_switch) >= 0:
+        if self.times.timed and forward * (t - self.next_switch) >= 0:
             self.next_switch, values = self.times.after(t)
             for i, value in values.items():
                 changed |= self._set(self.first_jump + i, value)
+            if changed and self.mechanism.drives:
+                _check_drives(program, t, x, self.p)
         due = [
             i for i, c in enumerate(self.held.controllers) if t >= self._next_call(i) - SAME_TIME * c.period
         ]  # fmt: skip
@@ -151,7 +164,8 @@ class Holding:
         if not self.history_t:
             return p
         rows = np.tile(p, (len(t), 1))
-        latest = np.maximum(np.searchsorted(self.history_t, t, side="right") - 1, 0)
+        soon = t + SAME_TIME * np.array([c.period for c in self.held.controllers]).min()  # 3 * 0.1 is not 0.3
+        latest = np.maximum(np.searchsorted(self.history_t, soon, side="right") - 1, 0)
         rows[:, self.first : self.first_jump] = np.array(self.history_u)[latest]
         return rows
 
@@ -183,6 +197,7 @@ class Holding:
         self.p[self.first_jump + flip.number] = flip.value
         times = self.flips[flip.number]
         times.append(t)
+        del times[: -OFTEN - 1]
         if len(times) > OFTEN and abs(t - times[-OFTEN]) < SHORT * abs(self.until - self.begin):
             return self.release(flip.number, t, f"it has changed {OFTEN} times within {abs(t - times[-OFTEN]):.2g} s")
         return None
@@ -259,14 +274,51 @@ class Holding:
             saved["told"].tobytes()
         )
         for controller, memory in zip(self.held.controllers, memories, strict=True):
-            if memory is not None:
-                vars(controller.function).update(memory)
+            _remind(controller.owner, memory)
 
 
-def _memory(controller: Controller) -> dict[str, Any] | None:
-    """What a controller remembers: the attributes of an object; functions are taken to remember nothing."""
-    function = controller.function
-    return dict(vars(function)) if type(function).__name__ not in ("function", "builtin_function_or_method") else None
+def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> None:
+    """A prescribed motion may change its acceleration at once, but neither its place nor its velocity."""
+    e = program.equations
+    drives = e.topology.mechanism.drives
+    rows = [i for i, joint in enumerate(e.closure.joints) if joint in drives]
+    traced = {"place": e.closure.c[rows, :], "velocity": (e.closure.A @ e.limbs.v + e.closure.c_t)[rows, :]}
+    for what, off in program.evaluate("drives", lambda: traced, np.array([t]), x[None], p).items():
+        worst = int(np.argmax(np.abs(off[0, :, 0])))
+        if abs(off[0, worst, 0]) > JUMP * max(1.0, float(np.abs(x).max())):
+            raise HoldError(
+                f"the drive {e.closure.joints[rows[worst]]!r} changes its {what} at once by "
+                f"{abs(off[0, worst, 0]):.3g}, which no force can do (give a motion whose velocity is continuous)"
+            )
+
+
+def _memory(controller: Controller) -> Any:
+    """What a controller remembers, in the form that pickle knows; functions are taken to remember nothing."""
+    return None if controller.owner is None else controller.owner.__getstate__()
+
+
+def _remind(owner: Any, memory: Any) -> None:
+    """Give a controller its memory back."""
+    if memory is None:
+        return
+    if hasattr(owner, "__setstate__"):
+        owner.__setstate__(memory)
+        return
+    attributes, slots = memory if isinstance(memory, tuple) else (memory, {})
+    for name, value in {**(attributes or {}), **slots}.items():
+        object.__setattr__(owner, name, value)
+
+
+def check_memories(mechanism: Mechanism) -> None:
+    """Say before a long run which controller cannot be saved."""
+    for controller in held(mechanism).controllers:
+        try:
+            pickle.dumps(_memory(controller))
+        except Exception as error:
+            raise ModelError(
+                f"the controller {controller.name!r} remembers something that cannot be saved ({error}): keep numbers "
+                "and arrays in its attributes, or leave save_to out"
+            ) from None
 
 
 def asked(controller: Controller, t: float, now: Now) -> list[float]:

@@ -58,9 +58,10 @@ def integrate(
     watch: Callable[[DenseOutput], float | None] | None = None,
     detect_stiffness: bool = False,
     look: Callable[[float, np.ndarray, float], Status | None] | None = None,
+    look_every: int = 50,
     keep: Callable[[np.ndarray, np.ndarray], object] | None = None,
     window: int = 4096,
-    checkpoint: Callable[[Callable[[], dict]], object] | None = None,
+    checkpoint: Callable[..., object] | None = None,
     resume: dict | None = None,
     progress: Callable[[float, int], object] | None = None,
     steps_per_call: int = 500,
@@ -97,11 +98,12 @@ def integrate(
         there, else None. Steps end at these times.
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     detect_stiffness : end the run (status `stiff`) where stability limits the steps; for solvers that can tell.
-    look : called as `look(t, x, h)` now and then; a status it returns ends the run there.
+    look, look_every : called as `look(t, x, h)` after so many steps each; a status it returns ends the run there.
     keep : called as `keep(times, states)` with samples as they become available, `window` at a time; the trajectory
         then holds only those that are left at its end, and no ends of steps.
     window : room for samples, if they are handed over.
-    checkpoint : called now and then with a function that gives all a run needs to go on later, with the same bits.
+    checkpoint : called now and then with a function that gives all a run needs to go on later, with the same bits; with
+        `now=True` when the run is interrupted.
     resume : what such a function gave.
     progress : called as `progress(t, steps)` now and then.
     steps_per_call : attempts between two looks at progress and Ctrl-C. It has no influence on the numbers.
@@ -191,5 +193,5 @@ def integrate(
         dense_output,
     )  # fmt: skip
     run.hold, run.watch, run.look, run.keep = hold, watch, look, keep
-    run.checkpoint, run.progress = checkpoint, progress
+    run.checkpoint, run.progress, run.look_every = checkpoint, progress, look_every
     return run.march(resume)

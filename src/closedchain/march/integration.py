@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from closedchain.march.arguments import fixed_steps
+from closedchain.march.interrupt import check
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
@@ -51,8 +52,9 @@ class Integration:
         self.hold: Hold | None = None
         self.watch: Callable[[DenseOutput], float | None] | None = None
         self.look: Callable[[float, np.ndarray, float], Status | None] | None = None
+        self.look_every = 0  # steps; looks must not depend on how a run is divided into calls
         self.keep: Callable[[np.ndarray, np.ndarray], object] | None = None
-        self.checkpoint: Callable[[Callable[[], dict[str, np.ndarray]]], object] | None = None
+        self.checkpoint: Callable[..., object] | None = None
         self.progress: Callable[[float, int], object] | None = None
 
         # room for everything
@@ -97,14 +99,18 @@ class Integration:
                 self._turn_over()
                 if s["status"] == Status.finished and s["t"] != self.t1:
                     self._change()
-                if self.look is not None and s["status"] == Status.running:
+                if self.look is not None and s["status"] == Status.running and s["steps"] == self.o["look_at"]:
+                    self.o["look_at"] += self.look_every
                     s["status"] = self.look(float(s["t"]), self.x, float(s["h"])) or Status.running
                 if self.progress is not None:
                     self.progress(float(s["t"]), int(s["steps"]))
                 if self.checkpoint is not None and s["status"] == Status.running:
                     self.checkpoint(self._snapshot)
+                check()
         except KeyboardInterrupt:
             self._book(interrupted=True)
+            if self.checkpoint is not None and s["status"] == Status.running:
+                self.checkpoint(self._snapshot, now=True)
             if s["status"] == Status.running:
                 s["status"] = Status.interrupted
         return self._trajectory()
@@ -112,6 +118,7 @@ class Integration:
     def _begin(self) -> None:
         from closedchain.march import step_control
 
+        self.o["look_at"] = self.look_every if self.look is not None else -1
         self._open_window()
         if len(self.t_eval) and self.t_eval[0] == self.t0:
             self.samples[0] = self.start
@@ -244,7 +251,7 @@ class Integration:
 
     # ---- what comes of it --------------------------------------------------------------------------------------------
 
-    def _taken(self, end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _taken(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Samples (times, states), and the ends of steps."""
         parts = list(zip(*self.chunks, strict=True)) if self.chunks else [(), ()]
         steps_t = np.concatenate([np.empty(0), *parts[0]])
@@ -259,11 +266,13 @@ class Integration:
             return None
         return DenseOutput(np.concatenate([[self.t0], steps_t]), np.concatenate([c[2] for c in self.chunks]))
 
-    def _counts(self) -> Counts:
+    def _counts(self, dropped: int = 0) -> Counts:
+        """What it cost; steps beyond the end that a watcher wanted are dropped, but were paid for."""
         s = self.s
         memory = next((a[0] for a in self.extra if isinstance(a, np.ndarray) and a.dtype.names), None)
         return Counts(
-            *(int(s[name]) for name in ("steps", "rejections", "evaluations", "corrections")),
+            int(s["steps"]) - dropped,
+            *(int(s[name]) for name in ("rejections", "evaluations", "corrections")),
             *(float(s[name]) if s["steps"] else np.nan for name in ("h_min", "h_max")),
             *(() if memory is None else (int(memory["jacobians"]), int(memory["factorisations"]))),
         )
@@ -271,7 +280,7 @@ class Integration:
     def _trajectory(self) -> Trajectory:
         """Put the pieces together."""
         s = self.s
-        t, states, steps_t = self._taken(self.t1)
+        t, states, steps_t = self._taken()
         counts, sol = self._counts(), self._sol(steps_t)
         status = Status(int(s["status"]))
         if status is Status.finished:
@@ -287,7 +296,7 @@ class Integration:
 
     def _cut_short(self, stop: float) -> Trajectory:
         """The trajectory up to the time that the watcher gave."""
-        t, states, steps_t = self._taken(stop)
+        t, states, steps_t = self._taken()
         end = self.latest(stop)
         forward = 1.0 if stop >= self.t0 else -1.0
         kept = forward * t < forward * stop
@@ -297,7 +306,7 @@ class Integration:
             np.append(t[kept], stop),  # the event itself is a sample
             np.concatenate([states[kept], end[None]]),
             np.append(ends, stop),
-            self._counts(),
+            self._counts(int((forward * self.latest.t[:-1] >= forward * stop).sum())),
             Status.event,
             f"at t = {float(stop)} {what}: {advice}",
             Failure(float(stop), end, None, advice),

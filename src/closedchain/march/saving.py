@@ -8,12 +8,13 @@ a whole one. Samples written after it are computed again when the run goes on, a
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pickle
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +23,31 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.compiled import compiled
 from closedchain.march.state import State
-from closedchain.march.trajectory import Trajectory
+from closedchain.march.trajectory import Status, Trajectory
 
 if TYPE_CHECKING:
     from closedchain.march.events import Watch
     from closedchain.march.segments import March, Segment
 
 FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """How a run was left.
+
+    Attributes
+    ----------
+    finished, refusal
+        Whether it had come to its end, and the sentence of a switch that could not be made.
+    arrays, watch
+        Of the integrator, and of what looks for events.
+    """
+
+    finished: bool
+    refusal: str
+    arrays: dict[str, np.ndarray]
+    watch: Any
 
 
 class Saving:
@@ -96,22 +115,22 @@ class Saving:
 
     # ---- checkpoints -------------------------------------------------------------------------------------------------
 
-    def checkpoint(self, march: March, watch: Watch, snapshot: Callable[[], dict[str, np.ndarray]]) -> None:
-        """Save where the run is, if it is time."""
-        if time.monotonic() - self._last >= self.every:
+    def checkpoint(
+        self, march: March, watch: Watch, snapshot: Callable[[], dict[str, np.ndarray]], now: bool = False
+    ) -> None:
+        """Save where the run is, if it is time, or ``now``."""
+        if now or time.monotonic() - self._last >= self.every:
             self._write(march, watch.saved(), snapshot())
             self._last = time.monotonic()
 
-    def finish(self, march: March) -> None:
-        """The run has come to its end, whatever it is."""
-        from closedchain.march.trajectory import Status
-
+    def finish(self, march: March, refusal: str = "") -> None:
+        """The run has come to its end, good or bad; not if somebody stopped it."""
         if march.segments and march.segments[-1].trajectory.status is not Status.interrupted:
             for piece, rows in enumerate(self.rows):
                 for path, width in zip(self._files(piece), (1, self.columns[piece]), strict=True):
                     path.touch()
                     os.truncate(path, 8 * rows * width)
-            self._write(march, None, {}, finished=True)
+            self._write(march, None, {}, finished=True, refusal=refusal)
 
     def let_go(self, march: March) -> None:
         """Nothing more is written: samples are read from the disk where they are looked at."""
@@ -119,12 +138,15 @@ class Saving:
         if self._lock is not None:
             self._lock.close()
 
-    def _write(self, march: March, watch: Any, arrays: dict[str, np.ndarray], finished: bool = False) -> None:
+    def _write(
+        self, march: March, watch: Any, arrays: dict[str, np.ndarray], finished: bool = False, refusal: str = ""
+    ) -> None:
         place = march.place
         told = {
             "format": FORMAT,
             "about": self.about,
             "finished": finished,
+            "refusal": refusal,
             "rows": self.rows,
             "columns": self.columns,
             "record": march.record,
@@ -139,15 +161,26 @@ class Saving:
         parts["told"] = np.frombuffer(pickle.dumps(told), np.uint8)
         buffer = io.BytesIO()
         np.savez(buffer, **parts)  # type: ignore[arg-type]
+        # on the disk in this order: samples, the checkpoint that counts them, and its name
+        for path in self._files(len(self.rows) - 1) if self.rows else ():
+            if path.exists():
+                with path.open("rb") as samples:
+                    os.fsync(samples.fileno())
         fresh = self.folder / "checkpoint.new"
         with fresh.open("wb") as file:
             file.write(buffer.getvalue())
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, self.folder / "checkpoint.npz")
+        with contextlib.suppress(OSError):  # folders cannot be opened on every system
+            handle = os.open(self.folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
-    def load(self, march: March) -> tuple[bool, dict[str, np.ndarray], Any] | None:
-        """Put a march where it was left: whether it was finished, the integrator's arrays, the watch; None if new."""
+    def load(self, march: March) -> Left | None:
+        """Put a march where it was left; None if the run is new."""
         self._lock = _locked(self.folder)
         path = self.folder / "checkpoint.npz"
         if not path.exists():
@@ -158,17 +191,25 @@ class Saving:
             told = pickle.loads(parts["told"].tobytes())
             if told["format"] != FORMAT:
                 raise ValueError(f"it has format {told['format']}")
-        except Exception as error:
+        except Exception:
             raise ModelError(
-                f"{path} cannot be read ({error}): delete the folder to begin anew, or give another one"
+                f"{path} cannot be read, it is damaged: delete the folder to begin anew, or give another one"
             ) from None
         for name, value in self.about.items():
             if told["about"].get(name) != value:
                 raise ModelError(
-                    f"{str(self.folder)!r} holds another run: its {name} is {told['about'].get(name)}, not {value}. "
-                    "Give another folder, or delete this one"
+                    f"{str(self.folder)!r} holds another run, with other {name}: {told['about'].get(name)} there, "
+                    f"{value} here. Give another folder, or delete this one"
                 )
         self.rows, self.columns = told["rows"], told["columns"]
+        for piece, (rows, columns) in enumerate(zip(self.rows, self.columns, strict=True)):
+            for file, width in zip(self._files(piece), (1, columns), strict=True):
+                there = file.stat().st_size if file.exists() else 0
+                if there < 8 * rows * width:
+                    raise ModelError(
+                        f"{file} holds {there} bytes instead of {8 * rows * width}: it was damaged. Delete the folder "
+                        "to begin anew, or give another one"
+                    )
         march.record[:] = told["record"]
         march.stiffness = told["stiffness"]
         march.holding.restore({k.removeprefix("held."): v for k, v in parts.items() if k.startswith("held.")})
@@ -179,7 +220,7 @@ class Saving:
         march.chosen = _choice(march, told["chosen"])
         march.program = _program(march, march.chosen, march.place.method)
         arrays = {k.removeprefix("integrator."): v for k, v in parts.items() if k.startswith("integrator.")}
-        return told["finished"], arrays, told["watch"]
+        return Left(told["finished"], told["refusal"], arrays, told["watch"])
 
     def _restore_segment(self, march: March, plain: dict[str, Any]) -> None:
         from closedchain.march.segments import Segment

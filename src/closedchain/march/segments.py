@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,20 @@ from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Swit
 from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
-from closedchain.march.saving import Saving
+from closedchain.march.interrupt import check, interrupts
+from closedchain.march.saving import Left, Saving
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.stiffness import Stiffness
 from closedchain.march.sundials import integrate_sundials
-from closedchain.march.trajectory import Failure, Status, Trajectory, joined
+from closedchain.march.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
 WATCHED = 1e-4
 # Where rows were left out as redundant, the others are chosen anew when their pivot has fallen to this share.
 FADED = 0.05
+# Steps between two looks at the solver, and at gains that follow the steps.
+LOOK, LOOK_TUNING = 50, 10
 # Independent velocities are chosen anew when others would be this much better.
 LESS_GOOD = 0.4
 
@@ -110,6 +114,8 @@ class Place:
         By kind of singular pose: whether none was told of just before.
     fresh
         Whether the equations must be chosen anew.
+    signs
+        Of what events watch, by their numbers, where the last piece ended: a closing force may jump through zero there.
     """
 
     state: State
@@ -121,6 +127,7 @@ class Place:
     next_step: float | None = None
     clear: dict[str, bool] | None = None
     fresh: bool = False
+    signs: dict[int, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -141,30 +148,47 @@ class March:
         if self.stiffness is not None:
             self.place.solver = self.stiffness.solver
         p = parameter_vector(self.start.mechanism, self.start.parameters)
-        exact = SOLVERS[task.solver].adaptive and not SOLVERS[task.solver].driver
-        self.holding = Holding(self.start.mechanism, p, self.start.t, task.until, exact)
+        solver = SOLVERS[task.solver]
+        self.holding = Holding(
+            self.start.mechanism,
+            p,
+            self.start.t,
+            task.until,
+            watched=solver.adaptive and not solver.driver,
+            max_step=task.max_step,
+        )
 
     def run(self) -> None:
         """Integrate to the end, through events and singular poses."""
         saving = self.task.saving
-        if saving is None:
-            while self._piece(None):
-                pass
-            return
-        try:
-            left = saving.load(self)
-            if left is not None and left[0]:
+        with interrupts():
+            if saving is None:
+                self._pieces(None)
                 return
+            try:
+                left = saving.load(self)
+                if left is None or not left.finished:
+                    self._pieces(left)
+                    saving.finish(self)
+                elif left.refusal:
+                    raise Refused(left.refusal)
+            except Refused as refusal:
+                saving.finish(self, str(refusal))
+                raise
+            finally:
+                saving.let_go(self)
+
+    def _pieces(self, left: Left | None) -> None:
+        try:
             while self._piece(left):
                 left = None
-            saving.finish(self)
-        except Refused:
-            saving.finish(self)
-            raise
-        finally:
-            saving.let_go(self)
+                check()
+        except KeyboardInterrupt:
+            if not self.segments:
+                raise
+            self._end(Status.interrupted)
 
-    def _piece(self, left: tuple[bool, dict[str, np.ndarray], Any] | None) -> bool:
+    def _piece(self, left: Left | None) -> bool:
         """March one piece, or go on where one was left; whether there is another one."""
         here, task, state = self.place, self.task, self.place.state
         if left is None and (here.fresh or here.guarded):
@@ -187,8 +211,8 @@ class March:
             self.record += [Happening(state.t, "condition", text) for text in self.holding.settle(program, state.t, x)]
         watch = self._watch(program)
         if left is not None:
-            watch.restore(left[2])
-        resume = None if left is None else left[1]
+            watch.restore(left.watch)
+        resume = None if left is None else left.arrays
         trajectory = self._put_back(self._march(program, x, watch, pivot, resume), program)
         flips = _flips(watch, trajectory)
         if flips and not task.times.asks(float(trajectory.t[-1])):
@@ -240,6 +264,8 @@ class March:
         self._resume(trajectory)
         here.armed = here.state.t
         here.next_step = trajectory.next_step
+        assert trajectory.failure is not None
+        here.signs = {} if switches else watch.signs(trajectory.failure.t, trajectory.failure.x)
         for flip in flips:
             said = self.holding.flip(flip, here.state.t)
             if said:
@@ -280,7 +306,7 @@ class March:
     def _watch(self, program: Compiled) -> Watch:
         here, task = self.place, self.task
         events = tuple(event for event in task.events if _changes(here.state, event))
-        return Watch(program, events, self.holding, here.armed, task.singularity, here.clear)
+        return Watch(program, events, self.holding, here.armed, task.singularity, here.clear, here.signs)
 
     def _march(
         self, program: Compiled, x: np.ndarray, watch: Watch, pivot: float, resume: dict[str, np.ndarray] | None
@@ -295,10 +321,7 @@ class March:
         # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
         least = faded * pivot if faded and not program.guarded else -np.inf
         if solver.driver:
-            return integrate_sundials(
-                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
-                max_steps=task.max_steps, min_pivot=least, progress=task.progress,
-            )  # fmt: skip
+            return self._second_opinion(program, x, times, least)
         looks = not watch.idle
         saving, stiffness = task.saving, self.stiffness
         if saving is not None:
@@ -316,7 +339,7 @@ class March:
             step=task.step,
             first_step=here.next_step if solver.adaptive else None,
             max_step=task.max_step,
-            max_steps=task.max_steps,
+            max_steps=self._steps_left(),
             correct=program.correct.address if program.correct else 0,
             w_correct=program.correct.prepare(p) if program.correct else None,
             min_pivot=least,
@@ -326,12 +349,19 @@ class March:
             detect_stiffness=stiffness is not None and stiffness.detects,
             look=self._look(program) if stiffness is not None or here.method.tunes else None,
             keep=None if saving is None else saving.keep,
-            checkpoint=None if saving is None else lambda snapshot: saving.checkpoint(self, watch, snapshot),
+            checkpoint=None if saving is None else partial(saving.checkpoint, self, watch),
             resume=resume,
-            steps_per_call=10 if here.method.tunes else 50 if looks or stiffness is not None else 500,
+            look_every=LOOK_TUNING if here.method.tunes else LOOK,
+            # a call that goes on beyond a change of a condition is paid for in vain
+            steps_per_call=500 if not looks else 10 if watch.flips else 50,
             progress=task.progress,
             **for_solver(here.solver, program, p),
         )
+
+    def _steps_left(self) -> int:
+        """Attempts that the run may still make."""
+        made = sum(s.trajectory.counts.steps + s.trajectory.counts.rejections for s in self.segments)
+        return max(1, self.task.max_steps - made)
 
     def _look(self, program: Compiled) -> Callable[[float, np.ndarray, float], Status | None]:
         """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
@@ -351,6 +381,31 @@ class March:
         if last is None or last.start.open_joints != self.place.state.open_joints:
             return False
         return (last.program, last.solver) == (program, solver)
+
+    def _second_opinion(self, program: Compiled, x: np.ndarray, times: Any, least: float) -> Trajectory:
+        """A march by SUNDIALS, from one change of what is held to the next."""
+        here, task = self.place, self.task
+        forward = 1.0 if task.until >= here.state.t else -1.0
+        asked, t, whole = np.asarray(times[:]), here.state.t, None
+        while True:
+            change, _ = self.holding.change(program, t, x)
+            end = change if forward * (task.until - change) > 0 else task.until
+            inside = asked[(forward * asked >= forward * t) & (forward * asked <= forward * end)]
+            inside = inside if whole is None else inside[inside != t]
+            added = end not in inside
+            made = integrate_sundials(
+                here.solver, program, x, (t, end), self.holding.p, rtol=task.rtol, atol=task.atol,
+                t_eval=np.append(inside, end) if added else inside,
+                max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
+            )  # fmt: skip
+            if made.status is not Status.finished:
+                return made if whole is None else joined(whole, made)
+            x = made.x[-1]
+            made = made.without_last() if added else made
+            whole = made if whole is None else joined(whole, made)
+            if end == task.until:
+                return whole
+            t = end
 
     def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
         def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
@@ -395,7 +450,10 @@ class March:
 
     def _end(self, status: Status) -> None:
         last = self.segments[-1]
-        self.segments[-1] = replace(last, trajectory=replace(last.trajectory, status=status))
+        message = last.trajectory.message
+        if status is Status.interrupted:
+            message = f"at t = {self.place.state.t} {': '.join(SENTENCES[status])}"
+        self.segments[-1] = replace(last, trajectory=replace(last.trajectory, status=status, message=message))
 
     def _resume(self, trajectory: Trajectory) -> None:
         """Go on where a piece ended."""

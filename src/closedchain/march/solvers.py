@@ -42,6 +42,7 @@ class Solver:
     function : `module:name` of the jitted `advance`; its module also tells WORK_ROWS and DENSE_ROWS.
     citation : where the method comes from.
     implicit : whether it solves linear equations.
+    marches : kinds of equations (`Formulation.kind`) it can march.
     driver : who marches, if it is not `integrate`.
     needs : the native function it needs besides the right-hand side, by its name in `march.companions`.
     """
@@ -56,6 +57,7 @@ class Solver:
     implicit: bool = False
     needs: str = ""
     driver: str = ""
+    marches: tuple[str, ...] = ("ode",)
 
     @property
     def general(self):
@@ -88,7 +90,7 @@ SOLVERS = {
         ),
         Solver(
             "radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8",
-            implicit=True, needs="jacobian",
+            implicit=True, needs="jacobian", marches=("ode", "index 2"),
         ),
         Solver(
             "rodas5p", 5, 5, True, 5, "closedchain.march.rodas:advance",
@@ -112,7 +114,8 @@ SOLVERS = {
         Solver(
             "generalised-alpha", 2, 2, False, 0, "closedchain.march.generalised_alpha:advance",
             "Chung, Hulbert (1993), A time integration algorithm for structural dynamics with improved numerical "
-            "dissipation: the generalized-alpha method, J. Appl. Mech. 60(2), 371-375", needs="index3",
+            "dissipation: the generalized-alpha method, J. Appl. Mech. 60(2), 371-375",
+            needs="index3", marches=("index 3",),
         ),
         Solver(
             "cvodes", 5, 5, True, 0, "",
@@ -122,7 +125,12 @@ SOLVERS = {
         Solver(
             "idas", 5, 5, True, 0, "",
             "Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, "
-            "ACM Trans. Math. Softw. 31, 363-396", implicit=True, driver="SUNDIALS",
+            "ACM Trans. Math. Softw. 31, 363-396", implicit=True, driver="SUNDIALS", marches=("ode", "index 2"),
         ),
     )
 }  # fmt: skip
+
+
+def marching(kind: str) -> list[str]:
+    """Names of the solvers that can march a kind of equations, the usual one first."""
+    return [name for name, solver in SOLVERS.items() if kind in solver.marches]

@@ -41,6 +41,7 @@ OPTIONS = np.dtype(
         ("keep_dense", "i8"),
         ("newton_tol", "f8"),  # what an implicit solver may leave, in units of the tolerance; 0: choose
         ("more_samples", "i8"),  # than fit into `samples`: pause when it is full
+        ("look_at", "i8"),  # pause after so many steps
         ("detect_stiffness", "i8"),  # and stop where the equations are stiff
     ]
 )
@@ -248,7 +249,7 @@ def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
         s.status = FINISHED
     elif s.pivot < o.min_pivot:
         s.status = SINGULAR
-    elif s.full:
+    elif s.full or s.steps == o.look_at:
         s.status = PAUSED
 
 

@@ -39,6 +39,7 @@ from closedchain.close.formulation import Closed
 from closedchain.errors import ModelError
 from closedchain.march.arguments import sample_times, vector
 from closedchain.march.compiled import Compiled
+from closedchain.march.interrupt import check
 from closedchain.march.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 
 NAMES = ("cvodes", "idas")
@@ -241,6 +242,7 @@ class Journey:
             done += reached
             if progress is not None:
                 progress(self.t, self.total["nsteps"])
+            check()
             if piece.flag is None:
                 pace = max(1, piece.stats["nsteps"]) / max(1, reached)
                 size, limit, stuck = min(PIECE, max(1, round(PIECE / pace))), max(FEW, round(4 * pace)), np.nan

@@ -20,7 +20,9 @@ from closedchain.model.operations import OPERATIONS
 
 GROWING, GRID = 512, 4096  # looks at a curved signal in each window: while windows grow, and when they do not
 NEAREST, WINDOWS = 1e-6, 20  # the first window, of the length of a run; so many of the longest ones make a run
+BETWEEN = 0.381966  # of an interval: where its value is taken; at the middle it may be an exception
 SAME_TIME = 1e-12  # of the length of a run: what happens closer together happens at once
+FINEST = 1_000_000  # looks in a window, whatever is asked for
 MOST = 1e8  # changes during a run that can be stepped onto
 
 
@@ -35,9 +37,19 @@ class SwitchingTimes:
         Values by name.
     begin, until
         The run; it may go back in time.
+    max_step
+        Curved signals are looked at as often as this at least, s.
     """
 
-    def __init__(self, jumps: tuple[Jump, ...], parameters: dict[str, float], begin: float, until: float) -> None:
+    def __init__(
+        self,
+        jumps: tuple[Jump, ...],
+        parameters: dict[str, float],
+        begin: float,
+        until: float,
+        max_step: float = np.inf,
+    ) -> None:
+        self.max_step = max_step
         self._number = {id(jump.node): i for i, jump in enumerate(jumps)}
         self._straight = {i: _degree(jump, self._number) <= 1 for i, jump in enumerate(jumps) if jump.timed}
         # straight ones first: others need to be looked at no further than the first of them
@@ -60,7 +72,7 @@ class SwitchingTimes:
         for i, jump in self.timed:
             signal = self._signal(jump, t, values)
             far = self._distance(i, jump, signal, ahead)
-            value = float(jump.value(signal(np.array([0.5 * min(far, ahead)])))[0])
+            value = float(jump.value(signal(np.array([BETWEEN * min(far, ahead)])))[0])
             values[i] = value if np.isfinite(value) else LIVE  # a torque that is no number says so itself
             first, ahead = min(first, far), min(ahead, far)
         return t + self.forward * first, values
@@ -116,24 +128,57 @@ class SwitchingTimes:
         begin, width, longest = self.tiny, NEAREST * self.length, self.length / WINDOWS
         now = jump.value(signal(np.array([begin])))[0]
 
-        def same(at: np.ndarray) -> np.ndarray:
-            values = jump.value(signal(at))
+        def same(u: np.ndarray) -> np.ndarray:
+            values = jump.value(u)
             return np.isnan(values) if np.isnan(now) else values == now
 
         while begin < ahead:
             end = min(ahead, begin + width)
-            grid = np.linspace(begin, end, GROWING if width < longest else GRID)
-            changes = np.flatnonzero(~same(grid))
+            points = GROWING if width < longest else GRID
+            if self.max_step < np.inf:
+                points = int(min(max(points, np.ceil((end - begin) / self.max_step) + 1), FINEST))
+            grid = np.linspace(begin, end, points)
+            u = signal(grid)
+            changes = np.flatnonzero(~same(u))
+            peak = self._peak(signal, grid, u[: changes[0] + 1] if len(changes) else u, same)
+            if peak is not None:  # a pulse between two points of the grid
+                changes, grid = np.array([1]), np.array(peak)
             if len(changes):
                 low, high = float(grid[changes[0] - 1]), float(grid[changes[0]])
                 while low < (middle := 0.5 * (low + high)) < high:
-                    if same(np.array([middle]))[0]:
+                    if same(signal(np.array([middle])))[0]:
                         low = middle
                     else:
                         high = middle
                 return high
-            begin, width = end, min(2.0 * width, longest)
+            # the last point again: the signal may turn there
+            begin, width = (float(grid[-2]) if end < ahead else end), min(2.0 * width, longest)
         return np.inf
+
+    def _peak(
+        self,
+        signal: Callable[[np.ndarray], np.ndarray],
+        grid: np.ndarray,
+        u: np.ndarray,
+        same: Callable[[np.ndarray], np.ndarray],
+    ) -> tuple[float, float] | None:
+        """A point of the grid and one after it with another value, if the signal passes a level and turns back."""
+        rise = np.diff(u)
+        for i in np.flatnonzero(rise[:-1] * rise[1:] < 0) + 1:
+            # as far as the parabola through three points gets beyond them, and as much again
+            beyond = 0.25 * (abs(rise[i - 1]) + abs(rise[i]))
+            extreme = u[i] + np.sign(rise[i - 1]) * beyond
+            if same(np.array([extreme]))[0]:
+                continue
+            low, high = float(grid[i - 1]), float(grid[i + 1])
+            for _ in range(60):  # golden section
+                inner = low + 0.381966 * (high - low), high - 0.381966 * (high - low)
+                a, b = signal(np.array(inner)) * np.sign(rise[i - 1])
+                low, high = (low, inner[1]) if a > b else (inner[0], high)
+            top = 0.5 * (low + high)
+            if not same(signal(np.array([top])))[0]:
+                return float(grid[i - 1]), top
+        return None
 
 
 def _degree(jump: Jump, numbers: dict[int, int]) -> int:

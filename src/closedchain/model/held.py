@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,12 @@ class Controller:
     period: float
     outputs: int
     initial: tuple[float, ...]
+
+    @property
+    def owner(self) -> Any:
+        """What remembers something from call to call: an object, or that of a bound method; None for a function."""
+        owner = getattr(self.function, "__self__", self.function)
+        return None if isinstance(owner, FunctionType | BuiltinFunctionType | ModuleType) else owner
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ from closedchain.close.springs import SpringFormulation
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.march.assemble import assemble
-from closedchain.march.solvers import SOLVERS
+from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -107,7 +107,7 @@ def compare(
     _check(mechanism, start, until, solvers, tolerances, step, samples)
     chosen = default_methods(start) if methods is None else named_methods(methods)
     # methods with solvers of their own come with the usual one of these
-    solvers = list(dict.fromkeys([*solvers, *(x.solvers[0] for x in chosen.values() if x.solvers)]))
+    solvers = list(dict.fromkeys([*solvers, *(marching(x.kind)[0] for x in chosen.values() if x.kind != "ode")]))
     step = abs(until - start.t) / FIXED_STEPS if step is None else step
 
     total = sum(suits(x, solver) for x in chosen.values() for solver in solvers) * len(tolerances)
@@ -198,9 +198,7 @@ def _fixed_step(step: float, rtol: float, loosest: float, order: int) -> float:
 
 def suits(method: Formulation, solver: str) -> bool:
     """Whether a solver can march a method; differential-algebraic ones have solvers of their own."""
-    if method.solvers is not None:
-        return solver in method.solvers
-    return SOLVERS[solver].needs != "index3"
+    return method.kind in SOLVERS[solver].marches
 
 
 # ---- what to compare -------------------------------------------------------------------------------------------------

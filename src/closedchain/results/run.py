@@ -29,6 +29,17 @@ if TYPE_CHECKING:
     import xarray
 
 
+def _put_back(segment: Segment, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """States between steps on closed loops, as samples are."""
+    correct = segment.program.correct
+    if correct is None or segment.program.guarded:
+        return x
+    p = segment.holding.at(t[:1])
+    for _ in range(2):
+        x = correct.batch(t, x, p if p.ndim == 1 else p[0])[0]
+    return x
+
+
 MANY = 20_000  # samples: with more, the checks look at some
 
 
@@ -110,7 +121,13 @@ class Run:
             if sol is not None:
                 inside = (t >= min(sol.t[0], sol.t[-1])) & (t <= max(sol.t[0], sol.t[-1]))
                 if inside.any():
-                    out[inside] = s.program.whole(t[inside], sol(t[inside]), s.holding.at(t[inside]))
+                    out[inside] = s.program.whole(
+                        t[inside], _put_back(s, t[inside], sol(t[inside])), s.holding.at(t[inside])
+                    )
+        if np.isnan(out).any():
+            end = self.segments[-1].trajectory.sol
+            low, high = sorted((self.start.t, self.start.t if end is None else float(end.t[-1])))
+            raise ModelError(f"the run goes from {low:g} to {high:g} s: there is no solution at some of {t}")
         return out
 
     @cached_property

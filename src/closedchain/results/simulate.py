@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from closedchain._version import __version__
@@ -24,18 +25,21 @@ from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, check_events
+from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
 from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
-from closedchain.march.solvers import SOLVERS
+from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Equal, Given
-from closedchain.model.held import held
+from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
 from closedchain.results.diagnose import explain
 from closedchain.results.run import Run
 
 SAMPLES = 201
+MOST_SAMPLES = 1e9
 LEAST_RTOL = 3e-15  # some units of rounding
 
 
@@ -120,6 +124,17 @@ def simulate(
         raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
     solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
+    if save_to is not None and not isinstance(save_to, str | Path):
+        raise ModelError(f"save_to takes the name of a folder, not {save_to!r}")
+    if not isinstance(save_every, int | float | np.number) or not save_every >= 0:
+        raise ModelError(f"save_every takes seconds between two checkpoints, not {save_every!r}")
+    if not isinstance(dense_output, bool):
+        raise ModelError(f"dense_output is True or False, not {dense_output!r}")
+    if not isinstance(max_steps, int | np.integer):
+        raise ModelError(f"max_steps must be a whole number, not {max_steps!r}")
+    max_step = np.inf if max_step is None else max_step
+    if (SOLVERS[solver].driver or not SOLVERS[solver].adaptive) and (first_step is not None or max_step != np.inf):
+        raise ModelError(f"{solver!r} takes neither first_step nor max_step")
     for name, value in (("first_step", first_step), ("max_step", max_step), ("max_steps", max_steps)):
         if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
             raise ModelError(f"{name} must be a positive number, not {value!r}")
@@ -129,7 +144,7 @@ def simulate(
         raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
     if progress is not None and not callable(progress):
         raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
-    check_match(mechanism, method, solver, events, singularity, dense_output, save_to)
+    check_match(method, solver, events, singularity, dense_output, save_to)
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
@@ -173,6 +188,7 @@ def simulate(
         progress=progress,
     )
     if save_to is not None:
+        check_memories(mechanism)
         task = replace(task, saving=Saving(save_to, described(start, task, program), save_every))
     marching = March(start, task, program)
     refusal = None
@@ -198,10 +214,12 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
             raise ModelError("say t_eval or every, not both")
         if not (isinstance(every, int | float | np.number) and every > 0):
             raise ModelError(f"every must be a positive number of seconds between two samples, not {every!r}")
-        intervals = max(1, math.floor(abs(until - begin) / every * (1 + 1e-12)))
-        if abs(intervals * every - abs(until - begin)) <= 1e-9 * abs(until - begin):
+        if abs(until - begin) / every > MOST_SAMPLES:
+            raise ModelError(f"every = {every:g} s makes {abs(until - begin) / every:.2g} samples: take longer ones")
+        intervals = math.floor(abs(until - begin) / every * (1 + 1e-12))
+        if intervals and abs(intervals * every - abs(until - begin)) <= 1e-9 * abs(until - begin):
             return Equal(begin, until, intervals)
-        return Equal(begin, begin + np.sign(until - begin) * intervals * every, intervals)
+        return Equal(begin, begin + math.copysign(intervals * every, until - begin), intervals)
     if t_eval is not None:
         try:
             times = np.asarray(t_eval, float)
@@ -222,11 +240,10 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
 
 def usual_solver(method: Formulation) -> str:
     """The solver that is taken if none is named."""
-    return method.solvers[0] if method.solvers else "dop853"
+    return marching(method.kind)[0]
 
 
 def check_match(
-    mechanism: Mechanism,
     method: Formulation,
     solver: str,
     events: Any,
@@ -236,22 +253,35 @@ def check_match(
 ) -> None:
     """Say which solver a method needs, and what a solver cannot do."""
     name, home = type(method).__name__, SOLVERS[solver]
-    if method.solvers is not None and solver not in method.solvers:
-        raise ModelError(f"{name} is differential-algebraic: take solver={' or '.join(map(repr, method.solvers))}")
-    if home.needs == "index3" and (method.solvers is None or solver not in method.solvers):
-        raise ModelError(f"solver {solver!r} marches the index-3 form alone: take method=cc.Index3()")
+    if method.kind not in home.marches:
+        what = "ordinary differential equations" if method.kind == "ode" else f"of {method.kind}"
+        others = " or ".join(map(repr, marching(method.kind)[:4]))
+        raise ModelError(f"the equations of {name} are {what}, which {solver!r} does not march: take solver={others}")
     if save_to is not None and dense_output:
         raise ModelError("dense_output keeps all steps in memory; a run that is saved keeps samples: say every=...")
     if home.driver:
         for what, asked in (("events", bool(events)), ("dense_output", dense_output), ("save_to", save_to is not None)):
             if asked:
                 raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}, without {what}")
-        if held(mechanism).controllers:
-            raise ModelError(
-                f"solver {solver!r} is a second opinion from {home.driver}: it calls no sampled controllers"
-            )
         if singularity != "pass":
             raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}: it does not look for poses")
+
+
+def _digest(program: Compiled) -> str:
+    """A few digits that change with the equations of motion."""
+    inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
+    traced = ca.Function("equations", inputs, [program.closed.dx])
+    return hashlib.sha256(traced.serialize().encode()).hexdigest()[:16]
+
+
+def _described(controller: Controller) -> str:
+    """A controller in words, and a few digits that change with its code."""
+    function = controller.function
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    code = getattr(type(function).__call__, "__code__", None) if code is None else code
+    plain = [x for x in getattr(code, "co_consts", ()) if isinstance(x, int | float | str | bytes)]
+    seen = "" if code is None else hashlib.sha256(code.co_code + repr((code.co_names, plain)).encode()).hexdigest()[:8]
+    return f"{controller.name} every {controller.period!r} s, {controller.outputs} outputs, code {seen}"
 
 
 def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
@@ -261,7 +291,8 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
     times = task.times
     kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
     return {
-        "mechanism": f"{m.name!r} with {program.rhs.counts.total} operations",
+        "mechanism": f"{m.name!r}, equations {_digest(program)}",
+        "controllers": "; ".join(_described(c) for c in held(m).controllers),
         "coordinates": ", ".join(program.equations.topology.q_labels),
         "parameters": json.dumps(m.parameters.merged(start.parameters)),
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
@@ -269,7 +300,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "method": repr(task.method),
         "solver": task.solver,
         "tolerances": f"rtol {task.rtol!r}, atol {task.atol!r}",
-        "steps": f"{task.step}, {task.first_step}, {task.max_step}, {task.max_steps}",
+        "steps": f"step {task.step}, first {task.first_step}, longest {task.max_step}, most {task.max_steps}",
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
@@ -288,14 +319,17 @@ def check_options(
 ) -> None:
     """Say what is wrong with the numbers of a call before anything is computed."""
     if solver not in SOLVERS:
-        raise ModelError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
+        near = suggest(solver.lower(), SOLVERS) if isinstance(solver, str) else ""
+        near = near if "did you mean" in near else ""
+        raise ModelError(f"there is no solver {solver!r}{near}; there are {', '.join(SOLVERS)}")
     if singularity not in ("pass", "warn", "stop"):
         raise ModelError(f"singularity must be 'pass', 'warn' or 'stop', not {singularity!r}")
     for name, value in (("until", until), ("begin", begin), ("rtol", rtol), ("atol", atol), ("step", step)):
-        if value is not None and not isinstance(value, int | float | np.number):
+        missing = value is None and name in ("until", "rtol")
+        if missing or (value is not None and not isinstance(value, int | float | np.number)):
             raise ModelError(f"{name} must be a number, not {value!r}")
     if not (np.isfinite(until) and np.isfinite(begin or 0.0)):
-        raise ModelError(f"a run from {begin} to {until} s has no end: give finite times")
+        raise ModelError(f"a run from {begin or 0.0:g} to {until} s has no end: give finite times")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise ModelError(f"{name} must be a positive number, not {value}")

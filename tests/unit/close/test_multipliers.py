@@ -148,11 +148,11 @@ def test_gains_follow_the_tolerance_and_compile_nothing():
     m = cc.library.four_bar()
     gains = []
     for rtol in (1e-4, 1e-10):
-        run = cc.simulate(m, until=2.0, method=cc.Multipliers(cc.Baumgarte()), rtol=rtol)
+        run = cc.simulate(m, until=5.0, method=cc.Multipliers(cc.Baumgarte()), rtol=rtol)
         assert run.segments[0].program.method.stabilise.rates == (0.0, 0.0)  # no step was known yet
         gains.append(run.segments[-1].program.method.stabilise.rates[1])
         assert len({id(s.program.rhs.function) for s in run.segments}) == 1
-    assert gains[1] > 2 * gains[0] > 0
+    assert gains[1] > 1.5 * gains[0] > 0
 
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "gough_stewart", "delta"])

@@ -174,3 +174,59 @@ def test_what_was_computed_before_a_refused_switch_is_kept():
     with pytest.raises(cc.RunError, match=r"'contact' at t = 0.3497.* are 0.3 m .*samples up to t = 0.3497") as refused:
         cc.simulate(m, m.assemble(open_joints=("contact",)), until=1.0, events=[early])
     assert refused.value.run.t[-1] == pytest.approx(np.sqrt(2 * 0.6 / 9.81), abs=1e-9)
+
+
+# ---- where what is held changes --------------------------------------------------------------------------------------
+
+
+def lifted(force):
+    """A block that stands on its foot, and is pulled up."""
+    m = cc.Mechanism("block")
+    sole = m.body("sole", cc.box((0.2, 0.2, 0.05), mass=1.0))
+    m.prismatic("guide", m.ground, sole)
+    m.weld("foot", m.ground, sole, cut=True)
+    m.motor("guide", force=force)
+    lift = cc.Event("lift", cc.multiplier("foot", "z"), direction=-1, then=cc.Switch(open="foot"))
+    return cc.simulate(m, until=1.0, events=[lift])
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        lambda t: cc.where(t < 0.5, 0.0, 20.0),
+        cc.Sampled(lambda t, now: 0.0 if t < 0.5 else 20.0, 0.1),
+        lambda t: 20.0 * cc.floor(t / 0.5),
+    ],
+    ids=["condition", "controller", "floor"],
+)
+def test_a_closing_force_that_jumps_through_zero_is_an_event(force):
+    run = lifted(force)
+    assert [h.t for h in run.record] == [0.5]
+    # from there on it flies: (20 - m g) t^2 / 2
+    assert float(run["guide"][-1]) == pytest.approx((20.0 - 9.81) * 0.25 / 2, rel=1e-9)
+
+
+def test_a_closing_force_that_jumps_with_the_state_is_an_event():
+    """The pull begins where another body, which falls freely, passes a level."""
+    m = cc.Mechanism("block")
+    sole, ball = m.body("sole", cc.box((0.2, 0.2, 0.05), mass=1.0)), m.body("ball", cc.point_mass(1.0))
+    m.prismatic("guide", m.ground, sole)
+    m.prismatic("fall", m.ground, ball)
+    m.weld("foot", m.ground, sole, cut=True)
+    m.motor("guide", force=lambda t, q, v: cc.where(q["fall"] < -1.0, 20.0, 0.0))
+    lift = cc.Event("lift", cc.multiplier("foot", "z"), direction=-1, then=cc.Switch(open="foot"))
+    run = cc.simulate(m, until=1.0, events=[lift])
+    assert [h.t for h in run.record] == pytest.approx([(2 / 9.81) ** 0.5], abs=1e-9)
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_a_level_that_is_passed_twice_around_a_call_is_seen(place):
+    """A ball is above a level for 6 ms around its apex, at and near a call of a controller."""
+    g, apex = 9.81, 0.4 + 1e-3 * (place - 4)
+    m = cc.Mechanism("ball", gravity=(0, 0, -g))
+    m.prismatic("z", m.ground, m.body("b", cc.point_mass(1.0)))
+    m.motor("z", force=cc.Sampled(lambda t, now: 0.0, 0.2))
+    level = g * apex**2 / 2 - g * 0.003**2 / 2
+    start = m.assemble(z=0.0, velocity={"z": g * apex})
+    run = cc.simulate(m, start, until=0.79, events=cc.Event("level", m.joints["z"].q - level))
+    assert [h.t for h in run.record] == pytest.approx([apex - 0.003, apex + 0.003], abs=1e-7)

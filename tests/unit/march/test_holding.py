@@ -30,11 +30,11 @@ def pendulum(torque):
     return m
 
 
-def at(m, exact=True, begin=0.0, until=1.0, **start):
+def at(m, watched=True, begin=0.0, until=1.0, **start):
     """A mechanism's equations, state, and what is held in it."""
     state = m.assemble(**start)
     program = compiled(state, cc.Multipliers())
-    holding = Holding(m, parameter_vector(m), begin, until, exact)
+    holding = Holding(m, parameter_vector(m), begin, until, watched)
     return SimpleNamespace(program=program, x=program.pack(state.q, state.v, 0.0), h=holding)
 
 
@@ -94,12 +94,12 @@ def test_a_surface_that_is_slid_along_is_told():
     assert a.h.settle(a.program, 0.0, a.x) == []  # told once
 
 
-def test_with_a_fixed_step_conditions_live():
-    a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0) + cc.floor(cc.t / 0.1)), exact=False)
-    assert a.h.idle
+def test_with_a_fixed_step_conditions_on_the_state_live():
+    a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0) + cc.floor(cc.t / 0.1)), watched=False)
+    assert not a.h.idle
     a.h.settle(a.program, 0.0, a.x)
-    assert values(a.h) == [LIVE] * 2
-    assert a.h.change(a.program, 0.0, a.x) == (np.inf, False)
+    assert a.h.change(a.program, 0.0, a.x) == (0.1, True)
+    assert sorted(values(a.h)) == [0.0, LIVE]
 
 
 # ---- what is watched, and flips --------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_a_copy_goes_on_with_the_same_bits(name):
     whole, copies = swing(name, t_eval=TIMES), []
     kept = Kept()
 
-    def checkpoint(snapshot):
+    def checkpoint(snapshot, now=False):
         copies.append((snapshot(), kept.t.copy(), kept.x.copy()))
 
     swing(name, t_eval=TIMES, keep=kept, window=50, steps_per_call=9, checkpoint=checkpoint)
@@ -139,7 +139,7 @@ def test_a_look_may_end_a_run():
         looks.append(t)
         return Status.calm if t > 1.0 else None
 
-    run = swing("dop853", look=look, steps_per_call=5)
+    run = swing("dop853", look=look, look_every=5)
     assert run.status is Status.calm and run.failure.t == looks[-1] > 1.0 > looks[-2]
     assert run.next_step > 0
 

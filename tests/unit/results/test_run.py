@@ -99,7 +99,8 @@ def test_dense_output_ends_with_the_run():
     run = cc.simulate(cc.library.pendulum(), until=0.5, dense_output=True)
 
     assert np.isfinite(run.sol([0.0, 0.25, 0.5])).all()
-    assert np.isnan(run.sol([-0.1, 0.6])).all()
+    with pytest.raises(cc.ModelError, match=r"goes from 0 to 0\.5 s: there is no solution"):
+        run.sol([-0.1, 0.6])
 
 
 # ---- taking away -----------------------------------------------------------------------------------------------------
