@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,35 @@ def test_killed_at_random_moments_a_run_comes_to_the_same_bits(case, kills, seed
     # the kills fell on different moments, before and after many checkpoints
     assert got["distinct_places"] >= kills // 6, got
     assert got["pieces"] >= {"controlled": 1, "stiff": 2, "rechosen": 4}[case]
+
+
+FRESH = """
+import hashlib, json, sys
+from tests.invariants import killed_runs
+run = killed_runs.march("controlled", sys.argv[1])
+print(json.dumps(hashlib.sha256(b"".join(killed_runs.numbers(run))).hexdigest()))
+"""
+
+
+def test_another_process_goes_on(tmp_path):
+    """The last attempt, after three that were killed, is a fresh interpreter with addresses of its own."""
+    paths = os.pathsep.join([str(ROOT), *sys.path])
+    wanted = python("-c", FRESH, str(tmp_path / "undisturbed"))
+    for _ in range(3):
+        child = subprocess.Popen(
+            [sys.executable, "-c", FRESH, str(tmp_path / "killed")],
+            env=os.environ | {"PYTHONPATH": paths},
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        samples = tmp_path / "killed" / "piece0.t"
+        before = samples.stat().st_size if samples.exists() else 0
+        while child.poll() is None and not (samples.exists() and samples.stat().st_size > before):
+            time.sleep(0.002)
+        child.kill()
+        child.wait()
+    assert python("-c", FRESH, str(tmp_path / "killed")) == wanted
 
 
 MEMORY = """

@@ -64,8 +64,8 @@ _STEP = (
 ADVANCE_INDEX3 = numba.int64(*ADVANCE.args, *_STEP)
 
 
-@jit(numba.boolean(_F1, *_STEP))
-def renew(clock, residual, w, matrix, sizes, numbers, room, memory):
+@jit(numba.boolean(_F1, _F1, numba.int64, _I1, RoomType, MemoryRecord[::1]))
+def refactor(clock, w, matrix, sizes, room, memory):
     """Evaluate the matrix of a step, and factorise it; False if that cannot be done."""
     k = room.r.size
     memory[0].jacobians += 1
@@ -102,7 +102,7 @@ def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
         memory[0].iterations += 1
         if settled:
             return True
-        if fresh and not renew(clock, residual, w, matrix, sizes, numbers, room, memory):
+        if fresh and not refactor(clock, w, matrix, sizes, room, memory):
             return False
         for i in range(k):
             room.update[i] = -room.r[i]
@@ -182,7 +182,7 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
     # what they leave open is to be closed by the velocities at the start, along the directions of the closing forces
     call5(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
     memory[0].iterations += 1
-    if not renew(clock, residual, w, matrix, sizes, numbers, room, memory):
+    if not refactor(clock, w, matrix, sizes, room, memory):
         return False
     for i in range(nv + m):
         room.update[i] = -room.r[i] if i >= nv else 0.0

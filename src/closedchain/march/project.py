@@ -8,9 +8,10 @@ Numerical Integration, 2nd ed., IV.4):
   `x_1`;
 - the correction moves `x_1` by about its distance from the manifold, which is therefore at most of the size
   of that local error;
-- so the order is kept, and the estimate of the *uncorrected* step remains the right measure for the step
+- so the order is kept, and the estimate of the *uncorrected* step remains a right measure for the step
   size. An estimate taken after the correction would compare two formulas on different terms: the embedded
-  one is never corrected.
+  one is never corrected;
+- the distance that the correction moves `x_1` is an error as well, and known: the larger of both counts (`arrive`).
 
 The correction is a native function `correct(t, x, w, x_plus, residual)` that makes one Newton step;
 `residual` holds the largest position and velocity residual at `x`, before the step, and the smallest relative pivot

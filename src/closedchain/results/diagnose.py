@@ -42,6 +42,9 @@ def explain(run: Run) -> str:
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {said}"
     if cause:
         text += f". {cause}"
+    slides = next((h.text for h in run.record if h.what == "condition"), None)
+    if slides:
+        text += f". Before, {slides}; for dry friction draw cc.Friction, which is smooth"
     if trajectory.status is Status.singular and not run.program.method.guards:
         text += f". {type(run.program.method).__name__} cannot pass such a pose, cc.Multipliers() can"
     kept = f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are" if len(run.t) else "no sample is"
