@@ -14,6 +14,7 @@ from benchmarks.families import hub, ladder, tower
 from benchmarks.operations import exponent
 from benchmarks.speed import object_cache
 from benchmarks.work_precision import Linear, Point, Results
+from closedchain.close.methods import METHODS
 from closedchain.march.structure import structure
 
 NUMBER = r"\d+(\.\d+)?"
@@ -207,9 +208,7 @@ def test_runs_and_pictures_are_put_beside_a_page(tmp_path):
     assert names == {"page.json", "work-precision-four-bar.png", "work-precision-stiffness.png"}
 
 
-def test_formulations_that_name_their_solvers_are_marched_by_no_other():
-    class Special:
-        solvers = ("radau5",)
-
-    assert work_precision.solvers_of(Special()) == ["radau5"]
-    assert work_precision.solvers_of(object()) == list(work_precision.SOLVERS)
+def test_formulations_are_marched_by_solvers_of_their_kind():
+    assert work_precision.solvers_of(METHODS["index3"]) == ["generalised-alpha"]
+    assert work_precision.solvers_of(METHODS["ggl"]) == ["radau5", "idas"]
+    assert "generalised-alpha" not in work_precision.solvers_of(METHODS["multipliers"])
