@@ -486,3 +486,21 @@ def test_an_event_cannot_watch_what_is_held():
     m.motor("hinge", torque=u)
     with pytest.raises(cc.ModelError, match="which jumps and passes no zero"):
         cc.simulate(m, until=1.0, events=[cc.Event("level", u - 0.5)])
+
+
+@pytest.mark.parametrize("solver", ["dop853", "cvodes", "idas"])
+def test_a_controller_that_fails_is_told_by_every_solver(solver):
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(lambda t, now: 1.0 / 0.0 if t > 0.25 else 0.0, period=0.1))
+    with pytest.raises(
+        cc.RunError, match=r"ended at t = 0\.3 s: the controller '<lambda>' raised ZeroDivisionError"
+    ) as told:
+        cc.simulate(m, until=1.0, solver=solver)
+    assert told.value.run.t[-1] == pytest.approx(0.3)
+
+
+def test_steps_are_limited_over_all_calls_of_a_controller():
+    m = cc.library.four_bar()
+    m.motor("O", torque=cc.Sampled(lambda t, now: 0.0, period=0.05))
+    with pytest.raises(cc.RunError, match="limit of steps"):
+        cc.simulate(m, until=2.0, solver="cvodes", max_steps=300)

@@ -15,6 +15,8 @@ from closedchain.march.jit import jit
 from closedchain.march.project import arrive, hermite_rows, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
+    F1,
+    F2,
     STIFF,
     StateRecord,
     accept,
@@ -44,20 +46,7 @@ STIFF_STEPS, CALM_STEPS = 15, 6
 
 
 # fmt: off
-@jit(
-    numba.float64(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64[::1],
-        numba.float64[::1],
-    )
-)
+@jit(numba.float64(numba.int64, F1, F1, numba.float64, numba.float64, numba.float64, F1, F2, F1, F1))
 def attempt(rhs, w, atol, rtol, t, h, x, k, y, clock):
     """One step: the stages `k[1:12]` and the end `y`, from `x` and `k[0]`.
 
@@ -170,19 +159,7 @@ def attempt(rhs, w, atol, rtol, t, h, x, k, y, clock):
     return abs(h) * square5 / np.sqrt(n * (square5 + 0.01 * square3))
 
 
-@jit(
-    numba.void(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[:, ::1],
-    )
-)
+@jit(numba.void(numba.int64, F1, numba.float64, numba.float64, F1, F2, F1, F1, F2))
 def polynomial(rhs, w, t, h, x, k, y, clock, rows):
     """The rows (8, n) of the step's polynomial; `k[12]` and `rows[:4]` are given, `y` is workspace."""
     n = x.size
@@ -235,7 +212,7 @@ def polynomial(rhs, w, t, h, x, k, y, clock, rows):
 # fmt: on
 
 
-@jit(numba.void(StateRecord, numba.float64, numba.float64[::1], numba.float64[:, ::1], numba.float64[::1]))
+@jit(numba.void(StateRecord, numba.float64, F1, F2, F1))
 def judge(s, h, x, k, y):
     """Count steps whose length is limited by stability: volume II, IV.2, from two derivatives near the step's end."""
     above = below = 0.0

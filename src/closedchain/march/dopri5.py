@@ -15,6 +15,8 @@ from closedchain.march.jit import jit
 from closedchain.march.project import arrive, hermite_rows, take_samples, wants_rows
 from closedchain.march.step_control import (
     ADVANCE,
+    F1,
+    F2,
     accept,
     end_time,
     next_step,
@@ -38,21 +40,7 @@ BETA = 0.04
 SHRINK, GROW = 0.2, 10.0
 
 
-@jit(
-    numba.float64(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-    )
-)
+@jit(numba.float64(numba.int64, F1, F1, numba.float64, numba.float64, numba.float64, F1, F2, F1, F1, F1))
 def attempt(rhs, w, atol, rtol, t, h, x, k, y, e, clock):
     """One step: the stages `k[1:7]` and the end `y`, from `x` and `k[0]`.
 

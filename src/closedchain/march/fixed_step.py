@@ -20,6 +20,9 @@ from closedchain.march.jit import jit
 from closedchain.march.project import FLOOR, take_samples
 from closedchain.march.step_control import (
     CORRECTION_FAILED,
+    F1,
+    F2,
+    F3,
     NAN,
     SINGULAR,
     STEP_TOO_SMALL,
@@ -35,8 +38,6 @@ from closedchain.native.call import call4, call5
 CORRECTIONS = 2  # Newton steps at the end of each step
 # the share of the residual that the first may leave: those after it then leave less than the square of this share
 CONTRACTS = 0.1
-
-_F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 
 
 @jit(numba.types.UniTuple(numba.float64, 2)(OptionsRecord, StateRecord))
@@ -57,7 +58,7 @@ def next_step(o, s):
     return h, t_new
 
 
-@jit(numba.boolean(numba.int64, _F1, _F1, _F1, OptionsRecord, StateRecord, _F1, _F1))
+@jit(numba.boolean(numba.int64, F1, F1, F1, OptionsRecord, StateRecord, F1, F1))
 def put_back(correct, clock, w, x, o, s, x_plus, residual):
     """Put a state back on the manifold, in place, by `CORRECTIONS` Newton steps; False if they do not lead there.
 
@@ -86,7 +87,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     return converges
 
 
-@jit(numba.boolean(_F2, StateRecord))
+@jit(numba.boolean(F2, StateRecord))
 def finite(k, s):
     """Whether all derivatives are numbers; otherwise the status is set."""
     s.bad_index = first_nonfinite(k)
@@ -95,8 +96,8 @@ def finite(k, s):
     return s.bad_index < 0
 
 
-@jit(numba.boolean(numba.int64, numba.int64, _F1, _F1, OptionsRecord, StateRecord, numba.float64, _F1, _F2, _F1))
-def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus):
+@jit(numba.boolean(numba.int64, numba.int64, F1, F1, OptionsRecord, StateRecord, numba.float64, F1, F2, F1, F1, F1))
+def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus, residual, clock):
     """The end of a step: put back on the manifold, and the derivative there; False with a status set if that fails.
 
     Parameters
@@ -105,9 +106,8 @@ def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus):
     o, s : the records of the run.
     t_new : end of the step.
     y, f : (n,), (1, n) the state there, which is changed, and its derivative.
-    x_plus : (n,) workspace.
+    x_plus, residual, clock : (n,), (3,), (1,) workspace.
     """
-    clock, residual = np.empty(1), np.ones(3)
     clock[0] = t_new
     if not put_back(correct, clock, w_correct, y, o, s, x_plus, residual):
         s.status = CORRECTION_FAILED
@@ -123,28 +123,31 @@ def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus):
 @jit(
     numba.boolean(
         numba.int64,
-        _F1,
-        _F1,
-        _F2,
+        F1,
+        F1,
+        F2,
         OptionsRecord,
         StateRecord,
         numba.float64,
         numba.float64,
-        _F1,
-        _F1,
-        _F1,
-        _F1,
-        _F2,
-        _F1,
+        F1,
+        F1,
+        F1,
+        F1,
+        F2,
+        F1,
+        F1,
+        F1,
         numba.int64,
-        _F1,
-        _F2,
-        numba.float64[:, :, ::1],
+        F1,
+        F2,
+        F3,
     )
 )
 def leave(
-    correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new, rows, x_plus, done, step_t, step_x, dense
-):
+    correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new, rows, x_plus, residual, clock,
+    done, step_t, step_x, dense,
+):  # fmt: skip
     """Take the samples on the way, and move to the end of the step; False with a status set if a sample cannot be.
 
     Parameters
@@ -154,10 +157,9 @@ def leave(
     h, t_new : signed length and end of the step.
     x, f, y, f_new : (n,) state and derivative at the start, which become those of the end, and at the end.
     rows : (m, n) polynomial of the step, needed if `wants_rows` says so.
-    x_plus : (n,) workspace.
+    x_plus, residual, clock : (n,), (3,), (1,) workspace.
     done : the number of steps kept before.
     """
-    clock, residual = np.empty(1), np.ones(3)
     if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
         s.status = CORRECTION_FAILED
         return False

@@ -29,7 +29,7 @@ from closedchain.march.index3 import Room
 from closedchain.march.jit import jit
 from closedchain.march.linear import factorise, substitute
 from closedchain.march.project import hermite_rows, wants_rows
-from closedchain.march.step_control import ADVANCE, NOT_SOLVED
+from closedchain.march.step_control import ADVANCE, F1, F2, NOT_SOLVED
 from closedchain.native.call import call4, call5
 
 # rows of the workspace; from V to LENGTH what the method remembers of the end of the last step
@@ -49,22 +49,22 @@ SLOW = 0.01
 # lengths of steps that differ by less are the same: the last one ends at t1 to the bit
 SAME = 1e-6
 
-_I1, _F1, _F2 = numba.int64[::1], numba.float64[::1], numba.float64[:, ::1]
-RoomType = numba.types.NamedTuple((_F1, _F1, _F1, _F1, _F1, _I1, _I1), Room)
+_I1, F1, F2 = numba.int64[::1], F1, F2
+RoomType = numba.types.NamedTuple((F1, F1, F1, F1, F1, _I1, _I1), Room)
 
 _STEP = (
     numba.int64,  # residual: (t, d, w) -> r, end
-    _F1,  # parameters of this function, then of the next one
+    F1,  # parameters of this function, then of the next one
     numba.int64,  # matrix: (t, d, w) -> K
     _I1,  # sizes: coordinates of the tree, all coordinates, velocities, closures, parameters of the residual
-    _F1,  # numbers of the method: alpha_m, alpha_f, beta, gamma
+    F1,  # numbers of the method: alpha_m, alpha_f, beta, gamma
     RoomType,
     MemoryRecord[::1],  # one record, for counting
 )
 ADVANCE_INDEX3 = numba.int64(*ADVANCE.args, *_STEP)
 
 
-@jit(numba.boolean(_F1, _F1, numba.int64, _I1, RoomType, MemoryRecord[::1]))
+@jit(numba.boolean(F1, F1, numba.int64, _I1, RoomType, MemoryRecord[::1]))
 def refactor(clock, w, matrix, sizes, room, memory):
     """Evaluate the matrix of a step, and factorise it; False if that cannot be done."""
     k = room.r.size
@@ -74,7 +74,7 @@ def refactor(clock, w, matrix, sizes, room, memory):
     return factorise(room.matrix.reshape((k, k)), room.pivots, room.rows)
 
 
-@jit(numba.boolean(_F1, *_STEP))
+@jit(numba.boolean(F1, *_STEP))
 def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
     """Solve the equations of a step from the unknowns in `room.d`; False if there is no convergence.
 
@@ -126,7 +126,7 @@ def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
     return False
 
 
-@jit(numba.void(_F1, _F2, numba.float64, _I1, _F1))
+@jit(numba.void(F1, F2, numba.float64, _I1, F1))
 def pack(x, work, h, sizes, d):
     """The start of a step and a first guess of its unknowns."""
     tree, n, nv, m = sizes[0], sizes[1], sizes[2], sizes[3]
@@ -144,7 +144,7 @@ def pack(x, work, h, sizes, d):
         d[n + 4 * nv + 1 + i] = work[LAM, i]
 
 
-@jit(numba.boolean(numba.int64, _F1, _F1, _F2, numba.float64, _F1, *_STEP))
+@jit(numba.boolean(numba.int64, F1, F1, F2, numba.float64, F1, *_STEP))
 def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, room, memory):
     """Fill the method's memory at a state, for steps of length h; False if the step on trial fails.
 
@@ -204,7 +204,7 @@ def advance(
     o, s = options[0], state[0]
     tree, n, nv, m = sizes[0], sizes[1], sizes[2], sizes[3]
     f, f_new, y, x_plus, rows = work[0], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS], work[ROWS:]
-    clock = np.empty(1)
+    clock, gap = np.empty(1), np.ones(3)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
@@ -230,7 +230,7 @@ def advance(
         for i in range(n + nv):
             y[i] = room.end[i]
         y[n + nv] = x[n + nv]
-        if not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus):
+        if not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, gap, clock):
             break
 
         # counters and work follow from their rates
@@ -241,7 +241,7 @@ def advance(
         if wants_rows(t_eval, t_new, o, s):
             hermite_rows(x, y, f, f_new[0], h, rows)
         if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus,
+            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus, gap, clock,
             done, step_t, step_x, dense,
         ):  # fmt: skip
             break

@@ -15,7 +15,7 @@ import numpy as np
 
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, evaluate
-from closedchain.march.step_control import ADVANCE, NAN, StateRecord
+from closedchain.march.step_control import ADVANCE, F1, NAN, StateRecord
 
 MEMORY = np.dtype(
     [
@@ -39,18 +39,14 @@ MemoryRecord = numba.from_dtype(MEMORY)
 ADVANCE_IMPLICIT = numba.int64(
     *ADVANCE.args,
     numba.int64,  # jac
-    numba.float64[::1],  # w_jac: its parameters
+    F1,  # w_jac: its parameters
     StructureType,
     RoomType,
     MemoryRecord[::1],  # one record
 )
 
 
-@jit(
-    numba.boolean(
-        numba.int64, numba.float64[::1], numba.float64[::1], StructureType, RoomType, StateRecord, MemoryRecord
-    )
-)
+@jit(numba.boolean(numba.int64, F1, F1, StructureType, RoomType, StateRecord, MemoryRecord))
 def renew(jac, w, x, plan, room, s, m):
     """The Jacobian at the start of a step; False with a status set if it is not finite."""
     clock = np.empty(1)

@@ -25,6 +25,8 @@ import numpy as np
 
 from closedchain.march.jit import jit
 from closedchain.march.step_control import (
+    F1,
+    F2,
     SINGULAR,
     OptionsRecord,
     StateRecord,
@@ -48,18 +50,7 @@ ROUNDING = 1e-13
 FAILED, UNCHANGED, CHANGED = range(3)
 
 
-@jit(
-    numba.int64(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        OptionsRecord,
-        StateRecord,
-        numba.float64[::1],
-        numba.float64[::1],
-    )
-)
+@jit(numba.int64(numba.int64, F1, F1, F1, OptionsRecord, StateRecord, F1, F1))
 def put_back(correct, clock, w, x, o, s, x_plus, residual):
     """Put a state back on the manifold, in place.
 
@@ -108,9 +99,9 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     numba.boolean(
         numba.int64,
         numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
+        F1,
+        F1,
+        F1,
         OptionsRecord,
         StateRecord,
         numba.float64,
@@ -118,13 +109,13 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
         numba.float64,
         numba.float64,
         numba.boolean,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
+        F1,
+        F1,
+        F2,
+        F1,
+        F1,
+        F1,
+        F1,
     )
 )
 def arrive(
@@ -178,7 +169,7 @@ def arrive(
     return True
 
 
-@jit(numba.void(numba.float64[:, ::1], numba.float64, numba.float64[::1]))
+@jit(numba.void(F2, numba.float64, F1))
 def interpolate(rows, theta, x):
     """Evaluate the nested polynomial of tableaus.py.
 
@@ -197,16 +188,7 @@ def interpolate(rows, theta, x):
             x[i] = rows[r, i] + factor * x[i]
 
 
-@jit(
-    numba.void(
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64,
-        numba.float64[:, ::1],
-    )
-)
+@jit(numba.void(F1, F1, F1, F1, numba.float64, F2))
 def hermite_rows(x, y, fx, fy, h, rows):
     """The first four rows of a step's polynomial: values and derivatives at both ends.
 
@@ -220,7 +202,7 @@ def hermite_rows(x, y, fx, fy, h, rows):
         rows[3, i] = difference - h * fy[i] - rows[2, i]
 
 
-@jit(numba.boolean(numba.float64[::1], numba.float64, OptionsRecord, StateRecord))
+@jit(numba.boolean(F1, numba.float64, OptionsRecord, StateRecord))
 def wants_rows(t_eval, t_new, o, s):
     """Whether the polynomial of the step to `t_new` is needed: it is kept, or a sample lies inside."""
     if o.keep_dense:
@@ -229,21 +211,7 @@ def wants_rows(t_eval, t_new, o, s):
 
 
 @jit(
-    numba.boolean(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        OptionsRecord,
-        StateRecord,
-        numba.float64[:, ::1],
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-    )
+    numba.boolean(numba.int64, F1, F1, F2, OptionsRecord, StateRecord, F2, F1, numba.float64, numba.float64, F1, F1, F1)
 )
 def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
     """Fill the samples up to the end of a step; False (and no sample taken) if one could not be put back.
@@ -278,18 +246,7 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
     return True
 
 
-@jit(
-    numba.void(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        OptionsRecord[::1],
-        StateRecord[::1],
-        numba.float64[:, ::1],
-        numba.float64[::1],
-    )
-)
+@jit(numba.void(numba.int64, F1, F1, F2, OptionsRecord[::1], StateRecord[::1], F2, F1))
 def more_samples(correct, w, t_eval, samples, options, state, rows, x):
     """Samples of the last accepted step for which there was no room before; `x` is its end, `rows` its polynomial."""
     o, s = options[0], state[0]

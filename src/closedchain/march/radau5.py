@@ -31,6 +31,8 @@ from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import arrive, take_samples, wants_rows
 from closedchain.march.step_control import (
     EPS,
+    F1,
+    F2,
     SAFETY,
     STEP_TOO_SMALL,
     OptionsRecord,
@@ -69,7 +71,7 @@ SAME_STEP = 1.2
 CONVERGED, SLOW, NOT_FINITE = range(3)
 
 
-@jit(numba.float64(OptionsRecord, numba.float64[::1]))
+@jit(numba.float64(OptionsRecord, F1))
 def loosened(o, atol):
     """The tolerance of the estimate, ``0.1 asked^(2/3)``, in units of what is asked for."""
     asked = np.inf
@@ -78,7 +80,7 @@ def loosened(o, atol):
     return 0.1 * max(asked, o.rtol) ** (-1.0 / 3.0)
 
 
-@jit(numba.float64(OptionsRecord, numba.float64[::1], numba.float64[::1], numba.float64[::1]))
+@jit(numba.float64(OptionsRecord, F1, F1, F1))
 def tolerances(o, atol, x, scale):
     """The tolerance of the estimate for each entry, in `scale`; returns what Newton's method may leave of it."""
     factor = loosened(o, atol)
@@ -90,7 +92,7 @@ def tolerances(o, atol, x, scale):
     return max(10.0 * EPS / used, min(0.03, np.sqrt(used)))
 
 
-@jit(numba.void(MemoryRecord, numba.float64, numba.float64[:, ::1]))
+@jit(numba.void(MemoryRecord, numba.float64, F2))
 def predict(m, h, work):
     """Starting values ``Z`` and ``W``: the polynomial of the last step goes on."""
     n = work.shape[1]
@@ -108,11 +110,11 @@ def predict(m, h, work):
 @jit(
     numba.int64(
         numba.int64,
-        numba.float64[::1],
+        F1,
         numba.float64,
         numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
+        F1,
+        F2,
         StructureType,
         RoomType,
         StateRecord,
@@ -201,7 +203,7 @@ def newton(rhs, w, t, h, x, work, plan, room, s, m, enough):
     return SLOW
 
 
-@jit(numba.float64(numba.float64[::1], numba.float64[::1], numba.float64[::1]))
+@jit(numba.float64(F1, F1, F1))
 def norm(e, scale, mass):
     """Root mean square of `e_i / scale_i` over the states that have a rate."""
     square = states = 0.0
@@ -211,19 +213,7 @@ def norm(e, scale, mass):
     return np.sqrt(square / states)
 
 
-@jit(
-    numba.float64(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        StructureType,
-        RoomType,
-        StateRecord,
-    )
-)
+@jit(numba.float64(numba.int64, F1, numba.float64, numba.float64, F1, F2, StructureType, RoomType, StateRecord))
 def estimate(rhs, w, t, h, x, work, plan, room, s):
     """The error of a step in units of the tolerance."""
     n = x.size
@@ -249,7 +239,7 @@ def estimate(rhs, w, t, h, x, work, plan, room, s):
     return norm(e, scale, mass)
 
 
-@jit(numba.void(numba.float64[:, ::1], numba.float64[:, ::1]))
+@jit(numba.void(F2, F2))
 def polynomial(work, shape):
     """Rows 1 to 3 of the collocation polynomial in the nested form of tableaus.py; row 0 is the start."""
     for i in range(work.shape[1]):

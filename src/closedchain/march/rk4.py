@@ -15,7 +15,7 @@ import numpy as np
 from closedchain.march.fixed_step import arrive, finite, leave, next_step
 from closedchain.march.jit import jit
 from closedchain.march.project import hermite_rows, wants_rows
-from closedchain.march.step_control import ADVANCE
+from closedchain.march.step_control import ADVANCE, F1, F2
 from closedchain.native.call import call4
 
 STAGES = 4
@@ -26,21 +26,10 @@ DENSE_ROWS = 4
 WORK_ROWS = ROWS + DENSE_ROWS
 
 
-@jit(
-    numba.void(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64[::1],
-    )
-)
-def stages(rhs, w, t, h, x, k, y):
+@jit(numba.void(numba.int64, F1, numba.float64, numba.float64, F1, F2, F1, F1))
+def stages(rhs, w, t, h, x, k, y, clock):
     """One step: the stages `k[1:4]` and the end `y`; `k[0]` is given."""
     n = x.size
-    clock = np.empty(1)
 
     clock[0] = t + 0.5 * h
     for i in range(n):
@@ -65,21 +54,22 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, f_new, y, x_plus, rows = work[:STAGES], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS], work[ROWS:]
+    clock, residual = np.empty(1), np.ones(3)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
         if s.status != 0:
             break
 
-        stages(rhs, w, s.t, h, x, k, y)
+        stages(rhs, w, s.t, h, x, k, y, clock)
         s.evaluations += STAGES - 1
-        if not finite(k, s) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus):
+        if not finite(k, s) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock):
             break
 
         if wants_rows(t_eval, t_new, o, s):
             hermite_rows(x, y, k[0], f_new[0], h, rows)
         if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, k[0], y, f_new[0], rows, x_plus,
+            correct, w_correct, t_eval, samples, o, s, h, t_new, x, k[0], y, f_new[0], rows, x_plus, residual, clock,
             done, step_t, step_x, dense,
         ):  # fmt: skip
             break

@@ -13,6 +13,8 @@ from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import arrive, take_samples, wants_rows
 from closedchain.march.step_control import (
+    F1,
+    F2,
     STEP_TOO_SMALL,
     accept,
     end_time,
@@ -40,18 +42,7 @@ EXPONENT = 1 / 5
 SHRINK, GROW = 0.2, 6.0
 
 
-@jit(
-    numba.int64(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        StructureType,
-        RoomType,
-    )
-)
+@jit(numba.int64(numba.int64, F1, numba.float64, numba.float64, F1, F2, StructureType, RoomType))
 def attempt(rhs, w, t, h, x, work, plan, room):
     """One step: the stages `u` and the end `y`; returns how many evaluations it took, fewer if one is not finite."""
     n = x.size
@@ -85,7 +76,7 @@ def attempt(rhs, w, t, h, x, work, plan, room):
     return STAGES - 1
 
 
-@jit(numba.void(numba.float64[:, ::1], numba.float64[::1], numba.float64[::1], numba.float64[:, ::1]))
+@jit(numba.void(F2, F1, F1, F2))
 def polynomial(u, x, y, rows):
     """The rows (5, n) of the step's polynomial in the nested form of tableaus.py, with the corrected end `y`."""
     for i in range(x.size):

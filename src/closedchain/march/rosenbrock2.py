@@ -22,7 +22,7 @@ from closedchain.march.implicit import ADVANCE_IMPLICIT, renew
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import wants_rows
-from closedchain.march.step_control import NAN
+from closedchain.march.step_control import F1, F2, NAN
 from closedchain.march.tableaus import ROSENBROCK2
 from closedchain.native.call import call4
 
@@ -37,19 +37,8 @@ DENSE_ROWS = 3
 WORK_ROWS = ROWS + DENSE_ROWS
 
 
-@jit(
-    numba.void(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        StructureType,
-        RoomType,
-    )
-)
-def stages(rhs, w, t, h, x, work, plan, room):
+@jit(numba.void(numba.int64, F1, numba.float64, numba.float64, F1, F2, StructureType, RoomType, F1))
+def stages(rhs, w, t, h, x, work, plan, room, clock):
     """One step: the stages `u`, the evaluation `f` and the end `y`; `work[0]` is given."""
     n = x.size
     u, f, y = work[U : U + 2], work[F], work[Y]
@@ -59,7 +48,6 @@ def stages(rhs, w, t, h, x, work, plan, room):
         u[0, i] = work[0, i] + D_1 * h * room.rate[i]
     solve(plan, room, room.real, room.pivots[0], shift, u[0], room.b)
 
-    clock = np.empty(1)
     clock[0] = t + NODE * h
     for i in range(n):
         y[i] = x[i] + A * u[0, i]
@@ -73,7 +61,7 @@ def stages(rhs, w, t, h, x, work, plan, room):
         y[i] = x[i] + B_1 * u[0, i] + B_2 * u[1, i]
 
 
-@jit(numba.void(numba.float64[:, ::1], numba.float64[::1], numba.float64[::1], numba.float64[:, ::1]))
+@jit(numba.void(F2, F1, F1, F2))
 def polynomial(u, x, y, rows):
     """The rows (3, n) of the step's parabola in the nested form of tableaus.py, with the corrected end `y`."""
     for i in range(x.size):
@@ -90,6 +78,7 @@ def advance(
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
     o, s, m = options[0], state[0], memory[0]
     u, y, x_plus, f_new, rows = work[U : U + 2], work[Y], work[X_PLUS], work[F_NEW : F_NEW + 1], work[ROWS:]
+    clock, residual = np.empty(1), np.ones(3)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
@@ -100,15 +89,17 @@ def advance(
             s.status = NAN
             break
 
-        stages(rhs, w, s.t, h, x, work, plan, room)
+        stages(rhs, w, s.t, h, x, work, plan, room, clock)
         s.evaluations += 1
-        if not finite(work[F : F + 1], s) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus):
+        if not finite(work[F : F + 1], s) or not arrive(
+            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
+        ):
             break
 
         if wants_rows(t_eval, t_new, o, s):
             polynomial(u, x, y, rows)
         if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, work[0], y, f_new[0], rows, x_plus,
+            correct, w_correct, t_eval, samples, o, s, h, t_new, x, work[0], y, f_new[0], rows, x_plus, residual, clock,
             done, step_t, step_x, dense,
         ):  # fmt: skip
             break

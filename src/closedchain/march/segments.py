@@ -218,7 +218,7 @@ class March:
         if flips and not task.times.asks(float(trajectory.t[-1])):
             trajectory = trajectory.without_last()  # nobody asked for a sample there
         self._add(Segment(state, program, trajectory, here.solver, self.holding, self.chosen))
-        here.clear = watch.clear
+        here.clear, here.signs = watch.clear, {}
         self.record += [
             Happening(t, event.name, f"{event.name} at t = {t:.9g} s{watch.words.get(t, '')}")
             for t, event in watch.found
@@ -234,43 +234,34 @@ class March:
         here = self.place
         if trajectory.status is Status.singular:
             return self._near_a_singular_pose(trajectory)
-        if trajectory.status is Status.nan and trajectory.failure is not None:
-            said = self.holding.release_all(trajectory.failure.t)
-            if said is None:
-                return False
-            self._resume(trajectory)
-            self.record.append(Happening(here.state.t, "condition", said))
-            return True
-        if trajectory.status in (Status.stiff, Status.calm):
-            assert self.stiffness is not None and trajectory.next_step is not None
-            self._resume(trajectory)
-            here.next_step = trajectory.next_step
-            text = self.stiffness.change(trajectory.status, here.state.t, here.next_step)
-            here.solver = self.stiffness.solver
-            self.record += [Happening(here.state.t, "solver", text)] if text else []
-            return True
-        if trajectory.status is Status.new_gains:
-            self._resume(trajectory)
-            here.next_step = trajectory.next_step
-            assert here.next_step is not None
-            here.method = self.task.method.tuned(here.next_step)
-            here.fresh = True
-            return True
-        if trajectory.status is not Status.event:
-            return False
-        switches = _switches(watch, trajectory)
-        if not switches and not flips:
+        failure = trajectory.failure
+        said = self.holding.release_all(failure.t) if failure and trajectory.status is Status.nan else None
+        switches = _switches(watch, trajectory) if trajectory.status is Status.event else []
+        changes = trajectory.status in (Status.stiff, Status.calm, Status.new_gains)
+        if not (said or switches or flips or changes):
             return False
         self._resume(trajectory)
-        here.armed = here.state.t
-        here.next_step = trajectory.next_step
-        assert trajectory.failure is not None
-        here.signs = {} if switches else watch.signs(trajectory.failure.t, trajectory.failure.x)
+        here.next_step = here.next_step if said else trajectory.next_step
+        if trajectory.status is Status.new_gains:
+            assert here.next_step is not None
+            here.method, here.fresh = self.task.method.tuned(here.next_step), True
+        elif changes:
+            assert self.stiffness is not None and here.next_step is not None
+            self._tell("solver", self.stiffness.change(trajectory.status, here.state.t, here.next_step))
+            here.solver = self.stiffness.solver
+        self._tell("condition", said)
+        if switches or flips:
+            here.armed = here.state.t
+        if flips and failure:
+            here.signs = watch.signs(failure.t, failure.x)  # before anything changes
         for flip in flips:
-            said = self.holding.flip(flip, here.state.t)
-            if said:
-                self.record.append(Happening(here.state.t, "condition", said))
+            self._tell("condition", self.holding.flip(flip, here.state.t))
         return not switches or self._switch(switches, watch)
+
+    def _tell(self, what: str, text: str | None) -> None:
+        """An entry in the record, at the time that the run has come to; none without a text."""
+        if text:
+            self.record.append(Happening(self.place.state.t, what, text))
 
     def _near_a_singular_pose(self, trajectory: Trajectory) -> bool:
         here, task = self.place, self.task
@@ -321,7 +312,11 @@ class March:
         # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
         least = faded * pivot if faded and not program.guarded else -np.inf
         if solver.driver:
-            return self._second_opinion(program, x, times, least)
+            return integrate_sundials(
+                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
+                max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
+                hold=None if self.holding.idle else partial(self.holding.change, program),
+            )  # fmt: skip
         looks = not watch.idle
         saving, stiffness = task.saving, self.stiffness
         if saving is not None:
@@ -381,31 +376,6 @@ class March:
         if last is None or last.start.open_joints != self.place.state.open_joints:
             return False
         return (last.program, last.solver) == (program, solver)
-
-    def _second_opinion(self, program: Compiled, x: np.ndarray, times: Any, least: float) -> Trajectory:
-        """A march by SUNDIALS, from one change of what is held to the next."""
-        here, task = self.place, self.task
-        forward = 1.0 if task.until >= here.state.t else -1.0
-        asked, t, whole = np.asarray(times[:]), here.state.t, None
-        while True:
-            change, _ = self.holding.change(program, t, x)
-            end = change if forward * (task.until - change) > 0 else task.until
-            inside = asked[(forward * asked >= forward * t) & (forward * asked <= forward * end)]
-            inside = inside if whole is None else inside[inside != t]
-            added = end not in inside
-            made = integrate_sundials(
-                here.solver, program, x, (t, end), self.holding.p, rtol=task.rtol, atol=task.atol,
-                t_eval=np.append(inside, end) if added else inside,
-                max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
-            )  # fmt: skip
-            if made.status is not Status.finished:
-                return made if whole is None else joined(whole, made)
-            x = made.x[-1]
-            made = made.without_last() if added else made
-            whole = made if whole is None else joined(whole, made)
-            if end == task.until:
-                return whole
-            t = end
 
     def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
         def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:

@@ -24,7 +24,7 @@ import numpy as np
 from closedchain.march.fixed_step import arrive, finite, leave, next_step
 from closedchain.march.jit import jit
 from closedchain.march.project import hermite_rows, wants_rows
-from closedchain.march.step_control import ADVANCE, copy
+from closedchain.march.step_control import ADVANCE, F1, copy
 from closedchain.native.call import call4, call5
 
 # rows of the workspace
@@ -35,7 +35,7 @@ WORK_ROWS = ROWS + DENSE_ROWS
 ADVANCE_KINEMATICS = numba.int64(
     *ADVANCE.args,
     numba.int64,  # kinematics: (t, x, w) -> the rates of the coordinates
-    numba.float64[::1],  # its parameters
+    F1,  # its parameters
     numba.int64,  # the number of coordinates
     numba.boolean,  # whether the correction changes velocities
 )
@@ -72,14 +72,16 @@ def advance(
         call4(kinematics, clock, y, w_kinematics, rates[0])
         for i in range(nq):
             y[i] += h * rates[0, i]
-        if not finite(rates, s) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus):
+        if not finite(rates, s) or not arrive(
+            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
+        ):
             break
         y[n - 1] = x[n - 1] + 0.5 * h * (f[n - 1] + f_new[0, n - 1])
 
         if wants_rows(t_eval, t_new, o, s):
             hermite_rows(x, y, f, f_new[0], h, rows)
         if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus,
+            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus, residual, clock,
             done, step_t, step_x, dense,
         ):  # fmt: skip
             break

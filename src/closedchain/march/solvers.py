@@ -75,6 +75,10 @@ class Solver:
 
 _HAIRER = "Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., Springer"
 _WANNER = "Hairer, Wanner (1996), Solving Ordinary Differential Equations II, 2nd ed., Springer"
+_SUNDIALS = (
+    "Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, "
+    "ACM Trans. Math. Softw. 31, 363-396"
+)
 
 SOLVERS = {
     solver.name: solver
@@ -119,13 +123,11 @@ SOLVERS = {
         ),
         Solver(
             "cvodes", 5, 5, True, 0, "",
-            "Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, "
-            "ACM Trans. Math. Softw. 31, 363-396", implicit=True, driver="SUNDIALS",
+            _SUNDIALS, implicit=True, driver="SUNDIALS",
         ),
         Solver(
             "idas", 5, 5, True, 0, "",
-            "Hindmarsh et al. (2005), SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, "
-            "ACM Trans. Math. Softw. 31, 363-396", implicit=True, driver="SUNDIALS", marches=("ode", "index 2"),
+            _SUNDIALS, implicit=True, driver="SUNDIALS", marches=("ode", "index 2"),
         ),
     )
 }  # fmt: skip

@@ -83,7 +83,8 @@ SAFETY = 0.9
 MAX_FAILED_CORRECTIONS = 20
 EPS = float(np.finfo(float).eps)
 
-# the types of the records in Numba
+# the types of arrays and records in Numba
+F1, F2, F3 = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 OptionsRecord = numba.from_dtype(OPTIONS)
 StateRecord = numba.from_dtype(STATE)
 
@@ -91,22 +92,22 @@ StateRecord = numba.from_dtype(STATE)
 ADVANCE = numba.int64(
     numba.int64,  # rhs
     numba.int64,  # correct
-    numba.float64[::1],  # w: parameters of rhs
-    numba.float64[::1],  # w_correct: parameters of correct
-    numba.float64[::1],  # atol (n)
-    numba.float64[::1],  # t_eval
-    numba.float64[:, ::1],  # samples (len(t_eval), n)
+    F1,  # w: parameters of rhs
+    F1,  # w_correct: parameters of correct
+    F1,  # atol (n)
+    F1,  # t_eval
+    F2,  # samples (len(t_eval), n)
     OptionsRecord[::1],  # one record
     StateRecord[::1],  # one record
-    numba.float64[::1],  # x (n)
-    numba.float64[:, ::1],  # work (rows, n); row 0 is the derivative at x
-    numba.float64[::1],  # step_t (attempts)
-    numba.float64[:, ::1],  # step_x (attempts or 0, n)
-    numba.float64[:, :, ::1],  # dense (attempts or 0, dense_rows, n)
+    F1,  # x (n)
+    F2,  # work (rows, n); row 0 is the derivative at x
+    F1,  # step_t (attempts)
+    F2,  # step_x (attempts or 0, n)
+    F3,  # dense (attempts or 0, dense_rows, n)
 )
 
 
-@jit(numba.float64(numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64[::1], numba.float64))
+@jit(numba.float64(F1, F1, F1, F1, numba.float64))
 def scaled_norm(e, x, y, atol, rtol):
     """Root mean square of `e_i / (atol_i + rtol max(|x_i|, |y_i|))`."""
     total = 0.0
@@ -115,14 +116,14 @@ def scaled_norm(e, x, y, atol, rtol):
     return np.sqrt(total / e.size)
 
 
-@jit(numba.void(numba.float64[::1], numba.float64[::1]))
+@jit(numba.void(F1, F1))
 def copy(source, target):
     """`target[:] = source`, without the checks of an array assignment, which take long to compile."""
     for i in range(source.size):
         target[i] = source[i]
 
 
-@jit(numba.int64(numba.float64[:, ::1]))
+@jit(numba.int64(F2))
 def first_nonfinite(k):
     """Column of the first entry of `k` that is not finite, reading row by row; -1 if all are finite."""
     for j in range(k.shape[0]):
@@ -159,7 +160,7 @@ def end_time(o, s, h):
     return o.t1 if abs(h) >= abs(o.t1 - s.t) else s.t + h
 
 
-@jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, numba.float64[:, ::1]))
+@jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, F2))
 def reject(s, h, err, exponent, k):
     """Book a step whose error was too large or not finite, and shorten the next one.
 
@@ -196,23 +197,7 @@ def reject_correction(s, h):
         s.status = CORRECTION_FAILED
 
 
-@jit(
-    numba.void(
-        OptionsRecord,
-        StateRecord,
-        numba.float64,
-        numba.float64,
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64[:, :, ::1],
-    )
-)
+@jit(numba.void(OptionsRecord, StateRecord, numba.float64, numba.float64, F1, F1, F1, F1, F2, numba.int64, F1, F2, F3))
 def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
     """Move to the end of a step, and keep what is asked for.
 
@@ -272,18 +257,7 @@ def propose(s, h, err, exponent, beta, shrink, grow):
     s.rejected = 0
 
 
-@jit(
-    numba.void(
-        numba.int64,
-        numba.float64[::1],
-        numba.float64[::1],
-        OptionsRecord[::1],
-        StateRecord[::1],
-        numba.float64[::1],
-        numba.float64[:, ::1],
-        numba.float64,
-    )
-)
+@jit(numba.void(numba.int64, F1, F1, OptionsRecord[::1], StateRecord[::1], F1, F2, numba.float64))
 def begin(rhs, w, atol, options, state, x, work, q):
     """Evaluate the derivative at the start, and choose the first step unless it is given.
 
@@ -336,7 +310,7 @@ def begin(rhs, w, atol, options, state, x, work, q):
         s.h = min(100.0 * h0, (0.01 / steepest) ** (1.0 / q), limit)
 
 
-@jit(numba.void(numba.int64, numba.float64[::1], StateRecord[::1], numba.float64[::1], numba.float64[:, ::1]))
+@jit(numba.void(numba.int64, F1, StateRecord[::1], F1, F2))
 def renew(rhs, w, state, x, work):
     """Evaluate the derivative at the start of the next step again, after parameters have changed."""
     s = state[0]

@@ -39,6 +39,7 @@ from closedchain.close.formulation import Closed
 from closedchain.errors import ModelError
 from closedchain.march.arguments import sample_times, vector
 from closedchain.march.compiled import Compiled
+from closedchain.march.integration import HoldError
 from closedchain.march.interrupt import check
 from closedchain.march.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 
@@ -109,6 +110,7 @@ def integrate_sundials(
     t_eval: Any = None,
     max_steps: int = 10_000_000,
     min_pivot: float = -np.inf,
+    hold: Callable[[float, np.ndarray], tuple[float, object]] | None = None,
     progress: Callable[[float, int], object] | None = None,
 ) -> Trajectory:
     """Integrate a mechanism under a formulation with SUNDIALS, from ``t_span[0]`` to ``t_span[1]``, also back in time.
@@ -134,6 +136,9 @@ def integrate_sundials(
     min_pivot
         Stop (status `singular`) at the first point where the correction would tell a smaller pivot. There are points
         at the samples and at 200 equal times.
+    hold
+        Called as ``hold(t, x)`` at the start and whenever its time has come; it returns the time of the next call, and
+        may have changed ``p`` in place. BDF begins anew there.
     progress
         Called as ``progress(t, steps)`` after every piece.
 
@@ -177,12 +182,22 @@ def integrate_sundials(
     problem = _problem(name, program, direction, scale)
     points = _points(times, t0, t1)
     options = {"reltol": rtol, "abstol": float(atol.max())}
-    numbers = np.concatenate([vector("p", p), program.numbers])
+    vector("p", p)
     clock = time.perf_counter()
-    begin = _consistent(problem, float(t0), x, numbers)
-    march = Journey(name, problem, begin, float(t0), numbers, options, max_steps, min_pivot)
+    march = Journey(name, problem, x, float(t0), options, max_steps, min_pivot)
     try:
-        march.to(points, progress)
+        while march.status is Status.finished:
+            change = direction * np.inf if hold is None else hold(march.t, march.x)[0]
+            march.renew(np.concatenate([p, program.numbers]))
+            ahead = points[(direction * points > direction * march.t) & (direction * points <= direction * change)]
+            if direction * (t1 - change) > 0 and change not in ahead:  # it becomes a point as others
+                ahead = np.append(ahead, change)
+                points = np.insert(points, np.searchsorted(direction * points, direction * change), change)
+            march.to(ahead, progress)
+            if march.t == t1:
+                break
+    except HoldError as error:
+        march.stop(Status.controller, march.t, str(error))
     except KeyboardInterrupt:
         march.stop(Status.interrupted, march.t)
 
@@ -216,18 +231,22 @@ class Journey:
         problem: Problem,
         x: np.ndarray,
         t: float,
-        numbers: np.ndarray,
         options: dict[str, Any],
         max_steps: int,
         min_pivot: float,
     ) -> None:
-        self.name, self.problem, self.numbers, self.options = name, problem, numbers, options
+        self.name, self.problem, self.options = name, problem, options
         self.max_steps, self.min_pivot = max_steps, min_pivot
         self.t, self.x, self.pivot = t, x, 1.0
         self.states: list[np.ndarray] = []
         self.total = dict.fromkeys(("nsteps", "netfails", "nncfails", "nfevals", "n_call_jacF", "nlinsetups"), 0)
         self.status, self.message = Status.finished, ""
         self.index: int | None = None
+
+    def renew(self, numbers: np.ndarray) -> None:
+        """Other parameters from here on, and algebraic unknowns that belong to them."""
+        self.numbers = numbers
+        self.x = _consistent(self.problem, self.t, self.x, numbers)
 
     def to(self, points: np.ndarray, progress: Callable[[float, int], object] | None) -> None:
         """Go from point to point until the last, or until something stops the run."""
@@ -283,9 +302,10 @@ class Journey:
             self.t, self.x = float(points[reached - 1]), piece.x[-1]
         return piece
 
-    def stop(self, status: Status, t: float) -> None:
+    def stop(self, status: Status, t: float, trouble: str = "") -> None:
         """End the run with a sentence."""
         what, advice = SENTENCES[status]
+        what = trouble or what
         entry = "" if self.index is None else f" (entry {self.index})"
         self.status, self.message = status, f"at t = {float(t):.9g} {what}{entry}: {advice}"
 

@@ -230,3 +230,16 @@ def test_a_level_that_is_passed_twice_around_a_call_is_seen(place):
     start = m.assemble(z=0.0, velocity={"z": g * apex})
     run = cc.simulate(m, start, until=0.79, events=cc.Event("level", m.joints["z"].q - level))
     assert [h.t for h in run.record] == pytest.approx([apex - 0.003, apex + 0.003], abs=1e-7)
+
+
+def test_an_event_is_told_once_where_pieces_end_for_other_reasons():
+    """Conditions change, and gains are renewed in between: each makes a new piece, and none a new event."""
+    m = cc.library.four_bar()
+    m.motor("C", torque=lambda t, q, v: cc.where(cc.sin(q["O"]) > 0.3, -1.0, 1.0))
+    crossing = cc.Event("crossing", cc.sin(m.joints["O"].q))
+    found = []
+    for method in (cc.Multipliers(), cc.Multipliers(cc.Baumgarte())):
+        run = cc.simulate(m, until=10.0, rtol=1e-9, method=method, events=[crossing])
+        found.append([h.t for h in run.record if h.what == "crossing"])
+    assert len(run.segments) > 1
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)
