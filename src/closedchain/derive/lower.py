@@ -5,13 +5,15 @@ The theory is in ``docs/theory/compiled.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import casadi as ca
 
 from closedchain.model.expression import Expression, fold
 from closedchain.model.held import JUMPS
+from closedchain.model.operations import horner
 
 
 def _smaller(a: Any, b: Any) -> Any:
@@ -30,6 +32,26 @@ def _interp(x: Any, xp: tuple[float, ...], fp: tuple[float, ...]) -> Any:
         if f1 != f0:
             value += (f1 - f0) / (x1 - x0) * (_smaller(_larger(x, x0), x1) - x0)
     return value
+
+
+def _polynomials(x: Any, breaks: tuple[float, ...], coefficients: tuple[tuple[float, ...], ...], order: int) -> Any:
+    """The coefficients of the piece that x is in, selected without rounding, then Horner's rule.
+
+    Outside all coefficients but the constant one are zero: derivatives by CasADi are exact there, too. The ends belong
+    to the polynomials. Derivatives of several orders share the selections, which the native compiler computes once.
+    """
+    x = ca.SX(x)
+    inside = [ca.logic_and(x >= a, x < b) for a, b in itertools.pairwise(breaks)]
+    inside[-1] = ca.logic_and(x >= breaks[-2], x <= breaks[-1])
+
+    def select(numbers: Iterable[float]) -> ca.SX:
+        picked = (ca.if_else(here, number, 0) for here, number in zip(inside, numbers, strict=True) if number)
+        return sum(picked, ca.SX(0))
+
+    chosen = [select(numbers) for numbers in zip(*coefficients, strict=True)]
+    chosen[0] += ca.if_else(x < breaks[0], coefficients[0][0], 0)
+    chosen[0] += ca.if_else(x > breaks[-1], horner(coefficients[-1], breaks[-1] - breaks[-2]), 0)
+    return horner(chosen, x - select(breaks[:-1]), order)
 
 
 def _mod(a: Any, b: Any) -> Any:
@@ -54,6 +76,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "not": ca.logic_not,
     "where": ca.if_else,
     "interp": _interp,
+    "polynomials": _polynomials,
+    "control": lambda law, index, *commands: law.unknown[index],  # `derive.equations` puts in what it is
     **{
         name: getattr(ca, name)
         for name in "sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil".split()

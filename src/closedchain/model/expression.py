@@ -49,7 +49,8 @@ def operand(expression: Expression, other: Any) -> Number:
 class Expression:
     """A node of the tree: an operation and its arguments (expressions, floats, or tuples of floats)."""
 
-    __slots__ = ("args", "op")
+    __slots__ = ("_rate", "args", "op")  # _rate: what `functions.rate` has found, so that it is found once
+    _rate: Number
 
     def __init__(self, op: str, *args: Any) -> None:
         self.op = op

@@ -40,6 +40,14 @@ def text(node: Any) -> str:
     if node.op == "sampled":
         controller, index = node.args
         return f"Sampled({controller.name}){'' if controller.outputs == 1 or index is None else f'[{index}]'}"
+    if node.op == "control":
+        return f"{node.args[0]}[{node.args[1]}]"
+    if node.op == "polynomials":
+        x, breaks, rows, order = node.args
+        pieces = (
+            f"{len(rows)} piece{'s' * (len(rows) != 1)} of degree {len(rows[0]) - 1} in {breaks[0]:g}..{breaks[-1]:g}"
+        )
+        return f"polynomials{chr(39) * order}({text(x)}, {pieces})"
     parts = [text(a) for a in node.args]
     if node.op in _INFIX:
         return f"({parts[0]} {_INFIX[node.op]} {parts[1]})"

@@ -9,6 +9,7 @@ from closedchain.derive import lower as lowering
 from closedchain.derive.lower import lower
 from closedchain.model import expression
 from closedchain.model.expression import parameter
+from closedchain.model.functions import piecewise, rate
 
 NAMES = ("a", "b", "c")
 
@@ -185,3 +186,101 @@ def test_a_long_sum_needs_no_deep_stack():
     for _ in range(5000):
         x = x + parameter("a")
     assert both(x, {"a": 1.0}) == (5001.0, 5001.0)
+
+
+# ---- piecewise polynomials and rates ---------------------------------------------------------------------------------
+
+BREAKS = (-1.0, 0.2, 0.9, 2.0)
+PIECES = [np.polynomial.Polynomial(c) for c in ((0.3, -1.0, 0.5, 0.7), (0.0, 0.4, 0.0, -1.1), (0.0, 1.0, 2.0, 0.25))]
+for _i in (1, 2):
+    PIECES[_i] += PIECES[_i - 1](BREAKS[_i] - BREAKS[_i - 1])
+
+
+def traced(x, symbol):
+    return lower(x, lambda leaf: symbol)
+
+
+def expected(x, order):
+    """By NumPy's own polynomials: constant beyond the ends, which belong to the pieces."""
+    if x < BREAKS[0] or x > BREAKS[-1]:
+        end = PIECES[0](0) if x < 0 else PIECES[2](BREAKS[3] - BREAKS[2])
+        return 0.0 if order else end
+    i = min(int(np.searchsorted(BREAKS, x, side="right")) - 1, 2)
+    return (PIECES[i].deriv(order) if order else PIECES[i])(x - BREAKS[i])
+
+
+PLACES = (-5.0, -1.0, -0.3, 0.2, 0.5, 0.9, 1.7, 2.0, 2.5)
+
+
+def test_piecewise_polynomial_and_its_derivatives_by_casadi():
+    x = ca.SX.sym("x")
+    values = [traced(piecewise(parameter("a"), BREAKS, [p.coef for p in PIECES]), x)]
+    for _ in range(3):
+        values.append(ca.jtimes(values[-1], x, 1))
+    f = ca.Function("f", [x], values)
+    for place in PLACES:
+        got = [float(value) for value in f(place)]
+        assert got == pytest.approx([expected(place, order) for order in range(4)], rel=1e-14, abs=1e-14)
+    assert np.isnan(float(f(np.nan)[0]))
+
+
+def test_rates_of_a_piecewise_polynomial_are_traced_as_such():
+    symbol = ca.SX.sym("t")
+    x = piecewise(cc.t, BREAKS, [p.coef for p in PIECES])
+    values = []
+    for _ in range(4):
+        values.append(traced(x, symbol))
+        x = rate(x)
+    f = ca.Function("f", [symbol], values)
+    for place in PLACES:
+        got = [float(value) for value in f(place)]
+        assert got == pytest.approx([expected(place, order) for order in range(4)], rel=1e-14, abs=1e-14)
+
+
+def test_derivatives_share_the_selections():
+    """Value, rate and acceleration of many pieces cost little more than the value: the native graph merges the rest."""
+    from closedchain.native.trace import trace
+
+    n = 40
+    t = np.linspace(0, 1, n + 1)
+    rows = np.column_stack([np.append(0, np.cumsum(np.full(n - 1, 1 / n))), np.ones(n), np.zeros(n), np.zeros(n)])
+    x = piecewise(cc.t, t, rows + np.array([0, 0, 1e-13, -1e-13]))
+    symbol = ca.SX.sym("t")
+    one = len(trace("one", {"t": symbol}, {"x": traced(x, symbol)}))
+    all_three = [traced(y, symbol) for y in (x, rate(x), rate(rate(x)))]
+    three = len(trace("three", {"t": symbol}, {"x": ca.vertcat(*all_three)}))
+    assert three - one < 20
+
+
+RATED = {
+    "product": cc.sin(3 * cc.t) * cc.exp(-cc.t),
+    "quotient": cc.cos(cc.t) / (1 + cc.t**2),
+    "power": (1 + cc.t**2) ** cc.sin(cc.t),
+    "root": cc.sqrt(1 + cc.t) * cc.log(2 + cc.t),
+    "angle": cc.atan2(cc.sin(cc.t), 2 + cc.t),
+    "inverse": cc.asin(cc.t / 4) + cc.acos(cc.t / 5) + cc.atan(cc.t),
+    "hyperbolic": cc.sinh(cc.t) - cc.cosh(cc.t) * cc.tanh(cc.t) + cc.tan(cc.t / 3),
+    "choice": cc.where(cc.t < 0.8, cc.t**3, 2 * cc.t**2),
+    "extremes": cc.minimum(cc.t, 1.0) ** 2 + cc.maximum(cc.t**2, 0.5) + abs(cc.t - 0.6),
+    "remainder": (cc.t % 0.7) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", RATED)
+def test_rates_are_those_of_casadi(name):
+    x, symbol = RATED[name], ca.SX.sym("t")
+    by_casadi = traced(x, symbol)
+    first = ca.jtimes(by_casadi, symbol, 1)
+    second = ca.jtimes(first, symbol, 1)
+    f = ca.Function("f", [symbol], [first, second, traced(rate(x), symbol), traced(rate(rate(x)), symbol)])
+    for t in (0.13, 0.52, 0.77, 1.3):
+        a1, a2, b1, b2 = (float(value) for value in f(t))
+        assert (b1, b2) == pytest.approx((a1, a2), rel=1e-12, abs=1e-12)
+
+
+def test_the_rate_of_a_choice_holds_with_its_condition():
+    """A run that holds a condition gets the derivative of the branch that it holds."""
+    x = rate(cc.where(cc.t < 1, cc.t**2, cc.t**3))
+    symbol, held = ca.SX.sym("t"), ca.SX.sym("held")
+    f = ca.Function("f", [symbol, held], [lower(x, lambda leaf: symbol, lambda node, live: held)])
+    assert [float(f(2.0, 1.0)), float(f(2.0, 0.0))] == [4.0, 12.0]

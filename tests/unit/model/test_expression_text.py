@@ -4,6 +4,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.model.expression import Expression, parameter
+from closedchain.model.functions import piecewise, rate
 
 A, B = parameter("a"), parameter("b")
 
@@ -19,6 +20,9 @@ A, B = parameter("a"), parameter("b")
         (Expression("coordinate", "O", None), "q[O]"),
         (Expression("velocity", "table", "x"), "v[table.x]"),
         (cc.multiplier("B", "tilt y"), "lam[B tilt y]"),
+        (Expression("control", "law", 1, A), "law[1]"),
+        (piecewise(A, [0, 1, 2], [[0, 0, 1], [1, 2, 0]]), "polynomials(a, 2 pieces of degree 2 in 0..2)"),
+        (rate(piecewise(cc.t, [0, 1], [[0, 0, 1]])), "polynomials'(t, 1 piece of degree 2 in 0..1)"),
     ],
     ids=str,
 )
