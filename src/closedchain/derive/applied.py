@@ -5,6 +5,7 @@ The theory is in ``docs/theory/equations.md``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -69,8 +70,8 @@ def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: 
     return values[0 if node.args[1] is None else names.index(node.args[1])]
 
 
-def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> Applied:
-    """Trace all that acts on a mechanism."""
+def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, without: Collection[str] = ()) -> Applied:
+    """Trace all that acts on a mechanism, leaving out the motors named in ``without``."""
     m = limbs.topology.mechanism
     out = Applied(ca.SX(limbs.topology.nv, 1))
 
@@ -86,20 +87,29 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures) -> 
         return ca.densify(J @ limbs.v)
 
     for motor in m.motors.values():
+        if motor.name in without:
+            continue
         effort = lower(motor.effort, leaf, limbs.held)
         out.efforts[motor.name] = effort
         out.power += effort * on_joint(motor.joint, motor.index, effort)
     for spring in m.joint_springs.values():
         k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
         stretch = measures.coordinates(m.joints[spring.joint])[spring.index] - rest
+        if spring.against is not None:
+            stretch -= measures.coordinates(m.joints[spring.against[0]])[spring.against[1]]
+            on_joint(*spring.against, k * stretch)
         on_joint(spring.joint, spring.index, -k * stretch)
         out.potential += k * stretch**2 / 2
     for damper in m.joint_dampers.values():
         v = measures.velocities(m.joints[damper.joint])[damper.index]
+        if damper.against is not None:
+            v -= measures.velocities(m.joints[damper.against[0]])[damper.against[1]]
         effort = -limbs.number(damper.damping) * v
         if not is_zero(damper.coulomb):
             effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
         out.power += effort * on_joint(damper.joint, damper.index, effort)
+        if damper.against is not None:
+            out.power -= effort * on_joint(*damper.against, -effort)
 
     for stop in m.joint_stops.values():
         low, high = limbs.number(stop.low), limbs.number(stop.high)

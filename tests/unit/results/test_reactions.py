@@ -246,3 +246,137 @@ def test_a_run_without_any_balanced_sample_is_refused():
     run = cc.simulate(driven_parallelogram(), until=2.0, t_eval=[1.0])
     with pytest.raises(cc.ModelError, match="do not balance the bodies at t = 1 s"):
         run.reaction("B")
+
+
+# ---- in any axes, about any point, on either body ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pushed():
+    """Over-constrained, in a tilted plane; named frames on a body that moves, and on the ground."""
+    m = pushed_four_bar(drawings.TILT)
+    m.bodies["coupler"].frame("gauge", at=(0.4, -0.3, 0.2), rpy=(0.3, -0.5, 0.8))
+    m.ground.frame("bench", at=(3.0, 1.0, -2.0), rpy=(0.2, 0.1, -0.4))
+    return cc.simulate(m, until=0.4, t_eval=[0.0, 0.2, 0.4])
+
+
+@pytest.mark.parametrize("place", ["coupler.gauge", "ground.bench", "rocker"])
+@pytest.mark.parametrize("joint", ["A", "B"])
+def test_axes_of_a_frame(pushed, joint, place):
+    world, turned, R = pushed.reaction(joint), pushed.reaction(joint, place), pushed.frame(place)["rotation"].values
+    for part in ("force", "moment"):
+        back = np.einsum("tij,tj->ti", R, turned[part].values)
+        np.testing.assert_allclose(back, world[part], rtol=0, atol=1e-12)  # of some 50 N
+    assert turned.attrs["axes"] == (place if "." in place else f"{place}.origin")
+
+
+@pytest.mark.parametrize("place", ["coupler.gauge", "ground.bench"])
+def test_moment_about_a_frame(pushed, place):
+    plain, other = pushed.reaction("B"), pushed.reaction("B", about=place)
+    second = pushed.frame(pushed.mechanism.joints["B"].b)["position"].values
+    arm = second - pushed.frame(place)["position"].values
+    wanted = plain["moment"].values + np.cross(arm, plain["force"].values)
+    np.testing.assert_allclose(other["moment"], wanted, rtol=0, atol=1e-11)  # of some 100 N m
+    np.testing.assert_array_equal(other["force"], plain["force"])
+    assert other.attrs["moment_about"] == place
+
+
+@pytest.mark.parametrize("axes", ["coupler.gauge", "ground.bench", "second"])
+@pytest.mark.parametrize("about", ["second", "coupler.gauge", "ground.bench"])
+def test_flags_in_any_axes_and_about_any_point(pushed, axes, about):
+    """What is said to be unique is what no stiffness changes."""
+    weighed = {"B": 10.0, "O": 3.0}
+    for joint in "OABC":
+        plain, stiff = (pushed.reaction(joint, axes, k, about=about) for k in (None, weighed))
+        for part in ("force", "moment"):
+            changed = np.abs(plain[part] - stiff[part]).max("time").values
+            # of some 50 N, rounding is 1e-13 times a few; what does change does so by 1e-4 and more
+            assert plain[f"{part}_unique"].values.tolist() == (changed < 1e-9).tolist()
+            assert ((changed < 1e-9) | (changed > 1e-4)).all()
+
+
+def test_a_frame_that_brings_what_is_unique_to_its_axes():
+    """Tilted in the world nothing is unique by itself; in axes of the plane the force in it is."""
+    run = cc.simulate(pushed_four_bar(drawings.TILT), until=0.0)
+    flat = run.mechanism.ground.at(R=drawings.TILT.tolist())
+    assert flags(run.reaction("B"))[0] == [False] * 3
+    assert flags(run.reaction("B", flat)) == ([True, True, False], [False, False, True])
+
+
+def test_a_moment_that_is_unique_about_one_point_only():
+    """A beam on two balls: each pulls at the other by an unknown force along the beam, with a moment beside it."""
+    m = cc.Mechanism("beam")
+    beam = m.body("beam", cc.rigid(1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1)))
+    m.spherical("left", m.ground, beam)
+    m.spherical("right", m.ground.at(1, 0, 0), beam.at(1, 0, 0), cut=True)
+    run = cc.simulate(m, until=0.0)
+    assert flags(run.reaction("left")) == ([False, True, True], [True] * 3)
+    assert flags(run.reaction("left", about=beam.at(0.3, 0, 0))) == ([False, True, True], [True] * 3)
+    assert flags(run.reaction("left", about=beam.at(0, 0.2, 0))) == ([False, True, True], [True, True, False])
+
+
+def test_first_and_second_frame():
+    """A slide: its two frames are apart along the rail, and turned alike; a cylinder is turned too."""
+    m = cc.Mechanism("plunger")
+    plunger = m.body("plunger", cc.rigid(2.0, inertia=(0.1, 0.2, 0.3)))
+    m.cylindrical("tube", m.ground.at(rpy=(0.3, 0.2, 0.1)), plunger, axis=(1, 0, 0))
+    run = cc.simulate(m, m.assemble({"tube.angle": 0.7, "tube.slide": 0.5}), until=0.0)
+    joint = m.joints["tube"]
+    weight = 2.0 * 9.81
+    at_second, at_first = run.reaction("tube"), run.reaction("tube", about="first")
+    np.testing.assert_allclose(at_second["moment"].values, 0, atol=1e-13)
+    arm = (run.frame(joint.b)["position"] - run.frame(joint.a)["position"]).values[0]
+    assert np.linalg.norm(arm) == pytest.approx(0.5)
+    np.testing.assert_allclose(at_first["moment"].values[0], np.cross(arm, at_second["force"].values[0]), atol=1e-13)
+    for axes in ("joint", "second"):
+        got = run.reaction("tube", axes)["force"].values[0]
+        assert abs(got[2]) < 1e-13 and 0.9 * weight < np.linalg.norm(got) < weight  # none along the tube
+    first, second = (run.reaction("tube", axes)["force"].values[0, :2] for axes in ("joint", "second"))
+    c, s = np.cos(0.7), np.sin(0.7)
+    np.testing.assert_allclose(second, [[c, s], [-s, c]] @ first, atol=1e-13)
+
+
+def test_on_either_body(pushed):
+    plain = pushed.reaction("B")
+    first, second = (getattr(pushed.mechanism.joints["B"], side).body for side in "ab")
+    for on, sign in ((second, 1), (second.name, 1), (first, -1), (first.name, -1)):
+        got = pushed.reaction("B", on=on)
+        np.testing.assert_array_equal(got["force"], sign * plain["force"])
+        np.testing.assert_array_equal(got["moment"], sign * plain["moment"])
+        assert got.attrs["on"] == (second if sign == 1 else first).name
+        assert got.attrs["of"] == (first if sign == 1 else second).name
+
+
+def test_all_joints_in_one_table(pushed):
+    table = pushed.reactions("coupler.gauge", about="first")
+    assert table["force"].dims == ("time", "joint", "axis")
+    for joint in "OABC":
+        one = pushed.reaction(joint, "coupler.gauge", about="first")
+        for name in one:
+            np.testing.assert_array_equal(table[name].sel(joint=joint), one[name])
+    frame = table.to_dataframe()
+    assert len(frame) == 3 * 4 * 3 and list(frame) == ["force", "moment", "force_unique", "moment_unique"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"axes": "joints"}, "axes must be one of 'world', 'joint', 'second', or a frame, not 'joints'"),
+        ({"axes": "coupler.gaugee"}, "body 'coupler' has no frame 'gaugee'; did you mean 'gauge'"),
+        ({"axes": 3}, "axes must be one of .* not 3"),
+        ({"about": "joint"}, "about must be one of 'second', 'first', or a frame, not 'joint'"),
+        ({"about": ["O"]}, "about must be one of"),
+        ({"on": "rockr"}, "joint 'B' acts on 'coupler' and 'rocker', not on 'rockr'"),
+        ({"on": "ground"}, "joint 'B' acts on 'coupler' and 'rocker', not on 'ground'"),
+    ],
+)
+def test_what_is_not_understood(pushed, options, words):
+    with pytest.raises(cc.ModelError, match=words):
+        pushed.reaction("B", **options)
+
+
+def test_a_frame_of_another_mechanism(pushed):
+    with pytest.raises(cc.ModelError, match=r"frame crank\.near belongs to another mechanism"):
+        pushed.reaction("B", drawings.four_bar().bodies["crank"]["near"])
+    with pytest.raises(cc.ModelError, match=r"frame crank\.origin belongs to another mechanism"):
+        pushed.reaction("B", about=drawings.four_bar().bodies["crank"])
