@@ -217,6 +217,7 @@ def _used_joints(m: Mechanism) -> set[str]:
     groups = (m.motors, m.joint_springs, m.joint_dampers, m.joint_stops, m.rotors, m.drives)
     used = {x.joint for group in groups for x in group.values()}  # type: ignore[attr-defined]
     used |= {name for name, _ in _used_coordinates(m)}
+    used |= {damper.against[0] for damper in m.joint_dampers.values() if damper.against is not None}
     return used | {leaf.args[0] for leaf in _law_leaves(m) if leaf.op == "velocity"}
 
 
@@ -225,6 +226,8 @@ def _used_coordinates(m: Mechanism) -> dict[tuple[str, int], Any]:
     used: dict[tuple[str, int], Any] = {}
     for spring in m.joint_springs.values():
         used.setdefault((spring.joint, spring.index), spring.rest)
+        if spring.against is not None:
+            used.setdefault(spring.against, 0.0)
     for stop in m.joint_stops.values():
         used.setdefault((stop.joint, stop.index), (stop.low + stop.high) / 2)
     for gear in m.couplings.values():

@@ -1,12 +1,25 @@
-"""What acts in a mechanism: motors, springs, dampers, stops, rotors, gears, drives, forces. Plain data."""
+"""What acts in a mechanism: motors, actuators, springs, dampers, stops, rotors, gears, drives, forces. Plain data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
+from closedchain.model.actuators.base import ActuatorModel, Values
 from closedchain.model.expression import Number
 from closedchain.model.parts import Frame
 from closedchain.model.shapes import Vector
+
+if TYPE_CHECKING:
+    from closedchain.model.mechanism import Mechanism
+
+
+class Law(Protocol):
+    """What controls a mechanism: it says which coordinates are driven, and how."""
+
+    def efforts(self, mechanism: Mechanism) -> Mapping[str, Number]:
+        """Torques and forces by coordinate, named as in results: ``"O"``, or ``"table.x"``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,19 +33,48 @@ class Motor:
 
 
 @dataclass(frozen=True, eq=False)
+class Actuator:
+    """A model of a motor or cylinder, as it is drawn. Its effort is that of the motor of the same name.
+
+    Attributes
+    ----------
+    joint, index
+        The velocity that its effort acts on.
+    model
+        With parameters of the drawing for its numbers.
+    output
+        The velocity that it drives: the same, unless there is a spring between them.
+    """
+
+    name: str
+    joint: str
+    index: int
+    model: ActuatorModel
+    output: tuple[str, int]
+
+    def numbers(self, value: Values) -> ActuatorModel:
+        """The model with plain numbers, for questions: ``m.actuators[name].numbers(m.values())``."""
+        return self.model.mapped(lambda x, _: value(x))
+
+
+@dataclass(frozen=True, eq=False)
 class JointSpring:
-    """``-stiffness (q - rest)`` on one coordinate of a joint."""
+    """``-stiffness (q - rest)`` on one coordinate of a joint.
+
+    With ``against``, a coordinate (joint, index), it acts on the difference of both, and on that one the other way.
+    """
 
     name: str
     joint: str
     index: int
     stiffness: Number
     rest: Number
+    against: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class JointDamper:
-    """``-(damping v + coulomb tanh(v / velocity))`` on one velocity of a joint."""
+    """``-(damping v + coulomb tanh(v / velocity))`` on one velocity of a joint; ``against`` as for a `JointSpring`."""
 
     name: str
     joint: str
@@ -40,6 +82,7 @@ class JointDamper:
     damping: Number
     coulomb: Number = 0.0
     velocity: Number = 1.0
+    against: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)

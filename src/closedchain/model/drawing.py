@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from closedchain.errors import ModelError
 from closedchain.model.actions import (
+    Actuator,
     Coupling,
     Drive,
     FrameForce,
@@ -78,6 +79,7 @@ class Drawing:
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, Joint] = {}
         self.motors: dict[str, Motor] = {}
+        self.actuators: dict[str, Actuator] = {}
         self.joint_springs: dict[str, JointSpring] = {}
         self.joint_dampers: dict[str, JointDamper] = {}
         self.joint_stops: dict[str, JointStop] = {}

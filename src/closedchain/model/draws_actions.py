@@ -1,4 +1,7 @@
-"""Drawing what acts: motors, springs, dampers, rotors, gears and drives on joints; forces and springs at frames."""
+"""Drawing what acts: motors, springs, dampers, rotors, gears and drives on joints; forces and springs at frames.
+
+Models of actuators, and laws of control, are drawn by what it inherits.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from closedchain.model.actions import (
     PointSpring,
     Rotor,
 )
-from closedchain.model.drawing import Drawing, Place, atomic
+from closedchain.model.actuators.draws import DrawsActuators
+from closedchain.model.drawing import Place, atomic
 from closedchain.model.efforts import effort
 from closedchain.model.expression import Expression, Number
 from closedchain.model.given import entries
@@ -24,7 +28,7 @@ from closedchain.model.parts import Frame, Joint, suggest
 from closedchain.model.resistance import add_damper
 
 
-class DrawsActions(Drawing):
+class DrawsActions(DrawsActuators):
     """The part of a mechanism that makes it move, and resists."""
 
     @atomic
@@ -65,10 +69,14 @@ class DrawsActions(Drawing):
         stiffness: Number,
         *,
         rest: Number = 0.0,
+        against: str | None = None,
         coordinate: str | int | None = None,
         name: str | None = None,
     ) -> JointSpring:
         """A spring on a joint coordinate: ``-stiffness (q - rest)``.
+
+        ``against`` names another coordinate, as in results: the spring is then between the two, with the torque
+        ``-stiffness (q - other - rest)`` on the first and the opposite on the other.
 
         Turns are counted, also on a hinge that is cut; without a guess it starts within half a turn of ``rest``.
         """
@@ -80,7 +88,8 @@ class DrawsActions(Drawing):
         index = j.index(coordinate, f"spring on {j.name!r}")
         name = self._free_name(name, f"{j.name}.spring")
         k, r = self._number(stiffness, f"{name}.stiffness"), self._number(rest, f"{name}.rest")
-        self.joint_springs[name] = spring = JointSpring(name, j.name, index, k, r)
+        other = self._other(against, (j, index), f"spring on {j.name!r}")
+        self.joint_springs[name] = spring = JointSpring(name, j.name, index, k, r, other)
         return spring
 
     @atomic
@@ -89,13 +98,29 @@ class DrawsActions(Drawing):
         joint: str | Joint,
         damping: Number,
         *,
+        against: str | None = None,
         coordinate: str | int | None = None,
         name: str | None = None,
     ) -> JointDamper:
-        """A damper on a joint velocity: ``-damping v``."""
+        """A damper on a joint velocity: ``-damping v``; ``against`` another one as for `joint_spring`."""
         j = self._joint(joint, "damper")
         index = j.index(coordinate, f"damper on {j.name!r}")
-        return add_damper(self, self._free_name(name, f"{j.name}.damper"), j, index, damping)
+        other = self._other(against, (j, index), f"damper on {j.name!r}")
+        return add_damper(self, self._free_name(name, f"{j.name}.damper"), j, index, damping, other)
+
+    def _other(self, label: str | None, mine: tuple[Joint, int], what: str) -> tuple[str, int] | None:
+        """The coordinate that a spring or damper acts against."""
+        if label is None:
+            return None
+        joint, index = self._freedom(label, what)
+        if (joint, index) == mine:
+            raise ModelError(f"{what} acts against itself: name another coordinate")
+        units = [j.type.velocity_units[i] for j, i in (mine, (joint, index))]
+        if units[0] != units[1]:
+            raise ModelError(f"{what} acts against {label!r}, but one of them turns and the other slides")
+        if joint.type.has_quaternion:
+            raise ModelError(f"{what}: {label!r} belongs to a {joint.type.name} joint, which has no angle to measure")
+        return joint.name, index
 
     @atomic
     def rotor(

@@ -9,10 +9,18 @@ from closedchain.model.expression import Expression, Number, check_number, is_ze
 from closedchain.model.parts import Friction, Joint, Stops
 
 
-def add_damper(drawing: Drawing, name: str, joint: Joint, index: int, damping: Number) -> JointDamper:
-    """A viscous damper on a velocity, under a name that is taken already."""
+def add_damper(
+    drawing: Drawing,
+    name: str,
+    joint: Joint,
+    index: int,
+    damping: Number,
+    against: tuple[str, int] | None = None,
+) -> JointDamper:
+    """A viscous damper on a velocity, or between two of them, under a name that is taken already."""
     _refuse_negative(damping, name, "damping", "viscous friction or damping")
-    damper = JointDamper(name, joint.name, index, drawing._number(damping, f"{name}.damping"))
+    number = drawing._number(damping, f"{name}.damping")
+    damper = JointDamper(name, joint.name, index, number, against=against)
     drawing.joint_dampers[name] = damper
     return damper
 

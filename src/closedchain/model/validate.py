@@ -70,6 +70,8 @@ def check_mechanism(m: Mechanism, value: Values) -> None:
     if all(value(b.properties.mass) == 0 for b in m.bodies.values()):
         raise ModelError(f"mechanism {m.name!r} has no mass at all: give at least the moving bodies a mass")
     _check_ends(m, value)
+    for actuator in m.actuators.values():
+        actuator.model.check(f"actuator on {actuator.output[0]!r}", value)
 
 
 def _check_connected(m: Mechanism) -> None:
@@ -93,10 +95,13 @@ def _check_connected(m: Mechanism) -> None:
 
 
 def _check_ends(m: Mechanism, value: Values) -> None:
-    """A massless body that hangs on one joint with freedom would accelerate without limit."""
+    """A massless body that hangs on one joint with freedom would accelerate without limit, unless rotors resist."""
+    resisting = {(r.joint, r.index) for r in m.rotors.values() if value(r.inertia) * value(r.ratio) != 0}
     for body in m.bodies.values():
         joints = [j for j in m.joints.values() if body in (j.a.body, j.b.body)]
-        if value(body.properties.mass) == 0 and len(joints) == 1 and joints[0].type.nv > 0:
+        if value(body.properties.mass) != 0 or len(joints) != 1:
+            continue
+        if any((joints[0].name, i) not in resisting for i in range(joints[0].type.nv)):
             raise ModelError(
                 f"body {body.name!r} has no mass and hangs on joint {joints[0].name!r} alone: nothing says how it "
                 "accelerates; give it a mass, weld it, or connect it further"

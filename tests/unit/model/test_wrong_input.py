@@ -12,6 +12,13 @@ class Something:
     """An object of no use to anyone."""
 
 
+class Push:
+    """The smallest law of control."""
+
+    def efforts(self, mechanism):
+        return {"O": 1.0}
+
+
 OTHER = cc.Mechanism("other")
 THEIRS = OTHER.body("theirs", cc.rod(1.0, 1.0))
 THEIR_JOINT = OTHER.revolute("their joint", OTHER.ground, THEIRS)
@@ -79,6 +86,11 @@ CALLS = {
         lambda m: {"coulomb": 1.0},
     ),
     "motor": (lambda m, **k: m.motor(**k), lambda m: {"joint": "O", "torque": 1.0}),
+    "actuator": (
+        lambda m, **k: m.actuator(**k),
+        lambda m: {"joint": "O", "model": cc.ForceLimit(-1.0, 1.0), "command": 1.0},
+    ),
+    "control": (lambda m, **k: m.control(**k), lambda m: {"law": Push()}),
     "joint_spring": (lambda m, **k: m.joint_spring(**k), lambda m: {"joint": "O", "stiffness": 1.0}),
     "joint_damper": (lambda m, **k: m.joint_damper(**k), lambda m: {"joint": "O", "damping": 1.0}),
     "rotor": (lambda m, **k: m.rotor(**k), lambda m: {"joint": "O", "inertia": 1.0}),
@@ -152,7 +164,16 @@ WRONG = {
     "motor torque": NO_EFFORT,
     "motor coordinate": NO_COORDINATE,
     "motor name": [x for x in NO_NAME if x is not None],
+    "actuator joint": NO_JOINT,
+    "actuator model": [*OBJECTS, None, 1.0, "motor", cc.t, cc.ForceLimit, THEIRS],
+    "actuator command": NO_EFFORT,
+    "actuator coordinate": NO_COORDINATE,
+    "actuator name": [x for x in NO_NAME if x is not None],
+    "control law": [*OBJECTS, None, 1.0, "law", cc.t, Push],
+    "control actuator": [*OBJECTS, 1.0, "motor", cc.t, cc.ForceLimit, {"gone": cc.ForceLimit(-1.0, 1.0)}],
     "joint_spring joint": NO_JOINT,
+    "joint_spring against": [x for x in NO_LABEL if x is not None],
+    "joint_damper against": [x for x in NO_LABEL if x is not None],
     "joint_spring stiffness": [*NO_NUMBER, *NOT_DRAWN],
     "joint_spring rest": [*NO_NUMBER, *NOT_DRAWN],
     "joint_spring coordinate": NO_COORDINATE,
