@@ -1,0 +1,240 @@
+"""Kinematics along paths: positions by continuation, velocities and accelerations from the same linear equations.
+
+Frames or coordinates that follow paths, and loops that stay closed, are one set of equations for the coordinates. From
+sample to sample the motion is predicted with the velocity and acceleration that it has, and corrected by Newton steps
+of least length to rounding. Where a prediction is far off, or the correction does not converge, the time between two
+samples is halved: so the motion stays on the branch (the working mode) that it began on. Where no step is small enough,
+the path has left the workspace.
+
+The theory is in ``docs/theory/inverse_dynamics.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from closedchain.close.formulation import normalise
+from closedchain.derive.along import Along, trace_along
+from closedchain.derive.equations import Equations
+from closedchain.errors import AssemblyError, ModelError
+from closedchain.march.assemble import active_rows
+from closedchain.march.closing import TOLERANCE
+from closedchain.march.size import drawn_length
+from closedchain.model.wishes import Wishes
+
+NEWTON = 12  # iterations: from a good prediction it takes three
+FAR = 0.02  # rad, or this part of the mechanism's size: a correction that may be another branch
+SHARE = 0.25  # ... unless it is a smaller part of the way predicted
+SMALLEST = 1e-7  # of the whole time: a step that leads nowhere
+NEAR_SINGULAR = 1e-3  # where a path is lost at the edge of the workspace, conditioning is far below
+SINGULAR = 1e-7  # relative size of a singular value that leaves a motion undetermined
+
+
+class LostError(AssemblyError):
+    """A path could not be followed to its end; ``reached`` is the number of samples that were."""
+
+    def __init__(self, message: str, reached: int, t: float) -> None:
+        super().__init__(message)
+        self.reached = reached
+        self.t = t
+        self.motion: object = None  # as far as it was followed
+
+
+class Follower:
+    """The equations of a motion along paths: closures (but those of open joints) and wishes, at parameter values p."""
+
+    def __init__(self, e: Equations, wishes: Wishes, p: np.ndarray, open_joints: tuple[str, ...] = ()) -> None:
+        self.e, self.wishes, self.p = e, wishes, p
+        self.along: Along = trace_along(e, wishes)
+        self.closed = active_rows(e, open_joints)
+        c, A, c_t, gamma = (x[self.closed, :] for x in (e.closure.c, e.closure.A, e.closure.c_t, e.closure.gamma))
+        rows = {"c": ca.vertcat(c, self.along.residual), "K": ca.vertcat(A, self.along.J)}
+        self._place = e.function("place", rows | {"rate": ca.vertcat(-c_t, self.along.rate)})
+        self._bias = e.function("bias", {"acceleration": ca.vertcat(-gamma, self.along.acceleration)})
+        self._retract = e.function("retract", {"q_moved": normalise(e, e.limbs.q + e.qdot)})
+        self._zero = np.zeros(e.topology.nv)
+        tolerance = e.topology.mechanism.tolerance
+        self.tolerance = max(TOLERANCE, tolerance)
+        self._rank = max(1e-10, 10 * tolerance)
+        units = [u for link in e.topology.links for u in link.joint.type.velocity_units]
+        length = drawn_length(e, p)
+        self.size = np.where(np.array(units) == "m/s", length, 1.0)  # of each velocity, so that rad and m compare
+        lengths = [e.closure.units[row] == "m" for row in self.closed] + [not turns for turns in self.along.turns]
+        self._row_size = np.where(np.array(lengths, bool), length, 1.0)[:, None]
+
+    def at(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Residual, Jacobian and wanted rates of all rows."""
+        c, K, rate = (np.array(x) for x in self._place(t, q, self._zero, self.p))
+        return c.ravel(), K, rate.ravel()
+
+    def move(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Coordinates after a small displacement d along the velocities."""
+        return np.array(self._retract(0.0, q, d, self.p)).ravel()
+
+    def correct(self, t: float, q: np.ndarray) -> tuple[np.ndarray, float] | None:
+        """The nearest configuration that closes the loops and is on the path, and how far it was; None if none."""
+        way, last = np.zeros_like(self._zero), np.inf
+        for _ in range(NEWTON):
+            c, K, _ = self.at(t, q)
+            gap = float(np.abs(c).max(initial=0.0))
+            if not np.isfinite(gap):
+                return None
+            if gap <= self.tolerance and not gap < 0.5 * last:  # as good as rounding allows
+                break
+            if not c.size:
+                break
+            d = -np.linalg.lstsq(K, c, rcond=self._rank)[0]
+            if np.abs(d / self.size).max() > 1.0:
+                return None
+            q, way, last = self.move(q, d), way + d, gap
+        else:
+            return None
+        return q, float(np.abs(way / self.size).max(initial=0.0))
+
+    def rates(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Velocities and accelerations of a configuration that is on the path."""
+        _, K, rate = self.at(t, q)
+        v = self._solve(t, K, rate, "velocity")
+        wanted = np.array(self._bias(t, q, v, self.p)).ravel()
+        return v, self._solve(t, K, wanted, "acceleration")
+
+    def _solve(self, t: float, K: np.ndarray, b: np.ndarray, what: str) -> np.ndarray:
+        if not b.size:
+            return self._zero.copy()
+        x = np.linalg.lstsq(K, b, rcond=self._rank)[0]
+        off = np.abs(K @ x - b)
+        worst = int(np.argmax(off))
+        if not off[worst] <= 1e-7 * max(1.0, np.abs(b).max(), (np.abs(K) @ np.abs(x)).max()):
+            raise AssemblyError(
+                f"no motion of {self.e.topology.mechanism.name!r} has the {what} that the path of {self._name(worst)} "
+                f"asks for at t = {t:.6g} s (off by {off[worst]:.3g}): the pose is singular there, or more is "
+                "prescribed than the mechanism has freedoms"
+            )
+        return x
+
+    def _name(self, row: int) -> str:
+        closures = len(self.closed)
+        return repr(self.along.names[row - closures] if row >= closures else self.e.closure.joints[self.closed[row]])
+
+    def check_determined(self, t: float, q: np.ndarray) -> None:
+        """Refuse paths that leave a motion open: its velocities would be anybody's guess."""
+        _, K, _ = self.at(t, q)
+        n = len(self._zero)
+        if not n:
+            return
+        _, s, vt = np.linalg.svd(self._scaled(K))
+        rank = int((s > SINGULAR * s.max(initial=0.0)).sum())
+        if rank == n:
+            return
+        labels, free = self.e.topology.v_labels, vt[rank:]
+        moving = np.abs(free).max(axis=0)
+        names = [labels[i] for i in np.argsort(-moving) if moving[i] > 1e-3]
+        m = self.e.topology.mechanism
+        prescribed = ", ".join(map(repr, self.wishes.names)) or "nothing"
+        raise ModelError(
+            f"the path leaves {n - rank} motion{'s' * (n - rank != 1)} of {m.name!r} open at t = {t:.6g} s: "
+            f"{', '.join(map(repr, names[:6]))}{', ...' if len(names) > 6 else ''} still move with {prescribed} on the "
+            "path. Prescribe more (a coordinate of these, or the orientation of the frame); a motion that no path can "
+            "choose is found by simulating, with the others prescribed by m.drive(...)"
+        )
+
+    def follow(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, velocities and accelerations at the times t, beginning at the configuration q."""
+        self.check_determined(float(t[0]), q)
+        span = float(abs(t[-1] - t[0])) or 1.0
+        rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(q, *self.rates(float(t[0]), q))]
+        now = float(t[0])
+        for k in range(1, len(t)):
+            at = rows[-1]
+            aims = [float(t[k])]
+            while aims:
+                found = self._step(now, at, aims[-1])
+                if found is not None:
+                    now, at = aims.pop(), found
+                    continue
+                if abs(aims[-1] - now) < SMALLEST * span:
+                    raise LostError(self._complaint(now, at[0], aims[-1]), k, now)
+                aims.append(0.5 * (now + aims[-1]))
+            rows.append(at)
+        q_all, v_all, a_all = (np.array(x) for x in zip(*rows, strict=True))
+        return q_all, v_all, a_all
+
+    def _step(
+        self, t: float, at: tuple[np.ndarray, ...], aim: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        q, v, a = at
+        h = aim - t
+        ahead = v * h + a * (h * h / 2)
+        way = float(np.abs(ahead / self.size).max(initial=0.0))
+        if not way < 0.5:
+            return None
+        found = self.correct(aim, self.move(q, ahead))
+        if found is None or found[1] > max(FAR, SHARE * way):
+            return None
+        try:
+            return found[0], *self.rates(aim, found[0])
+        except AssemblyError:
+            if abs(h) < 1e-3 * abs(aim):  # a singular pose itself, not a sample beside it
+                raise
+            return None
+
+    def _complaint(self, t: float, q: np.ndarray, aim: float) -> str:
+        """Where the path leaves the workspace, and what is in the way."""
+        m = self.e.topology.mechanism
+        _, K, _ = self.at(t, q)
+        _, s, vt = np.linalg.svd(self._scaled(K))
+        labels = self.e.topology.v_labels
+        names = [labels[i] for i in np.argsort(-np.abs(vt[min(len(s), len(labels)) - 1]))[:3]]
+        wishes = ", ".join(map(repr, self.wishes.names)) or "the drives"
+        if s[-1] > NEAR_SINGULAR * s[0]:
+            return (
+                f"{m.name!r} cannot follow the path of {wishes} after t = {t:.6g} s, though its pose is not singular: "
+                "more is prescribed than the mechanism has freedoms. Leave components of the path free (None), or its "
+                "orientation"
+            )
+        return (
+            f"the path of {wishes} leaves the workspace of {m.name!r} at t = {t:.6g} s: no closed configuration "
+            f"follows it further in this mode. It ends at a singular pose (conditioning {s[-1] / s[0]:.1e}), "
+            f"where {', '.join(map(repr, names))} move most. Shrink or shift the path, or begin in another mode "
+            "(cc.assembly_modes shows them)"
+        )
+
+    def conditioning(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """How far each pose is from one at which the path cannot determine the motion, 0 to 1."""
+        out = np.ones(len(t))
+        for k, (time, pose) in enumerate(zip(t, q, strict=True)):
+            s = np.linalg.svd(self._scaled(self.at(float(time), pose)[1]), compute_uv=False)
+            n = len(self._zero)
+            out[k] = s[n - 1] / s[0] if len(s) >= n > 0 else 1.0
+        return out
+
+    def _scaled(self, K: np.ndarray) -> np.ndarray:
+        """Free of units: angles and lengths compared by the size of the drawing."""
+        return K * self.size / self._row_size
+
+
+def numbers(e: Equations, wishes: Wishes, p: np.ndarray, t: float) -> tuple[dict[str, float], dict[Any, Any]]:
+    """What paths and drives ask for at a time, as `assemble` takes it: coordinates and frames to hold."""
+    hold: dict[str, float] = {}
+    frames: dict[Any, Any] = {}
+
+    def value(x: Any) -> float:
+        f = ca.Function("value", [e.limbs.t, e.limbs.p], [e.expression(x)])
+        return float(f(t, p))
+
+    m = e.topology.mechanism
+    for drive in m.drives.values():
+        hold[m.joints[drive.joint].labels()[drive.index]] = value(drive.position)
+    for wish in wishes.coordinates:
+        hold[wish.name] = value(wish.position)
+    for frame_wish in wishes.frames:
+        pose: dict[str, Any] = {}
+        if any(x is not None for x in frame_wish.position):
+            pose["position"] = tuple(None if x is None else value(x) for x in frame_wish.position)
+        if frame_wish.rotation is not None:
+            pose["rotation"] = [[value(x) for x in row] for row in frame_wish.rotation]
+        frames[frame_wish.frame] = pose
+    return hold, frames

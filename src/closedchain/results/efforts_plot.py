@@ -1,0 +1,98 @@
+"""Figures of what a motion takes: over time, and effort against speed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain.results.sizing import drawn, mean, own_load
+
+STYLES = ("-", "--", ":")  # after ten actuators colours begin again
+
+if TYPE_CHECKING:
+    from closedchain.results.efforts import Efforts
+
+
+def plot(need: Efforts, path: Any = None) -> Any:
+    """Efforts, speeds and powers of all actuators over time: a panel for each unit.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.figure import Figure
+
+    kinds = list(dict.fromkeys(need.units.values()))
+    panels = [("effort", unit) for unit in kinds] + [("speed", unit) for unit in kinds] + [("power", "W")]
+    height = max(1.0 + 2.1 * len(panels), 0.6 + 0.2 * len(need.actuators))
+    figure = Figure(figsize=(8, height), layout="constrained")
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, (what, unit) in zip(axes, panels, strict=True):
+        for k, name in enumerate(need.actuators):
+            if what != "power" and need.units[name] != unit:
+                continue
+            values = {"effort": need.tau, "speed": need.speed, "power": need.tau * need.speed}[what][:, k]
+            ax.plot(need.t, values, label=name, color=f"C{k % 10}", linestyle=STYLES[k // 10 % len(STYLES)])
+        label = {"effort": unit, "speed": "rad/s" if unit == "N m" else "m/s", "power": "W"}[what]
+        ax.set_ylabel(f"{what} [{label}]")
+        ax.grid(alpha=0.3)
+        ax.margins(x=0)
+    lines = axes[-1].get_lines()  # the power of all actuators
+    figure.legend(lines, need.actuators, fontsize="small", loc="outside right upper", frameon=False)
+    axes[-1].set_xlabel("time [s]")
+    figure.suptitle(f"{need.mechanism.name}: efforts along the path", fontsize="medium")
+    return _saved(figure, path)
+
+
+def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
+    """Effort against speed of every actuator, with the efforts that its motor can give where a model is known.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.figure import Figure
+
+    tried = models if isinstance(models, Mapping) else dict.fromkeys(need.actuators, models) if models else {}
+    count = len(need.actuators)
+    columns = min(3, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(3.4 * columns, 0.6 + 2.8 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for k, (ax, name) in enumerate(zip(axes, need.actuators, strict=False)):
+        turning = need.units[name] == "N m"
+        speed, effort = need.speed[:, k], need.tau[:, k]
+        if np.abs(speed).max() < 1e-9 * np.abs(need.speed).max():  # what rounding leaves of rest
+            speed = np.zeros_like(speed)
+        model = drawn(need, name)
+        if model is None and name in tried:
+            model = tried[name]
+            effort = effort + own_load(model, speed, need.acceleration[:, k])
+        ax.plot(speed, effort, color=f"C{k}", zorder=3)
+        rms = float(np.sqrt(mean(need.t, effort**2)))
+        ax.axhspan(-rms, rms, color=f"C{k}", alpha=0.1, lw=0)
+        if model is not None:
+            wide = 1.3 * max(float(np.abs(speed).max()), 1e-9)
+            at = np.linspace(-wide, wide, 201)
+            low, high = model.envelope(at)
+            known = np.isfinite(low) & np.isfinite(high)
+            ax.plot(at[known], low[known], "k--", lw=1)
+            ax.plot(at[known], high[known], "k--", lw=1)
+        ax.set_title(name, fontsize="small")
+        ax.set_xlabel("speed [rad/s]" if turning else "speed [m/s]")
+        ax.set_ylabel("torque [N m]" if turning else "force [N]")
+        ax.grid(alpha=0.3)
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    figure.suptitle(
+        f"{need.mechanism.name}: effort against speed (band: rms; dashed: what the motor can give)", fontsize="medium"
+    )
+    return _saved(figure, path)
+
+
+def _saved(figure: Any, path: Any) -> Any:
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
