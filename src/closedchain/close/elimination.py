@@ -166,21 +166,29 @@ class ClosureFactor:
             out.append(_sum(alone[s] for s in like))
         return out
 
-    def solve(self, values: Sequence[ca.SX], u: Column | None = None) -> tuple[list[ca.SX], Column]:
-        """Forces ``lam`` with ``S lam = A M^-1 b + values``, where ``u = L'^-1 b``; and ``L'^-1 A' lam``."""
+    def forward(self, values: Sequence[ca.SX] | None, u: Column | None = None) -> list[ca.SX | None]:
+        """What each row still has to balance of ``A M^-1 b + values`` when its turn comes; None: nothing."""
         moving: dict[object, ca.SX] = {}  # terminal accelerations that are not yet balanced
         if u is not None:
             for z, y in self.Y.items():
                 value = self.factor.product(y, u)
                 if value is not None:
                     moving[z] = value
-        open_: list[ca.SX] = [ca.SX(0)] * len(self.c)  # what each row still has to balance when its turn comes
+        out: list[ca.SX | None] = [None] * len(self.c)
         for r in self.order:
             terms = [moving[z] * x for z, x in self.c[r].items() if z in moving]
-            open_[r] = _sum([*terms, values[r]])
+            if values is not None:
+                terms.append(values[r])
+            if not terms:
+                continue
+            out[r] = mine = _sum(terms)
             for z, g in self.g[r].items():
-                _subtract(moving, z, g * open_[r])
+                _subtract(moving, z, g * mine)
+        return out
 
+    def solve(self, values: Sequence[ca.SX], u: Column | None = None) -> tuple[list[ca.SX], Column]:
+        """Forces ``lam`` with ``S lam = A M^-1 b + values``, where ``u = L'^-1 b``; and ``L'^-1 A' lam``."""
+        open_ = [ca.SX(0) if x is None else x for x in self.forward(values, u)]
         lam: list[ca.SX] = [ca.SX(0)] * len(self.c)
         force: dict[object, ca.SX] = {}  # on terminals, of the rows done so far
         for r in reversed(self.order):

@@ -2,6 +2,9 @@
 
 ``M a + h = tau - A' lam``, ``A a + gamma = 0``, ``q' = N(q) v``.
 
+Efforts of control laws that know the equations (`model.control.TracedLaw`) are symbols at first; each law is then asked
+for them, and they are put in.
+
 The theory is in ``docs/theory/equations.md``.
 """
 
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -25,6 +28,8 @@ from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import rotor_energy, with_rotors
+from closedchain.derive.spatial import Vector6
+from closedchain.model.control import traced_laws
 from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
 
@@ -49,6 +54,8 @@ class Equations:
         What the tracing took.
     by_limbs
         Whether M is the inertia of the limbs alone, so that their recursions factor it.
+    laws
+        Symbols of efforts of control laws, which stand in nothing above any more, and what they are.
     """
 
     limbs: Limbs
@@ -65,6 +72,7 @@ class Equations:
     power: ca.SX
     seconds: float = 0.0
     by_limbs: bool = True
+    laws: tuple[ca.SX, ca.SX] = field(default_factory=lambda: (ca.SX(0, 1), ca.SX(0, 1)))
 
     @property
     def topology(self) -> Topology:
@@ -92,7 +100,11 @@ class Equations:
             value = special(node)
             return trace_leaf(self.limbs, self.motion, self.measures, node) if value is None else value
 
-        return lower(x, leaf, held)
+        return self.known(lower(x, leaf, held))
+
+    def known(self, x: ca.SX) -> ca.SX:
+        """An expression with the efforts of control laws put in, wherever it was lowered by itself."""
+        return put(x, *self.laws)
 
     def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
         """A CasADi function of ``(t, q, v, p)``."""
@@ -119,6 +131,11 @@ def derive(mechanism: Mechanism) -> Equations:
     return mechanism._derived["equations"]
 
 
+def put(x: ca.SX, symbols: ca.SX, values: ca.SX) -> ca.SX:
+    """An expression with values in the place of symbols; it stays the same object if it has none of them."""
+    return ca.substitute(x, symbols, values) if symbols.numel() and ca.depends_on(x, symbols) else x
+
+
 def _derive(topology: Topology) -> Equations:
     limbs = trace_limbs(topology)
     motion = kinematics(limbs)
@@ -126,7 +143,7 @@ def _derive(topology: Topology) -> Equations:
     measures = JointMeasures(limbs, pairs)
     applied = trace_applied(limbs, motion, measures)
     M, h = with_rotors(measures, crba(limbs), rnea(limbs, motion, applied.wrenches))
-    return Equations(
+    equations = Equations(
         limbs=limbs,
         motion=motion,
         measures=measures,
@@ -140,3 +157,39 @@ def _derive(topology: Topology) -> Equations:
         potential=gravity_potential(limbs, motion) + applied.potential,
         power=applied.power,
     )
+    return _with_laws(equations)
+
+
+def _with_laws(e: Equations) -> Equations:
+    """The equations with the efforts of control laws put in."""
+    laws = traced_laws(e.topology.mechanism)
+    if not laws:
+        return e
+    commands = {law: ca.vertcat(*(e.expression(x, held=e.limbs.held) for x in law.commands)) for law in laws}
+    unknown = ca.vertcat(*(law.unknown for law in laws))
+    without = _put_in(e, unknown, ca.SX.zeros(unknown.shape))
+    efforts = ca.vertcat(*(law.trace(without, commands) for law in laws))
+    return replace(_put_in(e, unknown, efforts), laws=(unknown, efforts))
+
+
+def _put_in(e: Equations, symbols: ca.SX, values: ca.SX) -> Equations:
+    """The same equations with values in the place of symbols in all that acts."""
+
+    def known(x: ca.SX) -> ca.SX:
+        new = put(x, symbols, values)
+        return x if new is x else ca.sparsify(new)
+
+    def all_known(table: dict[Any, ca.SX]) -> dict[Any, ca.SX]:
+        return {name: ca.densify(known(x)) for name, x in table.items()}
+
+    old = e.applied
+    applied = replace(
+        old,
+        tau=known(old.tau),
+        wrenches={i: Vector6(known(w.ang), known(w.lin)) for i, w in old.wrenches.items()},
+        potential=known(old.potential),
+        power=ca.densify(known(old.power)),
+        efforts=all_known(old.efforts),
+        on_joints=all_known(old.on_joints),
+    )
+    return replace(e, applied=applied, h=ca.densify(known(e.h)), tau=ca.densify(applied.tau), power=applied.power)
