@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ENDINGS = (".nc", ".csv", ".png")
 
 
-def targets(outs: Sequence[str], name: str) -> list[Path]:
+def targets(outs: Sequence[str], name: str, also: Sequence[str] = ()) -> list[Path]:
     """The files to write, with their folders made, so that a long run does not end at a typing error.
 
     Parameters
@@ -27,13 +27,16 @@ def targets(outs: Sequence[str], name: str) -> list[Path]:
         As typed. What exists as a folder, ends in a slash or has no ending is a folder.
     name
         Of the mechanism: files in a folder are called after it.
+    also
+        Endings of more files in a folder.
     """
     paths: list[Path] = []
     for out in outs:
         path = Path(out).expanduser()
         if path.is_dir() or out.endswith(("/", os.sep)) or not path.suffix:
             folder(out)
-            paths += [path / f"{file_name(name)}{ending}" for ending in ENDINGS if ending != ".nc" or has_netcdf()]
+            endings = [ending for ending in ENDINGS if ending != ".nc" or has_netcdf()]
+            paths += [path / f"{file_name(name)}{ending}" for ending in (*endings, *also)]
             if not has_netcdf():
                 output.say("note", "no .nc file: that needs netCDF4 (pip install 'closedchain[netcdf]')")
         elif path.suffix not in ENDINGS:
@@ -63,15 +66,24 @@ def write(run: Run, paths: Sequence[Path], names: Sequence[str]) -> tuple[list[s
 
     ``names`` are the variables to plot; none: the joint coordinates.
     """
+
+    def one(path: Path) -> None:
+        if path.suffix == ".nc":
+            run.to_netcdf(path)
+        elif path.suffix == ".csv":
+            run.to_dataframe().to_csv(path)
+        else:
+            run.plot(*names, path=path)
+
+    return each(paths, one)
+
+
+def each(paths: Sequence[Path], one: Callable[[Path], None]) -> tuple[list[str], list[str]]:
+    """Write each file with ``one(path)``; returns those that were written, and a sentence for each that was not."""
     written, troubles = [], []
     for path in paths:
         try:
-            if path.suffix == ".nc":
-                run.to_netcdf(path)
-            elif path.suffix == ".csv":
-                run.to_dataframe().to_csv(path)
-            else:
-                run.plot(*names, path=path)
+            one(path)
             written.append(str(path))
         except Exception as error:  # of the many ways in which writing fails, none may cost the other files
             troubles.append(f"could not write '{path}': {error}")

@@ -24,7 +24,7 @@ def assignments(option: str, texts: Sequence[str]) -> dict[str, float]:
     """Numbers by name from ``["crank.mass=2", "O.motor=-3"]``."""
     out = {}
     for name, value in _split(option, texts).items():
-        out[name] = _number(option, name, value)
+        out[name] = number(f"{option} {name}={value}", value)
     return out
 
 
@@ -32,7 +32,7 @@ def pose(option: str, texts: Sequence[str]) -> dict[str, list[float]]:
     """Values by joint; a joint with several coordinates takes as many values, ``"leg base=0.1,0.2"``."""
     out = {}
     for name, value in _split(option, texts).items():
-        out[name] = [_number(option, name, part) for part in value.split(",")]
+        out[name] = [number(f"{option} {name}={part}", part) for part in value.split(",")]
     return out
 
 
@@ -49,14 +49,15 @@ def _split(option: str, texts: Sequence[str]) -> dict[str, str]:
     return out
 
 
-def _number(option: str, name: str, text: str) -> float:
+def number(typed: str, text: str) -> float:
+    """One number; ``typed`` says for messages where it stands."""
     try:
         value = _evaluate(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
         value = math.nan
     if not math.isfinite(value):
         raise WrongUsage(
-            f"{option} {name}={text}: {text!r} is not a finite number (write for instance 0.5, 1e-3, pi/2 or 90*deg)"
+            f"{typed}: {text.strip()!r} is not a finite number (write for instance 0.5, 1e-3, pi/2 or 90*deg)"
         )
     return value
 

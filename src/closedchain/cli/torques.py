@@ -1,0 +1,357 @@
+"""``closedchain torques``: which motors a motion needs, and what the joints carry."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from closedchain.cli import output, path_kinds, paths, save, source, values
+from closedchain.cli.compare import as_typed, names
+from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
+from closedchain.cli.progress import Progress
+from closedchain.errors import AssemblyError, RunWarning
+
+if TYPE_CHECKING:
+    import xarray
+
+    from closedchain.march.state import State
+    from closedchain.model.mechanism import Mechanism
+    from closedchain.results.efforts import Efforts
+    from closedchain.results.motion import Motion
+
+ENVELOPE = "-envelope.png"
+
+
+def torques(
+    where: source.Where,
+    specs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--path",
+            metavar="[TARGET=]KIND",
+            help="What to follow, from where the mechanism is at its start: "
+            + ", ".join(kind.form for kind in path_kinds.KINDS.values())
+            + ". For the output frame, or for a TARGET: a body, 'body.frame', or a coordinate. Repeatable.",
+        ),
+    ] = None,
+    period: Annotated[
+        float | None, typer.Option(metavar="S", help="Circle, rose and sine go on and on, a round in so many s.")
+    ] = None,
+    duration: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Paths from rest to rest take so many s. Default: as long as the mechanism's usual run; 1 for a file.",
+        ),
+    ] = None,
+    until: Annotated[
+        float | None, typer.Option(metavar="S", help="When to stop, s. Default: at the end of the longest path.")
+    ] = None,
+    law: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help=f"Time law from rest to rest: {', '.join(path_kinds.LAWS)}. Default: the first."
+        ),
+    ] = None,
+    plane: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a circle, a rose or an arc: xy, yz or zx. Default: xy.")
+    ] = None,
+    centre: Annotated[
+        str | None,
+        typer.Option(metavar="X,Y,Z", help="Of a circle or a rose, m. Default: so that it begins at the start."),
+    ] = None,
+    free_orientation: Annotated[
+        bool,
+        typer.Option("--free-orientation", help="Keep no orientation, even where the position leaves it open."),
+    ] = False,
+    static: Annotated[bool, typer.Option("--static", help="Only hold the mechanism at its start: no path.")] = False,
+    actuators: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Actuated coordinates, separated by commas. Default: all with a motor or a drive."
+        ),
+    ] = None,
+    preloads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--preload", metavar="NAME=VALUE", help="With redundant actuators: wanted effort, N m or N. Repeatable."
+        ),
+    ] = None,
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weight", metavar="NAME=VALUE", help="With redundant actuators: how dear an effort is. Repeatable."
+        ),
+    ] = None,
+    reactions: Annotated[
+        str | None,
+        typer.Option(metavar="JOINTS", help="Tell what joints carry: names separated by commas, or 'all'."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="projection, or for cross-checks virtual-spring or denoc.")
+    ] = "projection",
+    check: Annotated[bool, typer.Option("--check", help="Tell how far the other methods differ.")] = False,
+    samples: Annotated[int, typer.Option(metavar="N", min=2, help="How many equally spaced times.")] = 201,
+    sets: source.Sets = None,
+    holds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hold",
+            metavar="JOINT=VALUE",
+            help="Start at this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
+            "Repeatable.",
+        ),
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="Working or assembly mode, instead of that of the start.")
+    ] = None,
+    outs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--out",
+            metavar="FILE|FOLDER",
+            help="Write a .csv, .nc or .png file, or all into a folder, with a plot of effort against speed. "
+            "Repeatable.",
+        ),
+    ] = None,
+    as_json: output.Json = False,
+) -> int:
+    """Find the torques and forces that a motion takes: for choosing motors, and for the joints between them.
+
+    Paths begin where the mechanism is at its start. Where the position of a frame leaves its orientation open, that is
+    kept. What was computed until a path leaves the workspace is reported, and written if --out is given.
+
+    \b
+    Examples:
+      closedchain torques rrr3 --path rose:0.05 --period 2
+      closedchain torques delta --path "points:0,0,0.1;0.1,0,0.1;0.1,0,0" --duration 0.6 --out delta/
+      closedchain torques four-bar --path O=move:2*pi --duration 2 --reactions all
+      closedchain torques gough-stewart --static --set platform.mass=2
+    """  # noqa: D301
+    with output.only_json(as_json):
+        # what was typed
+        wanted = [paths.read(text) for text in specs or []]
+        found = source.find(where)
+        m = found.mechanism
+        middle = None if centre is None else paths.point("--centre", centre)
+        plan = path_kinds.Plan(found.until, period, duration, law, middle, plane)
+        for name, value in values.assignments("--set", sets or []).items():
+            as_typed(partial(m.parameters.__setitem__, name, value))
+        m.validate()
+        _check_motion(m, wanted, static, plan, until, mode)
+        options = _inverse_options(m, actuators, preloads or [], weights or [], method)
+        joints = _joints(m, reactions)
+        files = _files(m, outs or [], static)
+
+        # the motion, and what it takes
+        with Progress(1.0, quiet=as_json):
+            from closedchain.cli import efforts_report
+
+            clock = time.perf_counter()
+            start = _start(found, values.pose("--hold", holds or []))
+            followed = paths.build(wanted, m, start, plan, free_orientation) if wanted else []
+            motion, error = (start, None) if static else _follow(m, followed, until, samples, start, mode)
+            moved = time.perf_counter()
+            need = _need(m, motion, options)
+            _check_redundancy(need, options, check)
+            carried = {joint: need.reaction(joint) for joint in joints}
+            differences = _differences(m, motion, need, options) if check else {}
+        told = efforts_report.summary(need, followed, carried, differences)
+        told["seconds"] = {"motion": moved - clock, "efforts": time.perf_counter() - moved}
+        told["complete"] = error is None
+        written, troubles = _write(need, carried, files)
+
+    # tell
+    errors = ([error] if error else []) + troubles
+    code = FAILED if errors else DOUBTFUL if told["complaints"] else GOOD
+    if as_json:
+        output.print_json(({"error": "; ".join(errors)} if errors else {}) | told | {"wrote": written})
+        return code
+    chosen = "efforts next to the preload" if options["preload"] else "the smallest efforts"
+    output.show(efforts_report.facts(told, error is None, chosen), efforts_report.sizing_table(told))
+    if told["demands"]:
+        output.show(efforts_report.demands_table(told))
+    if carried:
+        output.show(efforts_report.reactions_table(told))
+    output.show(*(f"wrote {path}" for path in written))
+    for complaint in told["complaints"]:
+        output.say("warning", complaint)
+    for sentence in errors:
+        output.say("error", sentence)
+    return code
+
+
+# ---- what was typed -------------------------------------------------------------------------------------------------
+
+
+def _check_motion(
+    m: Mechanism,
+    wanted: Sequence[paths.Spec],
+    static: bool,
+    plan: path_kinds.Plan,
+    until: float | None,
+    mode: str | None,
+) -> None:
+    """Whether it is clear what moves: paths, drives, or nothing."""
+    if static:
+        given = {f"--path {wanted[0].typed}" if wanted else "": wanted, "--until": until, "--mode": mode}
+        for option, value in given.items():
+            if value:
+                raise WrongUsage(f"--static holds the mechanism at its start (see --hold): leave out {option}")
+    elif not wanted and not m.drives:
+        raise WrongUsage(
+            f"say what {m.name!r} is to follow, for instance --path {paths.example(m)}, or --static to hold it where "
+            "it is ('closedchain torques --help' shows the kinds of paths)"
+        )
+    elif not wanted and until is None:
+        raise WrongUsage("the drives do not say when to stop: give --until S")
+    if not wanted:
+        plan.check_used()
+
+
+def _inverse_options(
+    m: Mechanism, actuators: str | None, preloads: list[str], weights: list[str], method: str
+) -> dict[str, Any]:
+    """Arguments of `inverse_dynamics`."""
+    from closedchain.model.parts import suggest
+    from closedchain.results.inverse_dynamics import METHODS, actuated, label
+
+    if method not in METHODS:
+        raise WrongUsage(f"there is no method {method!r}{suggest(method, METHODS)}")
+    chosen = None if actuators is None else names("--actuators", actuators)
+    if chosen is None and not m.motors and not m.drives:
+        single = [j for j in m.joints.values() if len(j.velocity_labels()) == 1]
+        at_ground = [j.name for j in single if m.ground in (j.a.body, j.b.body)]
+        could = at_ground or [j.name for j in single] or [*m.joints]
+        raise WrongUsage(
+            f"{m.name!r} has no motor and no drive: say which coordinates are actuated, for instance "
+            f"--actuators '{could[0]}' ({'joints at the ground' if at_ground else 'joints'}: {', '.join(could)})"
+        )
+    labels = [label(m, freedom) for freedom in as_typed(lambda: actuated(m, chosen))]
+    preload, weight = values.assignments("--preload", preloads), values.assignments("--weight", weights)
+    for option, given in (("--preload", preload), ("--weight", weight)):
+        for name in given:
+            if name not in labels:
+                raise WrongUsage(f"{option}: no actuator is named {name!r}{suggest(name, labels)}")
+    for name, value in weight.items():
+        if value <= 0:
+            raise WrongUsage(f"--weight {name}={value:g}: a weight is positive")
+    return {"actuators": labels, "preload": preload or None, "weights": weight or None, "method": method}
+
+
+def _joints(m: Mechanism, typed: str | None) -> list[str]:
+    """Joints whose reactions are asked for; a free joint carries nothing."""
+    from closedchain.model.parts import suggest
+
+    if typed is None:
+        return []
+    carrying = [joint.name for joint in m.joints.values() if joint.type.closure]
+    if typed.strip() == "all":
+        return carrying
+    out = list(dict.fromkeys(names("--reactions", typed)))
+    for name in out:
+        if name not in m.joints:
+            raise WrongUsage(f"--reactions: {m.name!r} has no joint {name!r}{suggest(name, carrying)}")
+        if name not in carrying:
+            raise WrongUsage(f"--reactions: joint {name!r} is free: it carries nothing")
+    return out
+
+
+def _files(m: Mechanism, outs: list[str], static: bool) -> list[Path]:
+    """Files to write; of a single instant there is no picture."""
+    for out in outs:
+        if static and out.endswith(".png"):
+            raise WrongUsage(f"--out {out}: --static is a single instant, and there is nothing to draw; write a .csv")
+    files = save.targets(outs, f"{save.file_name(m.name)}-torques", also=(ENVELOPE,))
+    return [path for path in files if not static or path.suffix != ".png"]
+
+
+def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
+    if hold:
+        return as_typed(lambda: found.mechanism.assemble(hold))
+    return found.start() if found.start is not None else found.mechanism.assemble()
+
+
+# ---- the motion, and what it takes ----------------------------------------------------------------------------------
+
+
+def _follow(
+    m: Mechanism,
+    followed: Sequence[paths.Followed],
+    until: float | None,
+    samples: int,
+    start: State,
+    mode: str | None,
+) -> tuple[Motion, str | None]:
+    """The motion, as far as it goes, and why it goes no further."""
+    from closedchain.results.motion import follow
+
+    of_start: dict[str, Any] = {"parameters": start.parameters, "open_joints": start.open_joints}
+    where = of_start | ({"guess": start} if mode is None else {"mode": mode})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)  # limits that are violated are told with the motion
+        try:
+            return as_typed(lambda: follow(m, paths.along(followed) or None, until, samples=samples, **where)), None
+        except AssemblyError as error:
+            motion = getattr(error, "motion", None)
+            if motion is None or len(motion.t) < 2:
+                raise
+            return motion, str(error)
+
+
+def _need(m: Mechanism, motion: Motion | State, options: dict[str, Any]) -> Efforts:
+    """What a motion takes; of a state, what holds it at rest."""
+    from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
+    from closedchain.results.motion import Motion
+
+    if isinstance(motion, Motion):
+        return inverse_dynamics(m, motion, **options)
+    return holding_efforts(m, motion, **options)
+
+
+def _check_redundancy(need: Efforts, options: dict[str, Any], check: bool) -> None:
+    """Refuse options that have nothing to choose, or too much."""
+    for option, key in (("--preload", "preload"), ("--weight", "weights")):
+        if options[key] and not need.redundancy:
+            raise WrongUsage(
+                f"{option} changes nothing here: it chooses among efforts where there are more actuators than are "
+                "needed"
+            )
+    if check and need.redundancy:
+        raise WrongUsage(
+            f"--check: {need.redundancy} of {len(need.actuators)} actuators are more than needed, and only the "
+            "projection chooses among their efforts; name fewer --actuators"
+        )
+
+
+def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: dict[str, Any]) -> dict[str, float]:
+    """How far the efforts of each other method differ, over the largest effort."""
+    import numpy as np
+
+    from closedchain.results.inverse_dynamics import METHODS
+
+    size = max(float(np.abs(need.tau).max()), 1e-300)
+    others = {name: _need(m, motion, options | {"method": name}) for name in METHODS if name != need.method}
+    return {name: float(np.abs(other.tau - need.tau).max()) / size for name, other in others.items()}
+
+
+def _write(need: Efforts, carried: dict[str, xarray.Dataset], files: Sequence[Path]) -> tuple[list[str], list[str]]:
+    from closedchain.cli.efforts_report import dataset
+
+    def one(path: Path) -> None:
+        if path.name.endswith(ENVELOPE):
+            need.envelope(path=path)
+        elif path.suffix == ".png":
+            need.plot(path)
+        elif path.suffix == ".csv":
+            dataset(need, carried).to_dataframe().to_csv(path)
+        else:
+            dataset(need, carried).to_netcdf(path, engine="netcdf4")
+
+    return save.each(files, one)
