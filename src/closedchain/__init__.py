@@ -14,9 +14,12 @@ _HOMES = {
     "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",
     "closedchain.model.expression": "Expression conditioning multiplier t",
     "closedchain.model.functions": (
-        "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp"
+        "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp "
+        "piecewise rate"
     ),
     "closedchain.model.held": "Sampled",
+    "closedchain.model.control": "PD",
+    "closedchain.model.actuators": "DCMotor ElectricCylinder HydraulicCylinder ForceLimit SeriesElastic",
     "closedchain.model.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
     "closedchain.model.parts": "Friction Stops Body Frame Joint",
     "closedchain.model.mechanism": "Mechanism",
@@ -36,6 +39,11 @@ _HOMES = {
     "closedchain.march.equilibrium": "equilibrium",
     "closedchain.results.simulate": "simulate",
     "closedchain.results.run": "Run",
+    "closedchain.results.motion": "Motion Violation follow",
+    "closedchain.results.inverse_dynamics": "inverse_dynamics holding_efforts",
+    "closedchain.results.efforts": "Efforts",
+    "closedchain.results.sizing": "Sizing",
+    "closedchain.results.controllers": "ComputedTorque",
     "closedchain.results.linearise": "linearise",
     "closedchain.results.linearisation": "Linearisation",
     "closedchain.results.compare": "compare",
@@ -45,7 +53,9 @@ _HOMES = {
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", "library", *_WHERE]
+_MODULES = {"library": "closedchain.model.library", "paths": "closedchain.model.paths"}
+
+__all__ = ["__version__", *_MODULES, *_WHERE]
 
 if TYPE_CHECKING:
     from closedchain.close.denoc import DeNOC
@@ -69,7 +79,9 @@ if TYPE_CHECKING:
     from closedchain.march.events import Event, Switch
     from closedchain.march.mobility import Mobility, mobility
     from closedchain.march.state import State
-    from closedchain.model import library
+    from closedchain.model import library, paths
+    from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
+    from closedchain.model.control import PD
     from closedchain.model.expression import Expression, conditioning, multiplier, t
     from closedchain.model.functions import (
         acos,
@@ -86,6 +98,8 @@ if TYPE_CHECKING:
         maximum,
         minimum,
         pi,
+        piecewise,
+        rate,
         sign,
         sin,
         sinh,
@@ -100,17 +114,22 @@ if TYPE_CHECKING:
     from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
     from closedchain.results.compare import compare
     from closedchain.results.comparison import Comparison
+    from closedchain.results.controllers import ComputedTorque
+    from closedchain.results.efforts import Efforts
+    from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
     from closedchain.results.linearisation import Linearisation
     from closedchain.results.linearise import linearise
+    from closedchain.results.motion import Motion, Violation, follow
     from closedchain.results.recommend import Recommendation, recommend
     from closedchain.results.run import Run
     from closedchain.results.simulate import simulate
+    from closedchain.results.sizing import Sizing
     from closedchain.results.stiffness import StiffnessChoice, choose_stiffness
 
 
 def __getattr__(name: str) -> Any:
-    if name == "library":
-        value: Any = importlib.import_module("closedchain.model.library")
+    if name in _MODULES:
+        value: Any = importlib.import_module(_MODULES[name])
     elif name in _WHERE:
         value = getattr(importlib.import_module(_WHERE[name]), name)
     else:
