@@ -478,6 +478,39 @@ def work_precision_stiffness() -> Any:
     return benchmark.stiffness_picture(results)
 
 
+@picture
+def rose_torques() -> Any:
+    """What the motors of the 3-RRR give along a rose."""
+    path = cc.paths.rose(0.05, period=2.0).turned(about=(0, 0, 1), angle=0.0)
+    need = cc.inverse_dynamics(cc.library.rrr3(), {"platform": path})
+    at = path.at(need.t).value
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.0), width_ratios=(1, 2.2), layout="constrained")
+    axes[0].plot(at[:, 0], at[:, 1], color=INK, lw=1.2)
+    axes[0].plot(*at[0, :2], "o", color=RED, ms=4)
+    axes[0].set(xlabel="x [m]", ylabel="y [m]", aspect="equal", xticks=(-0.05, 0, 0.05), yticks=(-0.05, 0, 0.05))
+    for name, colour in zip(need.actuators, (BLUE, GREEN, ORANGE), strict=True):
+        axes[1].plot(need.t, need[name], color=colour, label=name)
+    axes[1].set(xlabel="time [s]", ylabel="torque [N m]")
+    axes[1].legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.16))
+    for ax in axes:
+        open_axes(ax)
+    return figure
+
+
+@picture
+def motor_envelope() -> Any:
+    """Torque against speed of a Delta's motor in a pick-and-place cycle, and what a motor can give."""
+    points = [(-0.15, 0, -0.8), (-0.13, 0, -0.75), (0.13, 0, -0.75), (0.15, 0, -0.8)]
+    there = cc.paths.spline(points, duration=0.3, ends="rest")
+    m = cc.library.delta(drive="none")
+    motors = [f"arm{k} motor" for k in (1, 2, 3)]
+    need = cc.inverse_dynamics(m, {"platform": there.then(there.reversed())}, actuators=motors)
+    motor = cc.DCMotor(
+        resistance=0.6, torque_constant=0.06, gear=25, rotor_inertia=3e-5, coulomb=0.01, max_voltage=24, max_current=30
+    )
+    return need.envelope(motor)
+
+
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "pictures"
     for path in make(target):

@@ -22,6 +22,7 @@ from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
+from closedchain.march.in_place import InPlace
 from closedchain.march.size import drawn_length
 from closedchain.model.wishes import Wishes
 
@@ -52,9 +53,9 @@ class Follower:
         self.closed = active_rows(e, open_joints)
         c, A, c_t, gamma = (x[self.closed, :] for x in (e.closure.c, e.closure.A, e.closure.c_t, e.closure.gamma))
         rows = {"c": ca.vertcat(c, self.along.residual), "K": ca.vertcat(A, self.along.J)}
-        self._place = e.function("place", rows | {"rate": ca.vertcat(-c_t, self.along.rate)})
-        self._bias = e.function("bias", {"acceleration": ca.vertcat(-gamma, self.along.acceleration)})
-        self._retract = e.function("retract", {"q_moved": normalise(e, e.limbs.q + e.qdot)})
+        self._place = InPlace(e.function("place", rows | {"rate": ca.vertcat(-c_t, self.along.rate)}))
+        self._bias = InPlace(e.function("bias", {"acceleration": ca.vertcat(-gamma, self.along.acceleration)}))
+        self._retract = InPlace(e.function("retract", {"q_moved": normalise(e, e.limbs.q + e.qdot)}))
         self._zero = np.zeros(e.topology.nv)
         tolerance = e.topology.mechanism.tolerance
         self.tolerance = max(TOLERANCE, tolerance)
@@ -67,12 +68,12 @@ class Follower:
 
     def at(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Residual, Jacobian and wanted rates of all rows."""
-        c, K, rate = (np.array(x) for x in self._place(t, q, self._zero, self.p))
-        return c.ravel(), K, rate.ravel()
+        c, K, rate = self._place(t, q, self._zero, self.p)
+        return c, K.reshape(len(c), len(self._zero)), rate
 
     def move(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
         """Coordinates after a small displacement d along the velocities."""
-        return np.array(self._retract(0.0, q, d, self.p)).ravel()
+        return self._retract(0.0, q, d, self.p)[0]
 
     def correct(self, t: float, q: np.ndarray) -> tuple[np.ndarray, float] | None:
         """The nearest configuration that closes the loops and is on the path, and how far it was; None if none."""
@@ -98,7 +99,7 @@ class Follower:
         """Velocities and accelerations of a configuration that is on the path."""
         _, K, rate = self.at(t, q)
         v = self._solve(t, K, rate, "velocity")
-        wanted = np.array(self._bias(t, q, v, self.p)).ravel()
+        wanted = self._bias(t, q, v, self.p)[0]
         return v, self._solve(t, K, wanted, "acceleration")
 
     def _solve(self, t: float, K: np.ndarray, b: np.ndarray, what: str) -> np.ndarray:
