@@ -1,4 +1,4 @@
-"""CasADi functions that are called often, with arrays that stay in place: no conversion costs more than the function."""
+"""CasADi functions that are called often: arrays stay in place, and no conversion costs more than the function."""
 
 from __future__ import annotations
 
