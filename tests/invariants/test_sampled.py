@@ -457,6 +457,42 @@ def test_ctrl_c_in_a_controller_keeps_the_run():
     assert run.status.name == "interrupted" and run.t[-1] == pytest.approx(0.5)
 
 
+class Interrupted:
+    """An integrator whose call number ``stop`` ends with Ctrl-C, when it has changed its memory already."""
+
+    stop = None  # not part of the memory, which comes back when the run goes on
+
+    def __init__(self):
+        self.calls, self.sum = 0, 0.0
+
+    def __call__(self, t, now):
+        self.calls += 1
+        self.sum += 1.0 - now["O"]
+        if self.calls == self.stop:
+            raise KeyboardInterrupt
+        return 5.0 * (1.0 - now["O"]) + 0.1 * self.sum
+
+
+@pytest.mark.parametrize("save_every", [0.0, 1e9], ids=["often", "never before"])
+@pytest.mark.parametrize("stop", [1, 2, 37])
+@pytest.mark.parametrize(("solver", "step"), [("dop853", None), ("radau5", None), ("rk4", 3e-3)])
+def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, tmp_path, monkeypatch):
+    """The call is made again when the run goes on, with the memory from before it: the same to the last bit."""
+
+    def run(**saved):
+        m = rotor(cc.Sampled(Interrupted(), 0.01) + cc.where(cc.t % 0.02 < 0.01, 1.0, 0.0))
+        return cc.simulate(m, until=0.5, every=1e-2, solver=solver, step=step, **saved)
+
+    saved = {"save_to": tmp_path / "run", "save_every": save_every}
+    monkeypatch.setattr(Interrupted, "stop", stop)
+    with pytest.warns(cc.RunWarning, match="was interrupted"):
+        assert not run(**saved).complete
+    monkeypatch.undo()
+    whole, plain = run(**saved), run()
+    np.testing.assert_array_equal(whole.t, plain.t)
+    np.testing.assert_array_equal(whole.x, plain.x)
+
+
 def test_runs_that_cannot_be():
     m = rotor(cc.Sampled(lambda t, now: 0.0, 0.1))
     with pytest.raises(cc.ModelError, match="a run with a sampled controller cannot go back in time"):

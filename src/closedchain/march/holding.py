@@ -149,8 +149,8 @@ class Holding:
 
     def _call(self, i: int, t: float, now: Now) -> bool:
         controller = self.held.controllers[i]
-        self.calls[i] += 1
         values = asked(controller, t, now)
+        self.calls[i] += 1  # a call that Ctrl-C has ended was none
         place = self.first + sum(c.outputs for c in self.held.controllers[:i])
         return sum(self._set(place + k, value) for k, value in enumerate(values)) > 0
 

@@ -80,11 +80,13 @@ class Integration:
     def march(self, resume: dict[str, np.ndarray] | None = None) -> Trajectory:
         """From the start, or from where an earlier run was left, to the end."""
         s = self.s
+        whole = False  # whether all that a checkpoint holds fits together
         try:
             if resume is None:
                 self._begin()
             else:
                 self._restore(resume)
+            whole = True
             while s["status"] == Status.running:
                 clock = time.perf_counter()
                 self.advance(
@@ -98,7 +100,9 @@ class Integration:
                     return self._cut_short(stop)
                 self._turn_over()
                 if s["status"] == Status.finished and s["t"] != self.t1:
+                    whole = False
                     self._change()
+                    whole = True
                 if self.look is not None and s["status"] == Status.running and s["steps"] == self.o["look_at"]:
                     self.o["look_at"] += self.look_every
                     s["status"] = self.look(float(s["t"]), self.x, float(s["h"])) or Status.running
@@ -109,7 +113,9 @@ class Integration:
                 check()
         except KeyboardInterrupt:
             self._book(interrupted=True)
-            if self.checkpoint is not None and s["status"] == Status.running:
+            # in the middle of a controller's call its memory is half of the call before, half of this one: the
+            # checkpoint before stays
+            if self.checkpoint is not None and s["status"] == Status.running and whole:
                 self.checkpoint(self._snapshot, now=True)
             if s["status"] == Status.running:
                 s["status"] = Status.interrupted

@@ -188,6 +188,23 @@ def test_to_go_on_another_day():
     np.testing.assert_array_equal(a.h.at(np.linspace(0, 1, 11)), b.h.at(np.linspace(0, 1, 11)))
 
 
+def test_a_call_that_ctrl_c_has_ended_is_not_counted():
+    answers = iter([1.0, KeyboardInterrupt(), 2.0])
+
+    def law(t, now):
+        answer = next(answers)
+        if isinstance(answer, KeyboardInterrupt):
+            raise answer
+        return answer
+
+    a = at(rotor(lambda j: cc.Sampled(law, 0.25)))
+    a.h.change(a.program, 0.0, a.x)
+    with pytest.raises(KeyboardInterrupt):
+        a.h.change(a.program, 0.25, a.x)
+    assert a.h.calls == [1] and a.h.history_t == [0.0]
+    assert a.h.change(a.program, 0.25, a.x) == (0.5, True) and a.h.p[a.h.first] == 2.0
+
+
 def test_conditions_that_mix_the_state_with_what_is_held_change_with_it():
     target = cc.where(cc.t < 0.5, -1.0, 100.0)
     a = at(rotor(lambda j: cc.where(j.q > target, 1.0, -1.0)), O=0.2)
