@@ -144,6 +144,20 @@ def test_pd_follows_the_closer_the_higher_its_gains_and_feedforward_helps():
     assert worst[100.0, 1.0] < 0.03 * worst[100.0, 0.0]
 
 
+@pytest.mark.parametrize("load", [0.0, 1.0])
+def test_efforts_that_hold_a_pose_are_a_feedforward(load):
+    """PD stays where it is to be, as far as what it has to hold is known beforehand."""
+    m = cc.library.four_bar(torque=0.0)
+    pose = m.assemble(O=1.5)
+    need = cc.holding_efforts(m, pose, actuators=["O"])
+    assert abs(float(need["O"][0])) > 1.0
+    m.force("load", m.bodies["rocker"].tip, (m.parameter("load", load), 0, 0))
+    m.control(PD({"O": 1.5}, kp=50.0, kd=20.0, feedforward=need))
+    run = cc.simulate(m, m.assemble(O=1.5), until=0.5, rtol=1e-9)
+    off = float(np.abs(run["O"].values - 1.5).max())
+    assert off < 1e-10 if load == 0.0 else off > 1e-3
+
+
 def test_a_wrong_model_leaves_an_error_that_gains_make_smaller():
     m = cc.library.four_bar()
     m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.sin(3 * cc.t)}, 100.0, parameters={"coupler.mass": 1.5}))
@@ -172,6 +186,49 @@ def test_a_reference_with_corners_is_known_beforehand():
     run = cc.simulate(m, m.assemble(O=1.5), until=1.0, rtol=1e-10, atol=1e-12)
     wanted = 1.5 + np.where(run.t < 0.35, 0.0, 0.5 * (run.t - 0.35) ** 2)
     assert np.abs(run["O"].values - wanted).max() < 1e-10
+
+
+# ---- behind springs --------------------------------------------------------------------------------------------------
+
+MOTOR = cc.DCMotor(resistance=0.3, torque_constant=0.05, gear=30, rotor_inertia=7e-5, viscous=1e-5, drive="torque")
+
+
+@pytest.mark.parametrize(
+    ("draw", "label", "at"), [(cc.library.pendulum, "hinge", 0.5), (cc.library.four_bar, "O", 1.5)]
+)
+def test_behind_a_spring_the_law_is_as_good_as_the_spring_is_stiff(draw, label, at):
+    m = draw()
+    spring = cc.SeriesElastic(MOTOR, stiffness=1.0, damping=1.0)
+    m.control(ComputedTorque({label: at + 0.2 * cc.sin(3 * cc.t)}, kp=100.0), actuator=spring)
+    shaft = f"{label}.control.angle"
+    start = m.assemble({label: at, shaft: at}, velocity={label: 0.6, shaft: 0.6})
+    worst = []
+    for k in (1e5, 1e6, 1e7):
+        numbers = {f"{label}.control.stiffness": k, f"{label}.control.damping": 1e-3 * k}
+        run = cc.simulate(m, start, until=1.0, solver="radau5", rtol=1e-10, atol=1e-12, parameters=numbers)
+        worst.append(float(np.abs(run[label].values - at - 0.2 * np.sin(3 * run.t)).max()))
+    # the first order in 1/k, seen as 10.0 within a per cent
+    assert worst[0] < 1e-5
+    assert worst[0] / worst[1] == pytest.approx(10.0, rel=0.02)
+    assert worst[1] / worst[2] == pytest.approx(10.0, rel=0.02)
+
+
+def idle_four_bar():
+    return cc.library.four_bar(torque=0.0)
+
+
+@pytest.mark.parametrize("k", [1e3, 1e5])
+@pytest.mark.parametrize(("draw", "label", "at"), [(cc.library.pendulum, "hinge", 0.5), (idle_four_bar, "O", 1.5)])
+def test_a_pose_held_behind_a_spring_is_exact(draw, label, at, k):
+    """The joint is where it is to be with any spring; the shaft is ahead by what the spring needs for the load."""
+    m = draw()
+    load = float(cc.holding_efforts(m, m.assemble({label: at}), actuators=[label])[label][0])
+    m.control(ComputedTorque({label: at}, kp=100.0), actuator=cc.SeriesElastic(MOTOR, stiffness=k, damping=0.01 * k))
+    shaft = f"{label}.control.angle"
+    run = cc.simulate(m, m.assemble({label: at, shaft: at}), until=5.0, solver="radau5", rtol=1e-9)
+    assert float(run[label][-1]) == pytest.approx(at, abs=1e-9)  # integration
+    assert float(run[shaft][-1]) - at == pytest.approx(load / k, abs=1e-9)
+    assert abs(load / k) > 1e-5
 
 
 # ---- small motions ---------------------------------------------------------------------------------------------------

@@ -22,6 +22,16 @@ It follows from ``K = G D G'``, G without the columns whose pivots vanish:
 
     K^+ = G (G' G)^-1 D^-1 (G' G)^-1 G'
 
+Torques and forces compare by the size of the mechanism, as in `march.inverse`.
+
+Behind a series spring the law takes the shaft to move with the joint: what acts on the shaft, and the inertia there,
+count at the joint, and the spring not at all. With ``M = m`` at the joint, J on the shaft, and a spring k with damper d
+the errors of a joint then obey
+
+    mu s^4 + d s^3 + (k + kd d) s^2 + (kd k + kp d) s + kp k = 0,   mu = m J / (m + J)
+
+which for a stiff spring is the law, and an oscillation that decays if ``d > mu kd``.
+
 Closures that repeat others leave ``A M^-1 A'`` singular; then pivots are watched (see `close.elimination`). What a user
 writes is `closedchain.results.controllers.ComputedTorque`.
 """
@@ -29,9 +39,10 @@ writes is `closedchain.results.controllers.ComputedTorque`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import combinations
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -42,7 +53,8 @@ from closedchain.close.manifold import split
 from closedchain.close.massless import fortify
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
-from closedchain.model.control import TracedLaw
+from closedchain.model.actions import Actuator
+from closedchain.model.control import TracedLaw, laws_in
 from closedchain.model.expression import Number
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
@@ -59,7 +71,7 @@ class Mobility:
     Attributes
     ----------
     freedoms, moved
-        How many freedoms it has, and how many of them the actuated coordinates move.
+        How many freedoms it has beside the shafts of series springs, and how many the actuated coordinates move.
     parts
         What was drawn when this was found: with other joints it may be wrong.
     """
@@ -71,7 +83,12 @@ class Mobility:
 
 def parts(m: Mechanism) -> tuple[int, ...]:
     """What the mobility of a mechanism depends on."""
-    return len(m.joints), len(m.couplings), len(m.drives)
+    return len(m.joints) - len(shafts(m)), len(m.couplings), len(m.drives)
+
+
+def shafts(m: Mechanism) -> list[Actuator]:
+    """Actuators that have a shaft of their own, behind a spring."""
+    return [x for x in m.actuators.values() if x.output != (x.joint, x.index)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +99,8 @@ class TorqueLaw(TracedLaw):
     ----------
     coordinates
         Joint and number of each actuated coordinate.
+    labels
+        Their names in results.
     commands
         Accelerations that they are to have, as expressions.
     mobility
@@ -93,11 +112,14 @@ class TorqueLaw(TracedLaw):
     """
 
     coordinates: tuple[tuple[str, int], ...]
+    labels: tuple[str, ...]
     commands: tuple[Number, ...]
     mobility: Mobility | None
     believed: Mapping[str, Number]
     weights: tuple[Number, ...] | None
     preload: tuple[Number, ...] | None
+
+    counts_on_closures: ClassVar[bool] = True
 
     @cached_property
     def unknown(self) -> ca.SX:
@@ -109,9 +131,10 @@ class TorqueLaw(TracedLaw):
 
         All computed torques act together: each law counts on the others to do what they are told.
         """
-        e = equations
         laws = [law for law in commands if isinstance(law, TorqueLaw)]
-        B, b = actuated_rows(e, [x for law in laws for x in law.coordinates])
+        e = _without_series_springs(equations, laws)
+        actuated = [x for law in laws for x in law.coordinates]
+        B, b = actuated_rows(e, actuated)
         alpha = ca.SX.sym("alpha", B.shape[0])
         K, lack = _felt(e, B, alpha - b, self._independent(e))
         if len(laws) == 1 and self._exact(e):
@@ -119,6 +142,9 @@ class TorqueLaw(TracedLaw):
         else:
             weights = _numbers(e, [(law.weights, law.coordinates) for law in laws], 1.0)
             preload = _numbers(e, [(law.preload, law.coordinates) for law in laws], 0.0)
+            sizes = _effort_sizes(e, actuated)
+            if sizes is not None:
+                weights = (1 if weights is None else weights) / sizes**2
             u = _share(K, lack, weights, preload)
 
         # the law's own idea of the mechanism; what it is told stays as it is
@@ -139,7 +165,8 @@ class TorqueLaw(TracedLaw):
     def _independent(self, e: Equations) -> bool:
         """Whether the closures are known not to repeat each other, however the mechanism is cut."""
         found = self._known(e)
-        return found is not None and e.topology.nv - len(e.closure) == found.freedoms
+        freedoms = e.topology.nv - len(e.closure) - len(shafts(e.topology.mechanism))
+        return found is not None and freedoms == found.freedoms
 
     def _exact(self, e: Equations) -> bool:
         """Whether each actuator is known to move something that the others do not."""
@@ -147,7 +174,31 @@ class TorqueLaw(TracedLaw):
         return found is not None and found.moved == len(self.coordinates)
 
     def __repr__(self) -> str:
-        return f"computed torque of {', '.join(joint for joint, _ in self.coordinates)}"
+        return f"computed torque of {', '.join(self.labels)}"
+
+
+def _without_series_springs(e: Equations, laws: Sequence[TorqueLaw]) -> Equations:
+    """The equations with shafts that turn with their joints, where laws act through series springs."""
+    m, driven = e.topology.mechanism, {x for law in laws for x in law.coordinates}
+    behind = [x for x in shafts(m) if x.output in driven and not set(laws).isdisjoint(_followed(m, x))]
+    if not behind:
+        return e
+    tau = ca.densify(e.without(tuple(f"{x.name}.{part}" for x in behind for part in ("spring", "damper"))).tau)
+    M, h, total = e.M, e.h, tau
+    for actuator in behind:
+        # the shaft has no mass: what its rotor adds to its own velocity is all that there is
+        shaft = e.topology.tree_joints[actuator.joint].v.start
+        row, bias = e.measures.velocity_row(*actuator.output)
+        inertia = e.M[shaft, shaft]
+        M = ca.sparsify(M + row.T @ (inertia * row))
+        h = h + row.T * (inertia * bias)
+        total = total + row.T * tau[shaft]
+    return replace(e, M=M, h=ca.densify(h), tau=ca.densify(total), by_limbs=False)
+
+
+def _followed(m: Mechanism, actuator: Actuator) -> list[TracedLaw]:
+    """The laws that an actuator carries out."""
+    return laws_in([m.motors[actuator.name].effort]) if actuator.name in m.motors else []
 
 
 class WatchedFactor(ClosureFactor):
@@ -270,6 +321,24 @@ def _numbers(e: Equations, given: Sequence[tuple[Any, Sequence[Any]]], default: 
     return ca.vertcat(
         *(e.limbs.number(x) for values, like in given for x in ([default] * len(like) if values is None else values))
     )
+
+
+def _effort_sizes(e: Equations, coordinates: Sequence[tuple[str, int]]) -> ca.SX | None:
+    """By which efforts compare: a length for a torque, one for a force; None if all are of one kind.
+
+    The length is that of `march.size.drawn_length`, as an expression of the parameters.
+    """
+    joints = e.topology.mechanism.joints
+    turns = [joints[joint].type.velocity_units[index] == "rad/s" for joint, index in coordinates]
+    if len(set(turns)) < 2:
+        return None
+    square = ca.SX(0)
+    for link in e.topology.links:
+        frames = [side for joint in e.topology.joints for side in (joint.a, joint.b) if side.body is link.body]
+        for one, other in combinations([e.limbs.place(frame).r for frame in (*frames, link.body["com"])], 2):
+            square = ca.fmax(square, ca.sumsqr(one - other))
+    length = ca.sqrt(ca.if_else(square > 1e-18, square, 1))
+    return ca.vertcat(*(length if turn else ca.SX(1) for turn in turns))
 
 
 def _has_inertia(e: Equations) -> bool:

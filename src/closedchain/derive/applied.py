@@ -71,7 +71,7 @@ def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: 
 
 
 def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, without: Collection[str] = ()) -> Applied:
-    """Trace all that acts on a mechanism, leaving out the motors named in ``without``."""
+    """Trace all that acts on a mechanism, leaving out motors, joint springs and dampers named in ``without``."""
     m = limbs.topology.mechanism
     out = Applied(ca.SX(limbs.topology.nv, 1))
 
@@ -93,6 +93,8 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, wit
         out.efforts[motor.name] = effort
         out.power += effort * on_joint(motor.joint, motor.index, effort)
     for spring in m.joint_springs.values():
+        if spring.name in without:
+            continue
         k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
         stretch = measures.coordinates(m.joints[spring.joint])[spring.index] - rest
         if spring.against is not None:
@@ -101,6 +103,8 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, wit
         on_joint(spring.joint, spring.index, -k * stretch)
         out.potential += k * stretch**2 / 2
     for damper in m.joint_dampers.values():
+        if damper.name in without:
+            continue
         v = measures.velocities(m.joints[damper.joint])[damper.index]
         if damper.against is not None:
             v -= measures.velocities(m.joints[damper.against[0]])[damper.against[1]]

@@ -11,7 +11,7 @@ The theory is in ``docs/theory/equations.md``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,6 +32,9 @@ from closedchain.derive.spatial import Vector6
 from closedchain.model.control import traced_laws
 from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
+
+Freedom = tuple[str, int]
+"""A joint and the number of one of its velocities"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +105,20 @@ class Equations:
 
         return self.known(lower(x, leaf, held))
 
+    def acting(self, replaced: Collection[Freedom]) -> Applied:
+        """What acts without the motors on some freedoms, whose efforts are given otherwise; traced once."""
+        motors = self.topology.mechanism.motors.values()
+        return self.without(tuple(x.name for x in motors if (x.joint, x.index) in replaced))
+
+    def without(self, names: tuple[str, ...]) -> Applied:
+        """What acts without motors, joint springs and joint dampers of some names; traced once."""
+        m = self.topology.mechanism
+        key = ("without", self, names)  # with the equations themselves: the drawing may have changed since
+        if names and key not in m._derived:
+            applied = trace_applied(self.limbs, self.motion, self.measures, names)
+            m._derived[key] = _put_in_applied(applied, *self.laws)
+        return m._derived[key] if names else self.applied
+
     def known(self, x: ca.SX) -> ca.SX:
         """An expression with the efforts of control laws put in, wherever it was lowered by itself."""
         return put(x, *self.laws)
@@ -167,14 +184,20 @@ def _with_laws(e: Equations) -> Equations:
         return e
     commands = {law: ca.vertcat(*(e.expression(x, held=e.limbs.held) for x in law.commands)) for law in laws}
     unknown = ca.vertcat(*(law.unknown for law in laws))
-    without = _put_in(e, unknown, ca.SX.zeros(unknown.shape))
+    none = ca.SX.zeros(unknown.shape)
+    without = replace(_put_in(e, unknown, none), laws=(unknown, none))
     efforts = ca.vertcat(*(law.trace(without, commands) for law in laws))
     return replace(_put_in(e, unknown, efforts), laws=(unknown, efforts))
 
 
 def _put_in(e: Equations, symbols: ca.SX, values: ca.SX) -> Equations:
     """The same equations with values in the place of symbols in all that acts."""
+    applied = _put_in_applied(e.applied, symbols, values)
+    h = put(e.h, symbols, values)
+    return replace(e, applied=applied, h=ca.densify(h), tau=ca.densify(applied.tau), power=applied.power)
 
+
+def _put_in_applied(old: Applied, symbols: ca.SX, values: ca.SX) -> Applied:
     def known(x: ca.SX) -> ca.SX:
         new = put(x, symbols, values)
         return x if new is x else ca.sparsify(new)
@@ -182,8 +205,7 @@ def _put_in(e: Equations, symbols: ca.SX, values: ca.SX) -> Equations:
     def all_known(table: dict[Any, ca.SX]) -> dict[Any, ca.SX]:
         return {name: ca.densify(known(x)) for name, x in table.items()}
 
-    old = e.applied
-    applied = replace(
+    return replace(
         old,
         tau=known(old.tau),
         wrenches={i: Vector6(known(w.ang), known(w.lin)) for i, w in old.wrenches.items()},
@@ -192,4 +214,3 @@ def _put_in(e: Equations, symbols: ca.SX, values: ca.SX) -> Equations:
         efforts=all_known(old.efforts),
         on_joints=all_known(old.on_joints),
     )
-    return replace(e, applied=applied, h=ca.densify(known(e.h)), tau=ca.densify(applied.tau), power=applied.power)

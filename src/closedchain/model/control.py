@@ -6,23 +6,26 @@ coordinates q, their gains, and limits of the efforts.
 
 A law that knows the equations of the mechanism is a `TracedLaw`.
 
-`PD` is ``tau = kp (r - q) + kd (r' - v) + feedforward``; `closedchain.close.computed_torque.ComputedTorque` is the
+`PD` is ``tau = kp (r - q) + kd (r' - v) + feedforward``; `closedchain.results.controllers.ComputedTorque` is the
 law that knows the equations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from closedchain.errors import ModelError
 from closedchain.model.efforts import coordinate_leaf
-from closedchain.model.expression import Expression, Number, check_number, fold, is_zero, t
+from closedchain.model.expression import Expression, Number, check_number, fold, is_zero
 from closedchain.model.functions import maximum, minimum, rate
 from closedchain.model.given import listed
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint, suggest
+from closedchain.model.paths.checks import of_time
+
+NEEDED = object()  # what has no default
 
 
 @runtime_checkable
@@ -53,10 +56,13 @@ class TracedLaw:
         What the law is told at each time, as expressions.
     unknown
         A CasADi symbol that stands for its efforts until they are known.
+    counts_on_closures
+        Whether its efforts are wrong where a joint is open: runs that open one are then refused.
     """
 
     commands: tuple[Number, ...]
     unknown: Any
+    counts_on_closures: ClassVar[bool] = False
 
     def effort(self, index: int) -> Expression:
         """One of the efforts."""
@@ -71,6 +77,11 @@ def traced_laws(mechanism: Mechanism) -> list[TracedLaw]:
     """The laws of this kind that motors and forces follow, in the order of the drawing."""
     drawn: list[Number] = [motor.effort for motor in mechanism.motors.values()]
     drawn += [x for force in mechanism.forces.values() for x in (*force.force, *force.moment)]
+    return laws_in(drawn)
+
+
+def laws_in(numbers: Iterable[Number]) -> list[TracedLaw]:
+    """The laws of this kind that stand in some numbers or expressions."""
     found: dict[TracedLaw, None] = {}
 
     def collect(node: Expression, args: list[Any]) -> bool:
@@ -78,7 +89,7 @@ def traced_laws(mechanism: Mechanism) -> list[TracedLaw]:
             found[node.args[0]] = None
         return True
 
-    for x in drawn:
+    for x in numbers:
         fold(x, lambda leaf: True, {}, collect)
     return list(found)
 
@@ -121,7 +132,7 @@ class Tracking:
         From `follow`; or references by coordinate: ``{"O": 0.5 * cc.sin(cc.t)}``, where a number, a function of time or
         a path of `cc.paths` will do as well.
     kp, kd
-        Gains: one number or parameter, or one for each coordinate by name.
+        Gains, not negative: one number or parameter, or one for each coordinate by name.
     limit
         Of the efforts, N m or N: they stay between ``-limit`` and ``limit``. One number, or by coordinate.
     joints
@@ -238,20 +249,32 @@ class Numbers:
         """One number: an expression of parameters stays, zero is structure, all else becomes a parameter."""
         number = check_number(value, f"{self.kind}: {name}")
         if isinstance(number, Expression):
-            return self.mechanism._number(number, f"{self.kind}: {name}")  # which checks its parameters
-        if least is not None and number < least:
-            raise ModelError(f"{self.kind}: {name} is {number:g}, but must be at least {least:g}")
+            number = self.mechanism._number(number, f"{self.kind}: {name}")  # which checks its parameters
+        value = self.mechanism.values()(number)
+        if least is not None and value < least:
+            raise ModelError(f"{self.kind}: {name} is {value:g}, but must be at least {least:g}")
+        if isinstance(number, Expression):
+            return number
         return 0.0 if is_zero(number) else self.mechanism.parameter(name, number)
 
     def each(
-        self, given: Any, what: str, labels: Sequence[str], *, least: float | None = None, default: Any = 0.0
+        self, given: Any, what: str, labels: Sequence[str], *, least: float | None = None, default: Any = NEEDED
     ) -> list[Any]:
-        """A number for each coordinate, from one for all of them or a mapping by coordinate."""
+        """A number for each coordinate, from one for all of them or a mapping by coordinate.
+
+        What a mapping leaves out has the default; without one it must be complete.
+        """
         if not isinstance(given, Mapping):
             return [self.draw(given, f"{self.stem}.{what}", least)] * len(labels)
         for label in given:
             if label not in labels:
                 raise ModelError(f"{self.kind}: {what} of {label!r}, which it does not drive{suggest(label, labels)}")
+        missing = [repr(label) for label in labels if label not in given]
+        if missing and default is NEEDED:
+            raise ModelError(
+                f"{self.kind}: {what} of {', '.join(missing)} is missing: give one number for all coordinates, or one "
+                "for each of them (0 for none)"
+            )
         names = [f"{label}.{self.stem}.{what}" for label in labels]
         return [
             self.draw(given[label], name, least) if label in given else default
@@ -300,7 +323,7 @@ class PD(Tracking):
         labels = [target.label for target in targets]
         more = self._feedforward(labels)
         numbers = self.declare(mechanism)
-        gains = [numbers.each(getattr(self, gain), gain, labels) for gain in ("kp", "kd")]
+        gains = [numbers.each(getattr(self, gain), gain, labels, least=0.0) for gain in ("kp", "kd")]
         efforts = [
             target.correction(kp, kd) + more.get(target.label, 0.0)
             for target, kp, kd in zip(targets, *gains, strict=True)
@@ -321,14 +344,4 @@ class PD(Tracking):
         for label in given:
             if label not in labels:
                 raise ModelError(f"PD: feedforward of {label!r}, which it does not drive{suggest(str(label), labels)}")
-        return {label: _of_time(x, f"PD: feedforward of {label!r}") for label, x in given.items()}
-
-
-def _of_time(x: Any, what: str) -> Number:
-    """A number, an expression, or what a function of time gives."""
-    if callable(x) and not isinstance(x, Expression):
-        try:
-            x = x(t)
-        except TypeError as error:
-            raise ModelError(f"{what}: write it as a function of time alone, lambda t: ... ({error})") from None
-    return check_number(x, what)
+        return {label: of_time(x, f"PD: feedforward of {label!r}") for label, x in given.items()}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from closedchain.close.computed_torque import Mobility, TorqueLaw, actuated_rows, parts
+from closedchain.close.computed_torque import Mobility, TorqueLaw, actuated_rows, parts, shafts
 from closedchain.derive.equations import derive
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.march.assemble import assemble
@@ -19,7 +19,7 @@ from closedchain.march.mobility import mobility
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.control import Numbers, Target, Tracking
 from closedchain.model.expression import Expression, Number
-from closedchain.model.functions import rate, sqrt
+from closedchain.model.functions import maximum, rate, sqrt
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
@@ -48,7 +48,8 @@ class ComputedTorque(Tracking):
     parameters
         What the law believes of the mechanism, where it is wrong: ``{"platform.mass": 9.0}``.
     weights
-        For more actuators than freedoms: the sum of ``weight effort^2`` is as small as possible. By coordinate.
+        For more actuators than freedoms: the sum of ``weight effort^2`` is as small as possible (a torque divided by
+        the size of the mechanism, where both torques and forces occur). By coordinate.
     preload
         For more actuators than freedoms: efforts, by coordinate, that are wanted as far as the motion allows.
     name
@@ -81,12 +82,16 @@ class ComputedTorque(Tracking):
 
         numbers = self.declare(mechanism)
         kp = numbers.each(self.kp, "kp", labels, least=0.0)
-        kd = [2 * sqrt(x) for x in kp] if self.kd is None else numbers.each(self.kd, "kd", labels, least=0.0)
+        if self.kd is None:
+            kd = [2 * sqrt(maximum(x, 0.0)) for x in kp]  # a parameter may become anything
+        else:
+            kd = numbers.each(self.kd, "kd", labels, least=0.0)
         wanted = [
             target.correction(p, d) + rate(rate(target.reference)) for target, p, d in zip(targets, kp, kd, strict=True)
         ]
         law = TorqueLaw(
             coordinates=tuple((target.joint.name, target.index) for target in targets),
+            labels=tuple(labels),
             commands=tuple(wanted),
             mobility=found,
             believed={name: numbers.draw(x, f"{numbers.stem}.{name}") for name, x in believed.items()},
@@ -115,7 +120,11 @@ class ComputedTorque(Tracking):
             raise ModelError(
                 f"ComputedTorque: {what} takes numbers by coordinate, {{{labels[0]!r}: 2.0}}, not {given!r}"
             )
-        return tuple(numbers.each(given, what, labels, default=default))
+        found = numbers.each(given, what, labels, default=default)
+        value = numbers.mechanism.values()
+        if what == "weights" and not all(value(x) > 0 for x in found):
+            raise ModelError(f"ComputedTorque: weights must be positive numbers, not {dict(given)!r}")
+        return tuple(found)
 
     def _mobility(self, mechanism: Mechanism, targets: Sequence[Target]) -> Mobility | None:
         """How the mechanism moves; None if it cannot be assembled as it is drawn now."""
@@ -134,7 +143,8 @@ class ComputedTorque(Tracking):
                 freedoms = mobility(mechanism, state).true
             except ClosedChainError:
                 continue
-            return Mobility(freedoms, _moved(state, targets, freedoms), parts(mechanism))
+            moved = _moved(state, targets, freedoms)
+            return Mobility(freedoms - len(shafts(mechanism)), moved, parts(mechanism))
         return None
 
 

@@ -24,7 +24,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.events import Event, check_events
+from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
 from closedchain.march.saving import Saving
@@ -32,6 +32,7 @@ from closedchain.march.segments import March, Refused, Task
 from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Equal, Given
+from closedchain.model.control import traced_laws
 from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -162,6 +163,10 @@ def simulate(
     if step is not None:
         method = method.tuned(step)
 
+    cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
+    events = check_events(mechanism, cuts, events)
+    check_laws(start, events)
+
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
     program = compiled(start, method)
@@ -170,7 +175,6 @@ def simulate(
         start = settled(program, start, p)
     for_solver(solver, program, p)  # compiled before the march begins
     prepared = time.perf_counter()
-    cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
     task = Task(
         until=until,
         times=sample_times(start.t, until, t_eval, every),
@@ -178,7 +182,7 @@ def simulate(
         solver=solver,
         rtol=rtol,
         atol=rtol if atol is None else atol,
-        events=check_events(mechanism, cuts, events),
+        events=events,
         singularity=singularity,
         dense_output=dense_output,
         step=step,
@@ -339,6 +343,22 @@ def check_options(
         raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
     if not SOLVERS[solver].adaptive and (step is None or not step > 0):
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
+
+
+def check_laws(start: State, events: Sequence[Event]) -> None:
+    """Refuse to open joints where a law counts on all of them being closed: its efforts would be wrong."""
+    laws = [repr(law) for law in traced_laws(start.mechanism) if law.counts_on_closures]
+    opened = dict.fromkeys(start.open_joints, "is open at the start")
+    for event in events:
+        for joint in event.then.open if isinstance(event.then, Switch) else ():
+            opened.setdefault(joint, f"is opened by the event {event.name!r}")
+    if laws and opened:
+        joint, how = next(iter(opened.items()))
+        raise ModelError(
+            f"{' and '.join(laws)} count{'s' * (len(laws) == 1)} on all joints of {start.mechanism.name!r} being "
+            f"closed, but {joint!r} {how}: keep it closed, or control these coordinates with cc.PD(...), which knows "
+            "no equations"
+        )
 
 
 def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0) -> None:

@@ -245,6 +245,105 @@ def test_motors_on_the_same_freedom_share_its_effort():
     assert np.abs(strain @ u).max() < 1e-9 * np.abs(u).max()
 
 
+def torques_and_forces():
+    """A platform in the plane on two legs with motors and two with cylinders: four efforts for three freedoms."""
+    m = cc.Mechanism("2-RRR-2-RPR", gravity=(0, -9.81, 0))
+    platform = m.body("platform", cc.rigid(mass=5.0, inertia=(0.03, 0.03, 0.06)))
+    for k in range(4):
+        polar = np.pi / 4 + k * np.pi / 2
+        out, turn = np.array([np.cos(polar), np.sin(polar), 0.0]), polar + 2.0
+        foot, wrist = m.ground.at(*(0.7 * out)), platform.at(*(0.15 * out))
+        if k % 2:
+            upper, lower = m.body(f"upper{k}", cc.rod(0.4, mass=2.0)), m.body(f"lower{k}", cc.rod(0.5, mass=1.5))
+            m.revolute(f"motor{k}", foot, upper, guess=turn)
+            m.revolute(f"elbow{k}", upper.tip, lower, guess=1.5)
+            m.revolute(f"wrist{k}", lower.tip, wrist, guess=-turn - 1.5)
+        else:
+            tube, rod = m.body(f"tube{k}", cc.rod(0.3, mass=1.0)), m.body(f"rod{k}", cc.rod(0.3, mass=0.5))
+            m.revolute(f"foot{k}", foot, tube, guess=polar + np.pi)
+            m.prismatic(f"cylinder{k}", tube, rod, axis=(1, 0, 0), guess=0.25)
+            m.revolute(f"wrist{k}", rod.tip, wrist, guess=-polar - np.pi)
+    return m
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"weights": {"motor1": 5.0, "cylinder2": 0.3}},
+        {"preload": {"motor1": 4.0, "cylinder0": -20.0}},
+        {"weights": {"motor3": 0.1}, "preload": {"cylinder2": 30.0}},
+    ],
+)
+@pytest.mark.parametrize("length", [0.5, 0.9])
+def test_efforts_at_rest_are_those_that_hold_the_pose(options, length):
+    """Torques and forces compare as in inverse dynamics, by the size of the mechanism as it is now."""
+    m = torques_and_forces()
+    labels = ["cylinder0", "motor1", "cylinder2", "motor3"]
+    before = m.assemble()
+    m.control(ComputedTorque({x: before[x] for x in labels}, KP, KD, **options))
+    m.parameters["lower1.length"] = length
+    state = m.assemble()
+    held = cc.holding_efforts(m, state, actuators=labels, **options)
+    # the poses differ where the length does: corrections by the gains are none of the holding efforts
+    parameters = {f"control.{gain}": 0.0 for gain in ("kp", "kd")}
+    f = derive(m).function("efforts", {"u": efforts(m, labels)})
+    u = np.array(f(TIME, state.q, np.zeros_like(state.v), parameter_vector(m, parameters))).ravel()
+    assert u == pytest.approx(held.tau[0], rel=1e-9, abs=1e-9 * np.abs(held.tau).max())
+
+
+# ---- behind springs --------------------------------------------------------------------------------------------------
+
+
+def behind_a_spring(k, d, J, label, drawn):
+    motor = cc.DCMotor(resistance=0.3, torque_constant=0.05, gear=10, rotor_inertia=J / 100, drive="torque")
+    drawn.control(ComputedTorque({label: 0.4}, KP, KD), actuator=cc.SeriesElastic(motor, stiffness=k, damping=d))
+    return drawn
+
+
+def free_rod():
+    m = cc.Mechanism("rod", gravity=(0, 0, 0))
+    m.revolute("hinge", m.ground, m.body("arm", cc.rod(length=1.0, mass=3.0)))
+    return m
+
+
+def test_a_series_spring_is_no_load():
+    """The efforts are those of the joint with the rotor on it, whatever the spring does."""
+    m, rigid = behind_a_spring(1e3, 5.0, 0.3, "O", open_four_bar()), open_four_bar()
+    rigid.rotor("O", 0.003, ratio=10.0)
+    rigid.control(ComputedTorque({"O": 0.4}, KP, KD))
+    state, v = moving_state(rigid, seed=6)
+    expected = numbers(rigid, [efforts(rigid, "O")], state.q, v)[0]
+    whole = m.assemble(state.coordinates | {"O.control.angle": 2.0}, velocity={"O": v[0], "O.control.angle": -3.0})
+    assert numbers(m, [efforts(m, "O")], whole.q, whole.v)[0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_spring_that_the_law_does_not_act_through_is_a_load():
+    """The law drives the joint itself, and another motor pulls at a spring."""
+    m = open_four_bar()
+    motor = cc.ForceLimit(-50.0, 50.0)
+    m.actuator("O", cc.SeriesElastic(motor, stiffness=70.0, inertia=0.2), command=1.0, name="other")
+    m.control(ComputedTorque({"O": 1.5}, KP, KD))
+    found = []
+    for angle in (1.5, 1.7):
+        state = m.assemble({"O": 1.5, "other.angle": angle})
+        found += numbers(m, [efforts(m, "O")], state.q, np.zeros_like(state.v))
+    assert found[1] - found[0] == pytest.approx([-70.0 * 0.2], rel=1e-10)
+
+
+@pytest.mark.parametrize(("d", "stable"), [(2.0, False), (4.0, True)])
+def test_poles_behind_a_spring(d, stable):
+    """Those of the fourth-order equation; stable if the damper is more than kd times the reduced inertia."""
+    k, m_arm, J = 1e4, 1.0, 0.3
+    mu = m_arm * J / (m_arm + J)
+    m = behind_a_spring(k, d, J, "hinge", free_rod())
+    rest = m.equilibrium(guess={"hinge": 0.4, "hinge.control.angle": 0.4})
+    poles = np.sort_complex(m.linearise(rest).eigenvalues)
+    expected = np.sort_complex(np.roots([mu, d, k + KD * d, KD * k + KP * d, KP * k]))
+    assert np.abs(poles - expected).max() < 1e-6 * np.abs(expected).max()
+    assert (poles.real.max() < 0) == stable == (d > mu * KD)
+
+
 def test_a_drawing_that_changes_afterwards_is_watched():
     """The freedoms were counted before the drive was drawn: the law trusts no count any more, and is right."""
     m = cc.library.five_bar()

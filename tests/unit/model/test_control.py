@@ -112,6 +112,13 @@ def test_gains_that_are_parameters_already():
     assert "control.kp" not in m.parameters and not any("kd" in name for name in m.parameters)  # zero is structure
 
 
+def test_a_formula_for_a_gain_is_not_negative_either():
+    m = hinge_and_table()
+    stiffness = m.parameter("stiffness", 30.0)
+    with pytest.raises(cc.ModelError, match=r"control\.kp is -60, but must be at least 0"):
+        m.control(PD({"hinge": 1.0}, kp=-2 * stiffness, kd=0.0))
+
+
 @pytest.mark.parametrize(("limit", "expected"), [(4.0, -4.0), ({"hinge": 6.0}, -6.0), ({}, -20.0), (0.0, 0.0)])
 def test_limits(limit, expected):
     m = hinge_and_table()
@@ -183,6 +190,17 @@ WRONG = {
         hinge_and_table,
         lambda: PD({"hinge": 1.0}, {"hinge": 1.0, "slide.x": 2.0}, 0.0),
         "kp of 'slide.x', which it does not drive",
+    ),
+    "a gain too few": (
+        hinge_and_table,
+        lambda: PD({"hinge": 1.0, "slide.x": 1.0, "slide.y": 1.0}, {"hinge": 1.0}, 0.0),
+        "kp of 'slide.x', 'slide.y' is missing: give one number for all coordinates",
+    ),
+    "a negative gain": (hinge_and_table, lambda: PD({"hinge": 1.0}, -5.0, 0.0), "control.kp is -5, but must be at"),
+    "a negative damping": (
+        hinge_and_table,
+        lambda: PD({"hinge": 1.0}, 5.0, {"hinge": -0.1}),
+        "hinge.control.kd is -0.1, but must be at least 0",
     ),
     "a gain of time": (hinge_and_table, lambda: PD({"hinge": 1.0}, cc.t, 0.0), "may depend on parameters only"),
     "a negative limit": (hinge_and_table, lambda: PD({"hinge": 1.0}, 1.0, 0.0, limit=-1.0), "must be at least 0"),

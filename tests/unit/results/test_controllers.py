@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.derive.equations import derive
 from closedchain.model.control import traced_laws
 from closedchain.results import controllers
 from closedchain.results.controllers import ComputedTorque
@@ -58,11 +59,30 @@ def test_without_kd_errors_are_critically_damped():
     assert np.sort(poles.real) == pytest.approx([-5.0, -5.0], abs=1e-5)
 
 
+def test_gains_that_become_negative_later():
+    """They are the user's to choose: errors grow, without damping, but nothing breaks."""
+    m = controlled(cc.library.pendulum(), {"hinge": 0.3})
+    run = cc.simulate(m, m.assemble(hinge=0.31), until=0.2, rtol=1e-9, parameters={"control.kp": -400.0})
+    assert run["hinge"].values - 0.3 == pytest.approx(0.01 * np.cosh(20 * run.t), abs=1e-7)
+
+
 def test_what_moves_is_found():
     five = {"left motor": 2.2, "right motor": 0.9}
     assert mobility_of(controlled(cc.library.five_bar(), five)) == (2, 2)
     assert mobility_of(controlled(cc.library.double_pendulum(), {"elbow": 0.2})) == (2, 1)
     assert mobility_of(controlled(cc.library.four_bar(), {"O": 1.5, "C": 1.2313})) == (1, 1)
+
+
+def test_shafts_behind_springs_change_nothing():
+    """What was counted before they were drawn still holds, so that nothing need be watched."""
+    m, rigid = cc.library.five_bar(), cc.library.five_bar()
+    references = {"left motor": 2.2, "right motor": 0.9}
+    controlled(rigid, references)
+    motor = cc.ForceLimit(-50.0, 50.0)
+    m.control(ComputedTorque(references, kp=100.0), actuator=cc.SeriesElastic(motor, stiffness=1e4, inertia=0.1))
+    assert mobility_of(m) == mobility_of(rigid) == (2, 2)
+    law = law_of(m)
+    assert law._independent(derive(m)) and law._exact(derive(m))
 
 
 def test_references_out_of_reach_are_no_obstacle():
@@ -101,6 +121,8 @@ WRONG = {
     "one weight": ({"weights": 5.0}, "weights takes numbers by coordinate"),
     "another coordinate": ({"preload": {"A": 1.0}}, "preload of 'A', which it does not drive"),
     "negative damping": ({"kd": -1.0}, "kd is -1, but must be at least 0"),
+    "a gain for nothing": ({"kd": {}}, "kd of 'O' is missing"),
+    "no weight at all": ({"weights": {"O": 0.0}}, "weights must be positive numbers"),
 }
 
 
@@ -112,3 +134,41 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(name):
     with pytest.raises(cc.ModelError, match=sentence):
         controlled(m, {"O": 1.5}, **options)
     assert (dict(m.parameters), dict(m.motors)) == before
+
+
+# ---- open joints -----------------------------------------------------------------------------------------------------
+
+
+def cut_four_bar():
+    m = cc.Mechanism("four-bar", gravity=(0, -9.8, 0))
+    crank, coupler, rocker = (m.body(name, cc.rod(x, mass=1.0)) for name, x in (("a", 1.0), ("b", 4.0), ("c", 2.5)))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, coupler, guess=-1.2)
+    m.revolute("C", m.ground.at(3, 0, 0), rocker, guess=1.3)
+    m.revolute("B", coupler.tip, rocker.tip, cut=True)
+    m.start = {"O": 1.5}
+    return m
+
+
+REFUSED = "computed torque of O, C counts on all joints of 'four-bar' being closed, but 'B' is open"
+
+
+def test_a_joint_that_is_open_is_refused():
+    m = controlled(cut_four_bar(), {"O": 1.5, "C": 1.2})
+    with pytest.raises(cc.ModelError, match=f"{REFUSED} at the start: keep it closed, or .* cc.PD"):
+        cc.simulate(m, m.assemble({"O": 1.5, "C": 1.2}, open_joints=("B",)), until=0.1)
+
+
+def test_a_joint_that_would_open_is_refused():
+    m = controlled(cut_four_bar(), {"O": 1.5, "C": 1.2})
+    event = cc.Event("lets go", cc.t - 0.05, then=cc.Switch(open="B"))
+    for events in ([event], event):
+        with pytest.raises(cc.ModelError, match=f"{REFUSED}ed by the event 'lets go': keep it closed"):
+            cc.simulate(m, until=0.1, events=events)
+
+
+def test_other_laws_may_open_joints():
+    m = cut_four_bar()
+    m.control(cc.PD({"O": 1.5}, kp=10.0, kd=1.0))
+    run = cc.simulate(m, until=0.1, events=[cc.Event("lets go", cc.t - 0.05, then=cc.Switch(open="B"))])
+    assert run.t[-1] == 0.1 and abs(run.energy_error).max() < 1e-6
