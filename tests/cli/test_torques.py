@@ -75,7 +75,7 @@ def test_the_tables_tell_the_same(cli):
 
 def test_static_is_holding(cli):
     told = torques(cli, "gough-stewart", "--static", "--reactions", "all", "--out", "held/")
-    assert told["wrote"] == [str(Path("held") / f"gough-stewart-torques{ending}") for ending in (".nc", ".csv")]
+    assert told["wrote"] == [str(Path("held") / f"gough-stewart-torques{ending}") for ending in (".nc", ".csv", ".png")]
     m = cc.library.gough_stewart()
     held = cc.holding_efforts(m)
     efforts = {name: x["value"] for name, x in told["efforts"].items()}
@@ -245,16 +245,26 @@ def test_tables(cli, file):
     assert torques(cli, "five-bar", *one, "--samples", "5")["sizing"][1]["top_speed"] < 1e-12
 
 
+def test_units_in_tables(cli, file):
+    file("t [ms],left motor [deg],right motor [rad]\n0,126,0.94\n500,130,0.9\n1000,126,0.94\n", "joints.csv")
+    told = torques(cli, "five-bar", "--path", "table:joints.csv", "--samples", "5")
+    assert told["end"] == 1.0 and 0 < told["sizing"][0]["top_speed"] < 1.0
+    file("t,O [inch]\n0,1\n1,2\n", "wrong.csv")
+    answer = cli("torques", "four-bar", "--path", "table:wrong.csv")
+    assert answer.code == 2
+    assert "wrong.csv: the column 'O' is in 'inch', but the units known for it are m, mm, cm, rad, deg" in answer.err
+
+
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
 def test_files(cli):
-    arguments = ("rrr3", "--path", "rose:0.05", "--period", "2", "--samples", "5", "--reactions", "wrist1")
+    arguments = ("rrr3", "--path", "rose:0.05", "--period", "2", "--samples", "21", "--reactions", "wrist1")
     told = torques(cli, *arguments, "--out", "all/", "--out", "one.csv")
     names = [f"rrr3-torques{ending}" for ending in (".nc", ".csv", ".png", "-envelope.png")]
     assert told["wrote"] == [*(str(Path("all") / name) for name in names), "one.csv"]
     table = pandas.read_csv("one.csv", index_col="time")
-    need = cc.inverse_dynamics(cc.library.rrr3(), {"platform": rose()}, samples=5)
+    need = cc.inverse_dynamics(cc.library.rrr3(), {"platform": rose()}, samples=21)
     assert table["base1"].values == pytest.approx(need["base1"].values, abs=1e-9)
     assert table["base1 power"].values == pytest.approx(table["base1"] * table["base1 speed"])
     assert table["wrist1 fx"].values == pytest.approx(need.reaction("wrist1")["force"][:, 0].values, abs=1e-9)
@@ -283,12 +293,44 @@ def test_a_path_out_of_the_workspace_keeps_what_it_has(cli):
     assert "leaves the workspace" in told["error"] and told["complete"] is False and told["samples"] == len(table)
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [("five-bar", "circle:0.02", "--plane", "zx"), ("rrr3", "move:0,0,0.1"), ("five-bar", "move:0,0,0.05")],
+    ids=" ".join,
+)
+def test_what_cannot_be_followed_is_told_with_what_can_be_typed(cli, typed):
+    name, path, *more = typed
+    answer = cli("torques", name, "--path", path, *more)
+    assert (answer.code, answer.out) == (1, "")
+    assert "freedoms. Type 0 for what lies across its plane, choose another --plane" in answer.err
+    assert "None" not in answer.err
+
+
+def test_a_path_through_singular_actuators(cli):
+    arguments = ("rrr3", "--path", "rose:0.5", "--period", "2")
+    told = torques(cli, *arguments, code=1)
+    assert "('closedchain modes' shows them, --mode takes one)" in told["error"]
+    assert told["path_conditioning"]["least"] < 0.1 and told["path_conditioning"]["time"] == told["end"] > 0
+    assert any("actuators of 'rrr3'" in sentence for sentence in told["complaints"])
+    answer = cli("torques", *arguments)
+    assert answer.err.startswith("warning: ") and "RunWarning" not in answer.err
+
+
+def test_few_samples_are_told(cli):
+    answer = cli("torques", "rrr3", "--path", "rose:0.05", "--period", "2", "--samples", "5")
+    assert answer.code == 0
+    assert re.fullmatch(r"note: 5 samples hardly show this motion: .* Take more \(--samples\), or .*\n", answer.err)
+
+
 def test_limits_of_joints_are_warnings(cli, file):
     arguments = (file(ARM), "--path", "hinge=move:0.8", "--law", "uniform", "--actuators", "hinge", "--samples", "81")
     answer = cli("torques", *arguments)
     assert answer.code == 3
-    assert answer.err == ("warning: 'hinge' is beyond its limit 0.5 rad from t = 0.625 to 1 s; at most it is 0.8 rad\n")
+    *notes, warning = answer.err.splitlines()
+    assert warning == "warning: 'hinge' is beyond its limit 0.5 rad from t = 0.625 to 1 s; at most it is 0.8 rad"
     told = torques(cli, *arguments, code=3)
+    assert notes == [f"note: {x}" for x in told["notes"]]
+    assert notes[0].startswith("note: the path begins at t = 0 s with a velocity")  # with the uniform law
     assert told["violations"][0]["begin"] == pytest.approx(0.625) and "error" not in told
 
 
@@ -347,6 +389,11 @@ F = ["four-bar", "--path", "O=move:1"]
         (["rrr3", "--path", "turn:0,0,0"], "a turn needs an angle"),
         (["rrr3", "--path", "table:none.csv"], "there is no file 'none.csv'"),
         (["rrr3", "--path", "table"], "write 'table:FILE.csv'"),
+        (
+            ["rrr3", "--path", "points:0,0,0;0.05,0,0"],
+            "--path points:0,0,0;0.05,0,0: place 1 is the start itself: leave it out, as --duration is shared out",
+        ),
+        (["four-bar", "--path", "O=spline:1;2;2"], "place 3 is the same as place 2: leave it out, as --duration"),
         (["rrr3", "--path", "ground=move:1,0,0"], "the ground does not move"),
         ([*R, "--path", "move:0,0,0"], "'platform.origin' has two paths, rose:0.05 and move:0,0,0; only a turn can be"),
         (["gough-stewart", "--path", "pose.x=move:1"], "give one to the frame that it moves: --path 'platform=...'"),
@@ -364,7 +411,6 @@ F = ["four-bar", "--path", "O=move:1"]
         ([*R, "--free-orientation"], "the path leaves 1 motion of 'rrr3' open"),
         ([*R, "--static"], "--static holds the mechanism at its start (see --hold): leave out --path rose:0.05"),
         (["rrr3", "--static", "--until", "1"], "leave out --until"),
-        (["rrr3", "--static", "--out", "a.png"], "--static is a single instant, and there is nothing to draw"),
         (["rrr3", "--static", "--period", "1"], "--period changes nothing here"),
         (
             ["pendulum", "--static"],
@@ -373,7 +419,8 @@ F = ["four-bar", "--path", "O=move:1"]
         ([*R, "--actuators", "base1,bsae2"], "no joint or coordinate is named 'bsae2'; did you mean 'base2'"),
         ([*R, "--method", "deno"], "there is no method 'deno'; did you mean 'denoc'?"),
         ([*R, "--preload", "bse1=1"], "--preload: no actuator is named 'bse1'; did you mean 'base1'"),
-        ([*R, "--preload", "base1=1", "--samples", "2"], "--preload changes nothing here"),
+        ([*R, "--preload", "base1=1", "--samples", "21"], "--preload: 3 actuators and 3 freedoms leave no room"),
+        ([*R, "--weight", "base1=2", "--samples", "21"], "--weight changes nothing here"),
         ([*R, "--weight", "base1=0"], "--weight base1=0: a weight is positive"),
         (["four-bar", "--static", "--actuators", "O,C", "--check"], "--check: 1 of 2 actuators are more than needed"),
         ([*R, "--reactions", "wrst1"], "--reactions: 'rrr3' has no joint 'wrst1'; did you mean 'wrist1'"),
@@ -415,7 +462,7 @@ def test_the_guide_has_a_command_for_each_mechanism():
 
 @pytest.mark.parametrize("command", TABLE)
 def test_command_of_the_guide(cli, command):
-    answer = cli(*shlex.split(command), "--samples", "5")
+    answer = cli(*shlex.split(command), "--samples", "41")
     assert (answer.code, answer.err) == (0, "")
     assert "nan" not in answer.out
 

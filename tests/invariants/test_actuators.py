@@ -312,6 +312,47 @@ def test_a_stiff_spring_tends_to_none():
     assert np.log10(np.divide(errors[:-1], errors[1:])) == pytest.approx(1.0, abs=0.1)
 
 
+STRONG = replace(MOTOR, max_voltage=None, max_current=None, drive="torque")
+SWING = cc.paths.line(np.pi / 2, 3.0, duration=1.0)
+
+
+@pytest.mark.parametrize("cut", [None, "O"])
+@pytest.mark.parametrize("damping", [0.0, 5.0])
+def test_torques_behind_a_spring_return_the_path(damping, cut):
+    """Inverse dynamics finds how far the spring is deflected; its torque, fed to a run, brings the path about."""
+    model = SeriesElastic(STRONG, stiffness=500.0, damping=damping)
+    need = cc.inverse_dynamics(four_bar(model, 0.0, cut), {"O": SWING}, actuators=["O.motor.angle"])
+    motion = need.motion
+    driven = four_bar(model, need.signal("O.motor.angle"), cut)
+    run = cc.simulate(driven, cc.State(driven, motion.q[0], motion.v[0]), until=1.0, rtol=1e-10, t_eval=motion.t)
+    assert float(np.abs(motion["O.motor.angle"] - motion["O"]).max()) > 0.04  # rad: the spring is not stiff
+    for name in (*"OABC", "O.motor.angle"):
+        # rates of loads by splines through 201 samples; measured 2e-9
+        np.testing.assert_allclose(run[name], motion[name], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-3])
+def test_behind_a_stiffer_spring_the_torque_tends_to_that_of_the_motor_alone(damping):
+    """Without damping the rotor J behind the gear r feels J r^2 L'' / k more, where L is the load: 1 / k exactly."""
+    model = replace(STRONG, viscous=0.0, coulomb=0.0)
+    rigid = cc.inverse_dynamics(four_bar(model, 0.0), {"O": SWING})
+    errors = []
+    for k in (1e3, 1e4, 1e5):
+        m = four_bar(SeriesElastic(model, stiffness=k, damping=damping * k), 0.0)
+        need = cc.inverse_dynamics(m, {"O": SWING}, actuators=["O.motor.angle"])
+        errors.append(float(np.abs(need.tau - rigid.tau).max()))
+    # the second rate of the load by splines: errors of 1e-6 of the smallest difference
+    assert np.log10(np.divide(errors[:-1], errors[1:])) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_spring_that_holds_a_pose():
+    m = four_bar(SeriesElastic(STRONG, stiffness=500.0), 0.0)
+    held, alone = cc.holding_efforts(m), cc.holding_efforts(four_bar(), actuators=["O"])
+    np.testing.assert_allclose(held["O.motor.angle"], alone["O"], rtol=1e-12)
+    deflection = held.motion["O.motor.angle"] - held.motion["O"]
+    np.testing.assert_allclose(500.0 * deflection, alone["O"], rtol=1e-12)
+
+
 def boom(model, command, cut=None):
     """The boom of an excavator: a hinge on the ground, and a cylinder that lifts it."""
     m = cc.Mechanism("boom", gravity=(0, -9.81, 0))

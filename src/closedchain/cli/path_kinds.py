@@ -130,13 +130,13 @@ def _move(place: Place, rows: Rows, plan: Plan) -> Path:
 def _points(place: Place, rows: Rows, plan: Plan) -> Path:
     from closedchain.model import paths
 
-    return paths.points([_said(place), *(_said(_moved(place, row)) for row in rows)], **plan.once())
+    return paths.points(_stations(place, rows), **plan.once())
 
 
 def _spline(place: Place, rows: Rows, plan: Plan) -> Path:
     from closedchain.model import paths
 
-    return paths.spline([_said(place), *(_said(_moved(place, row)) for row in rows)], **plan.once())
+    return paths.spline(_stations(place, rows), **plan.once())
 
 
 def _sine(place: Place, rows: Rows, plan: Plan) -> Path:
@@ -206,6 +206,19 @@ ALSO_CALLED = {"line": "move", "rest": "hold"}  # in Python
 
 def _moved(place: Place, by: Sequence[float]) -> Place:
     return tuple(x + d for x, d in zip(place, by, strict=True))
+
+
+def _stations(place: Place, rows: Rows) -> list[Any]:
+    """The start, and all places after it."""
+    before = [0.0] * len(place)
+    for k, row in enumerate(rows, start=1):
+        if row == before:
+            where = "the start itself" if k == 1 else f"the same as place {k - 1}"
+            raise ModelError(
+                f"place {k} is {where}: leave it out, as --duration is shared out by distance and leaves no time for it"
+            )
+        before = row
+    return [_said(place), *(_said(_moved(place, row)) for row in rows)]
 
 
 def _said(place: Place) -> Any:

@@ -194,10 +194,12 @@ def _read_table(spec: Spec, m: Mechanism) -> list[Followed]:
         raise WrongUsage(f"{spec.option}: write 'table:FILE.csv'")
     if not os.path.isfile(file):
         raise WrongUsage(f"{spec.option}: there is no file '{spec.arguments}'")
+    columns: dict[str, Path] = {}
     try:
         columns = paths.joint_table(file)
-    except ModelError:  # without names it is a frame's
-        columns = {}
+    except ModelError as error:  # without names it is a frame's
+        if not spec.target and m.output is None:
+            raise WrongUsage(f"{spec.option}: {error}") from error
     labels = {x for joint in m.joints.values() for x in joint.labels()}
     if not spec.target and columns and set(columns) <= labels:
         return [Followed(name, name, path, spec.said) for name, path in columns.items()]
@@ -299,11 +301,9 @@ def _stay(place: Place) -> Path:
 
 def pose(m: Mechanism, state: State, frame: Any) -> tuple[Place, Any]:
     """Position and rotation of a frame in the world."""
-    import numpy as np
+    from dataclasses import replace
 
-    from closedchain.derive.equations import derive
     from closedchain.results.motion import Motion
 
-    still = np.zeros((1, len(state.v)))
-    at = Motion(derive(m), np.array([state.t]), state.q[None], still, still, state.parameters).frame(frame)
+    at = Motion.instant(replace(state, v=0 * state.v, a=None)).frame(frame)
     return tuple(at["position"].values[0].tolist()), at["rotation"].values[0].tolist()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ from closedchain.cli import output, path_kinds, paths, save, source, values
 from closedchain.cli.compare import as_typed, names
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
 from closedchain.cli.progress import Progress
-from closedchain.errors import AssemblyError, RunWarning
+from closedchain.errors import AssemblyError, ModelError, RunWarning
 
 if TYPE_CHECKING:
     import xarray
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from closedchain.results.motion import Motion
 
 ENVELOPE = "-envelope.png"
+TOO_MUCH = "more is prescribed than"
 
 
 def torques(
@@ -156,13 +158,17 @@ def torques(
             clock = time.perf_counter()
             start = _start(found, values.pose("--hold", holds or []))
             followed = paths.build(wanted, m, start, plan, free_orientation) if wanted else []
-            motion, error = (start, None) if static else _follow(m, followed, until, samples, start, mode)
+            with _heard() as of_motion:
+                motion, error = (start, None) if static else _follow(m, followed, until, samples, start, mode)
             moved = time.perf_counter()
-            need = _need(m, motion, options)
+            with _heard() as of_efforts:
+                need = _need(m, motion, options)
             _check_redundancy(need, options, check)
             carried = {joint: need.reaction(joint) for joint in joints}
             differences = _differences(m, motion, need, options) if check else {}
         told = efforts_report.summary(need, followed, carried, differences)
+        told["complaints"] += of_efforts
+        told["notes"] = [sentence for sentence in of_motion if sentence not in told["complaints"]]
         told["seconds"] = {"motion": moved - clock, "efforts": time.perf_counter() - moved}
         told["complete"] = error is None
         written, troubles = _write(need, carried, files)
@@ -180,6 +186,8 @@ def torques(
     if carried:
         output.show(efforts_report.reactions_table(told))
     output.show(*(f"wrote {path}" for path in written))
+    for note in told["notes"]:
+        output.say("note", note)
     for complaint in told["complaints"]:
         output.say("warning", complaint)
     for sentence in errors:
@@ -264,12 +272,8 @@ def _joints(m: Mechanism, typed: str | None) -> list[str]:
 
 
 def _files(m: Mechanism, outs: list[str], static: bool) -> list[Path]:
-    """Files to write; of a single instant there is no picture."""
-    for out in outs:
-        if static and out.endswith(".png"):
-            raise WrongUsage(f"--out {out}: --static is a single instant, and there is nothing to draw; write a .csv")
-    files = save.targets(outs, f"{save.file_name(m.name)}-torques", also=(ENVELOPE,))
-    return [path for path in files if not static or path.suffix != ".png"]
+    """Files to write; at rest there is no speed to draw efforts against."""
+    return save.targets(outs, f"{save.file_name(m.name)}-torques", also=() if static else (ENVELOPE,))
 
 
 def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
@@ -290,19 +294,38 @@ def _follow(
     mode: str | None,
 ) -> tuple[Motion, str | None]:
     """The motion, as far as it goes, and why it goes no further."""
-    from closedchain.results.motion import follow
+    from closedchain.results.follow import follow
 
     of_start: dict[str, Any] = {"parameters": start.parameters, "open_joints": start.open_joints}
     where = of_start | ({"guess": start} if mode is None else {"mode": mode})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RunWarning)  # limits that are violated are told with the motion
-        try:
-            return as_typed(lambda: follow(m, paths.along(followed) or None, until, samples=samples, **where)), None
-        except AssemblyError as error:
-            motion = getattr(error, "motion", None)
-            if motion is None or len(motion.t) < 2:
-                raise
-            return motion, str(error)
+    try:
+        return as_typed(lambda: follow(m, paths.along(followed) or None, until, samples=samples, **where)), None
+    except AssemblyError as error:
+        motion = getattr(error, "motion", None)
+        if motion is None or len(motion.t) < 2:
+            raise AssemblyError(_advised(str(error))) from error
+        return motion, _advised(str(error))
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[list[str]]:
+    """The sentences of warnings about a run, in a list, when it is over."""
+    heard: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        yield heard
+    heard += [str(w.message).replace("samples=...", "--samples") for w in caught if w.category is RunWarning]
+
+
+def _advised(error: str) -> str:
+    """The same with what can be typed: in Python there are other ways out."""
+    said, too_much, _ = error.partition(TOO_MUCH)
+    if too_much:
+        return (
+            f"{said}{too_much} the mechanism has freedoms. Type 0 for what lies across its plane, choose another "
+            "--plane, or leave out a turn that it cannot make"
+        )
+    return error.replace("cc.assembly_modes shows them", "'closedchain modes' shows them, --mode takes one")
 
 
 def _need(m: Mechanism, motion: Motion | State, options: dict[str, Any]) -> Efforts:
@@ -310,19 +333,22 @@ def _need(m: Mechanism, motion: Motion | State, options: dict[str, Any]) -> Effo
     from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
     from closedchain.results.motion import Motion
 
-    if isinstance(motion, Motion):
-        return inverse_dynamics(m, motion, **options)
-    return holding_efforts(m, motion, **options)
+    try:
+        if isinstance(motion, Motion):
+            return inverse_dynamics(m, motion, **options)
+        return holding_efforts(m, motion, **options)
+    except ModelError as error:
+        if str(error).startswith("preload:"):
+            raise WrongUsage(f"--{error}") from error
+        raise
 
 
 def _check_redundancy(need: Efforts, options: dict[str, Any], check: bool) -> None:
     """Refuse options that have nothing to choose, or too much."""
-    for option, key in (("--preload", "preload"), ("--weight", "weights")):
-        if options[key] and not need.redundancy:
-            raise WrongUsage(
-                f"{option} changes nothing here: it chooses among efforts where there are more actuators than are "
-                "needed"
-            )
+    if options["weights"] and not need.redundancy:
+        raise WrongUsage(
+            "--weight changes nothing here: it chooses among efforts where there are more actuators than are needed"
+        )
     if check and need.redundancy:
         raise WrongUsage(
             f"--check: {need.redundancy} of {len(need.actuators)} actuators are more than needed, and only the "
@@ -337,7 +363,9 @@ def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: d
     from closedchain.results.inverse_dynamics import METHODS
 
     size = max(float(np.abs(need.tau).max()), 1e-300)
-    others = {name: _need(m, motion, options | {"method": name}) for name in METHODS if name != need.method}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunWarning)  # of the same motion
+        others = {name: _need(m, motion, options | {"method": name}) for name in METHODS if name != need.method}
     return {name: float(np.abs(other.tau - need.tau).max()) / size for name, other in others.items()}
 
 

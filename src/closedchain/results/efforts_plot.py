@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +10,15 @@ import numpy as np
 from closedchain.results.sizing import drawn, mean, own_load
 
 STYLES = ("-", "--", ":")  # after ten actuators colours begin again
+LEAST_WIDTH = 5.0  # in, for the title
+ROUND = (1, 2, 5, 10)  # ticks
 
 if TYPE_CHECKING:
     from closedchain.results.efforts import Efforts
 
 
 def plot(need: Efforts, path: Any = None) -> Any:
-    """Efforts, speeds and powers of all actuators over time: a panel for each unit.
+    """Efforts, speeds and powers of all actuators over time: a panel for each unit; of one instant, efforts as bars.
 
     Returns
     -------
@@ -25,6 +27,8 @@ def plot(need: Efforts, path: Any = None) -> Any:
     from matplotlib.figure import Figure
 
     kinds = list(dict.fromkeys(need.units.values()))
+    if len(need.t) == 1:
+        return _saved(_bars(need, kinds), path)
     panels = [("effort", unit) for unit in kinds] + [("speed", unit) for unit in kinds] + [("power", "W")]
     height = max(1.0 + 2.1 * len(panels), 0.6 + 0.2 * len(need.actuators))
     figure = Figure(figsize=(8, height), layout="constrained")
@@ -46,6 +50,27 @@ def plot(need: Efforts, path: Any = None) -> Any:
     return _saved(figure, path)
 
 
+def _bars(need: Efforts, kinds: Sequence[str]) -> Any:
+    """The efforts of a single instant."""
+    from matplotlib.figure import Figure
+
+    groups = [[k for k, name in enumerate(need.actuators) if need.units[name] == unit] for unit in kinds]
+    sizes = [len(group) for group in groups]
+    figure = Figure(figsize=(8, 0.8 + 0.7 * len(kinds) + 0.3 * sum(sizes)), layout="constrained")
+    axes = figure.subplots(len(kinds), 1, squeeze=False, height_ratios=sizes)[:, 0]
+    for ax, unit, group in zip(axes, kinds, groups, strict=True):
+        efforts = need.tau[0, group]
+        bars = ax.barh([need.actuators[k] for k in group], efforts, color=[f"C{k % 10}" for k in group])
+        ax.bar_label(bars, [f"{x:.4g}" for x in efforts], padding=3, fontsize="small")
+        ax.axvline(0.0, color="k", lw=0.8)
+        ax.margins(x=0.15)  # for the numbers
+        ax.invert_yaxis()
+        ax.set_xlabel(f"effort [{unit}]")
+        ax.grid(axis="x", alpha=0.3)
+    figure.suptitle(f"{need.mechanism.name}: efforts at t = {need.t[0]:g} s", fontsize="medium")
+    return figure
+
+
 def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
     """Effort against speed of every actuator, with the efforts that its motor can give where a model is known.
 
@@ -54,12 +79,14 @@ def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
     matplotlib.figure.Figure
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     tried = models if isinstance(models, Mapping) else dict.fromkeys(need.actuators, models) if models else {}
     count = len(need.actuators)
     columns = min(3, count)
     rows = -(-count // columns)
-    figure = Figure(figsize=(3.4 * columns, 0.6 + 2.8 * rows), layout="constrained")
+    figure = Figure(figsize=(max(3.4 * columns, LEAST_WIDTH), 0.9 + 2.8 * rows), layout="constrained")
+    known_motor = False
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
     for k, (ax, name) in enumerate(zip(axes, need.actuators, strict=False)):
         turning = need.units[name] == "N m"
@@ -70,10 +97,11 @@ def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
         if model is None and name in tried:
             model = tried[name]
             effort = effort + own_load(model, speed, need.acceleration[:, k])
-        ax.plot(speed, effort, color=f"C{k}", zorder=3)
+        ax.plot(speed, effort, color=f"C{k}", zorder=3, marker="o" if len(speed) == 1 else None)
         rms = float(np.sqrt(mean(need.t, effort**2)))
         ax.axhspan(-rms, rms, color=f"C{k}", alpha=0.1, lw=0)
         if model is not None:
+            known_motor = True
             wide = 1.3 * max(float(np.abs(speed).max()), 1e-9)
             at = np.linspace(-wide, wide, 201)
             low, high = model.envelope(at)
@@ -83,12 +111,13 @@ def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
         ax.set_title(name, fontsize="small")
         ax.set_xlabel("speed [rad/s]" if turning else "speed [m/s]")
         ax.set_ylabel("torque [N m]" if turning else "force [N]")
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=ROUND))
+        ax.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=ROUND))
         ax.grid(alpha=0.3)
     for ax in axes[count:]:
         ax.set_visible(False)
-    figure.suptitle(
-        f"{need.mechanism.name}: effort against speed (band: rms; dashed: what the motor can give)", fontsize="medium"
-    )
+    legend = "band: rms" + ("; dashed: what the motor can give" if known_motor else "")
+    figure.suptitle(f"{need.mechanism.name}: effort against speed\n({legend})", fontsize="medium")
     return _saved(figure, path)
 
 

@@ -1,5 +1,6 @@
 """Models of actuators by themselves: what they exert, need and cannot do, with numbers and arrays."""
 
+import math
 from dataclasses import fields, replace
 
 import numpy as np
@@ -28,6 +29,7 @@ HYDRAULIC = HydraulicCylinder(
     bore=0.08, rod=0.056, supply_pressure=20e6, tank_pressure=0.5e6, rated_flow=1e-3, drive="valve", max_speed=1.0
 )
 LIMIT = ForceLimit(-50.0, 80.0, max_speed=3.0)
+SPRING = SeriesElastic(LIMIT, stiffness=1.0, inertia=1.0)
 MODELS = {"motor": MOTOR, "screw": SCREW, "hydraulic": HYDRAULIC, "limit": LIMIT}
 
 # speeds of the joint within the rating, and commands far beyond the limits on both sides
@@ -264,7 +266,7 @@ def test_a_spring_leaves_the_questions_to_its_motor():
 
 
 def test_only_motors_and_cylinders_have_a_spring():
-    for wrong in (5.0, None, SeriesElastic(LIMIT, stiffness=1.0)):
+    for wrong in (5.0, None, SPRING):
         with pytest.raises(cc.ModelError, match="SeriesElastic takes a motor or cylinder such as DCMotor, not"):
             SeriesElastic(wrong, stiffness=1.0)
 
@@ -273,24 +275,78 @@ def test_only_motors_and_cylinders_have_a_spring():
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
+    ("model", "changes", "message"),
     [
-        (replace(MOTOR, resistance=-1.0), "DCMotor has resistance = -1, which must be positive"),
-        (replace(MOTOR, gear=0), "DCMotor has gear = 0, which must not be zero"),
-        (replace(MOTOR, torque_constant="strong"), r"DCMotor\.torque_constant must be a number.*'strong'"),
-        (replace(MOTOR, resistance=None), r"DCMotor\.resistance must be a number.*None"),
-        (replace(MOTOR, drive="volts"), "DCMotor has no drive 'volts'; did you mean 'voltage'"),
-        (replace(MOTOR, max_current=cc.t), "DCMotor depends on t, which has no value by itself: .*numbers"),
-        (replace(SCREW, lead=0.0), "ElectricCylinder has lead = 0"),
-        (replace(HYDRAULIC, rod=0.08), "HydraulicCylinder: rod = 0.08 m is not thinner than bore = 0.08 m"),
-        (replace(HYDRAULIC, tank_pressure=3e7), r"tank_pressure = 3e\+07 Pa is not below supply_pressure = 2e\+07"),
-        (replace(HYDRAULIC, underlap=0.0), "HydraulicCylinder has underlap = 0, which must be positive"),
-        (ForceLimit(5.0, 5.0), "ForceLimit: low = 5 is not below high = 5"),
+        (MOTOR, {"resistance": -1.0}, "model: DCMotor has resistance = -1, which must be positive"),
+        (MOTOR, {"gear": 0}, "DCMotor has gear = 0, which must not be zero"),
+        (MOTOR, {"torque_constant": "strong"}, r"DCMotor\.torque_constant must be a number.*'strong'"),
+        (MOTOR, {"resistance": None}, r"DCMotor\.resistance must be a number.*None"),
+        (MOTOR, {"drive": "volts"}, "DCMotor has no drive 'volts'; did you mean 'voltage'"),
+        (MOTOR, {"gear": cc.t, "max_speed": -1.0}, "DCMotor has max_speed = -1, which must be positive"),
+        (SCREW, {"lead": 0.0}, "ElectricCylinder has lead = 0"),
+        (HYDRAULIC, {"rod": 0.08}, "HydraulicCylinder: rod = 0.08 m is not thinner than bore = 0.08 m"),
+        (HYDRAULIC, {"tank_pressure": 3e7}, r"tank_pressure = 3e\+07 Pa is not below supply_pressure = 2e\+07"),
+        (HYDRAULIC, {"underlap": 0.0}, "HydraulicCylinder has underlap = 0, which must be positive"),
+        (LIMIT, {"low": 5.0, "high": 5.0}, "ForceLimit: low = 5 is not below high = 5"),
+        (SPRING, {"stiffness": 0.0}, "SeriesElastic has stiffness = 0, which must be positive"),
+        (SPRING, {"actuator": LIMIT, "inertia": 0.0}, "nothing on the motor's side has an inertia"),
     ],
 )
-def test_questions_to_a_model_that_cannot_be(model, message):
+def test_a_model_that_cannot_be(model, changes, message):
     with pytest.raises(cc.ModelError, match=message):
+        replace(model, **changes)
+
+
+def test_expressions_are_looked_at_when_they_have_values():
+    model = replace(MOTOR, max_current=cc.t)
+    with pytest.raises(cc.ModelError, match=r"DCMotor depends on t, which has no value by itself: .*numbers"):
         model.envelope(0.0)
+
+    m = cc.library.pendulum()
+    thick = m.parameter("thick", 0.1)
+    spring = replace(SPRING, actuator=replace(MOTOR, resistance=-thick))
+    with pytest.raises(cc.ModelError, match=r"actuator on 'hinge': DCMotor has resistance = -0\.1, which must be"):
+        m.actuator("hinge", spring, command=0.0)
+    replace(HYDRAULIC, rod=thick)  # thicker than the bore, but that is known only in a drawing
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_lists_are_arrays(name):
+    model, v = MODELS[name], [0.0, 0.5 * SPEEDS[name]]
+    command = [0.2 * COMMANDS[name], -0.1 * COMMANDS[name]]
+    np.testing.assert_array_equal(model.exerted(command, v), model.exerted(np.array(command), np.array(v)))
+    np.testing.assert_array_equal(
+        model.exerted(command, v), [model.exerted(x, y) for x, y in zip(command, v, strict=True)]
+    )
+
+
+def test_lists_of_openings():
+    openings, speeds = [0.3, -0.5], (0.0, 0.1)
+    np.testing.assert_array_equal(
+        HYDRAULIC.force(openings, speeds), [HYDRAULIC.force(*x) for x in zip(openings, speeds, strict=True)]
+    )
+    np.testing.assert_array_equal(
+        np.transpose(HYDRAULIC.pressures(openings, 0.1)), [HYDRAULIC.pressures(x, 0.1) for x in openings]
+    )
+    for wrong in ([0.1, 0.2, 0.3], ["fast", "slow"], [[0.1], [0.2, 0.3]]):
+        with pytest.raises(cc.ModelError, match="HydraulicCylinder: efforts and speeds must be numbers or arrays"):
+            HYDRAULIC.force(openings, wrong)
+    with pytest.raises(cc.ModelError, match="DCMotor: efforts and speeds must be numbers or arrays"):
+        MOTOR.current([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("name", [*MODELS, "free"])
+def test_what_is_not_a_number_is_within_no_limit(name):
+    free = DCMotor(resistance=1.0, torque_constant=0.1)  # without any limit
+    model = {**MODELS, "free": free}[name]
+    (found,) = model.limits([0.0, math.nan, 0.0], [0.0, 0.0, 0.0])
+    assert str(found) in ("effort: not a number at sample 1", "force: not a number at sample 1")
+    (found,) = model.limits([0.0, 0.0], [0.0, math.nan])
+    assert str(found) == "speed: not a number at sample 1"
+    # and it does not hide what is too much elsewhere
+    alone, beside = (model.limits(efforts, 0.0) for efforts in ([1e9], [1e9, math.nan]))
+    told = {x.what for x in beside if not math.isnan(x.worst)}
+    assert told == {x.what for x in alone} - {"effective current"}
 
 
 def test_arrays_that_do_not_fit():

@@ -123,7 +123,7 @@ def test_numbers_are_checked_again_when_they_change(rig):
         ),
         (
             lambda m: m.actuator("hinge", replace(MOTOR, resistance=-2), command=1),
-            "actuator on 'hinge': DCMotor has resistance = -2, which must be positive",
+            "model: DCMotor has resistance = -2, which must be positive",
         ),
         (
             lambda m: m.actuator("hinge", replace(MOTOR, resistance=m.parameter("R", -2)), command=1),
@@ -131,15 +131,15 @@ def test_numbers_are_checked_again_when_they_change(rig):
         ),
         (
             lambda m: m.actuator("hinge", replace(MOTOR, gear=0.0), command=1),
-            "actuator on 'hinge': DCMotor has gear = 0, which must not be zero",
+            "model: DCMotor has gear = 0, which must not be zero",
         ),
         (
             lambda m: m.actuator("hinge", replace(MOTOR, drive="force"), command=1),
-            "actuator on 'hinge': DCMotor has no drive 'force'; did you mean 'torque'",
+            "model: DCMotor has no drive 'force'; did you mean 'torque'",
         ),
         (
             lambda m: m.actuator("hinge", replace(MOTOR, gear=math.nan), command=1),
-            r"hinge\.motor\.gear is nan",
+            r"model: DCMotor\.gear is nan",
         ),
         (
             lambda m: m.actuator("hinge", replace(MOTOR, gear=cc.t), command=1),
@@ -153,15 +153,15 @@ def test_numbers_are_checked_again_when_they_change(rig):
         ),
         (
             lambda m: m.actuator("hinge", SeriesElastic(ForceLimit(-1, 1), stiffness=1.0), command=1),
-            "actuator on 'hinge': SeriesElastic: nothing on the motor's side has an inertia: give inertia=",
+            "model: SeriesElastic: nothing on the motor's side has an inertia: give inertia=",
         ),
         (
             lambda m: m.actuator("hinge", SeriesElastic(MOTOR, stiffness=0.0), command=1),
-            "actuator on 'hinge': SeriesElastic has stiffness = 0, which must be positive",
+            "model: SeriesElastic has stiffness = 0, which must be positive",
         ),
         (
             lambda m: m.actuator("hinge", SeriesElastic(replace(MOTOR, gear=0), stiffness=1.0), command=1),
-            "actuator on 'hinge': DCMotor has gear = 0",
+            "model: DCMotor has gear = 0",
         ),
         (
             lambda m: m.actuator("ball", SeriesElastic(MOTOR, stiffness=1.0), command=1, coordinate="wx"),

@@ -131,10 +131,12 @@ def test_sine():
         (lambda: paths.rose(0.1, 2.5, period=1), r"rose: k must be a whole number of at least 1, not 2\.5"),
         (lambda: paths.rose(-0.1, period=1), r"rose: r0 is -0\.1"),
         (lambda: paths.sine(1, 0), "sine: the period is 0"),
+        (lambda: paths.sine(0.1, 1.0, centre=(0, 0, 1)), r"sine: a coordinate swings about one number, .*formula"),
     ],
     ids=[
         "straight", "same", "closed", "no end", "nothing", "axis", "centre", "number", "no angle", "radius", "period",
         "both", "neither", "skew", "letters", "coordinate", "half petal", "negative", "no period",
+        "point",
     ],
 )  # fmt: skip
 def test_refused(make, message):

@@ -88,6 +88,52 @@ def test_a_table_of_joints(write):
     assert (found["base1"].at(1.0).value, found["base2"].at(2.0).value) == pytest.approx((1.5, 0.1), rel=1e-15)
 
 
+def test_units_are_converted(write):
+    rows = "0,0,10,0\n500,90,20,5\n1000,45,10,0\n"
+    found = paths.joint_table(write("t [ms],hinge [deg],slide (mm),table.x [ cm ]\n" + rows))
+    assert list(found) == ["hinge", "slide", "table.x"] and found["hinge"].duration == 1.0
+    middle = {name: float(path.at(0.5).value) for name, path in found.items()}
+    # one multiplication each
+    assert middle == pytest.approx({"hinge": math.pi / 2, "slide": 0.02, "table.x": 0.05}, rel=1e-15)
+
+    pose = paths.table(
+        write("time(ms),x[mm],y[cm],z[m],roll (deg),pitch [\u00b0],yaw [rad]\n0,1,1,1,0,0,0\n500,2,2,2,0,9,0\n")
+    )
+    assert pose.duration == 0.5
+    np.testing.assert_allclose(pose.at(0.5).value, [2e-3, 2e-2, 2.0], rtol=1e-15)
+    np.testing.assert_allclose(pose.at(0.5).rotation[0, 0], math.cos(math.radians(9)), rtol=1e-14)
+
+
+def test_units_of_columns_that_are_renamed(write):
+    file = write("Zeit [ms],Weg [mm]\n0,1\n500,2\n")
+    assert paths.table(file, columns=("t", "x")).at(0.5).value[0] == pytest.approx(2e-3, rel=1e-15)
+    path = paths.table(file, columns=("t [s]", "x [cm]"))  # who knows better may say so
+    assert path.duration == 500.0 and path.at(500.0).value[0] == pytest.approx(2e-2, rel=1e-15)
+    assert paths.table([(0, 1), (500, 2)], columns=("t [ms]", "O [deg]")).at(0.5).value == pytest.approx(math.pi / 90)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("t [min],O", r"path\.csv: the column 't' is in 'min', but the units known for it are s, ms"),
+        ("t,O [inch]", r"path\.csv: the column 'O' is in 'inch', but the units known for it are m, mm, cm, rad, deg"),
+        ("t,O []", r"path\.csv: the column 'O' is in '', but the units"),
+        ("t,x [deg]", r"path\.csv: the column 'x' is in 'deg', but the units known for it are m, mm, cm"),
+        ("t [mm],x", r"path\.csv: the column 't' is in 'mm', but the units known for it are s, ms"),
+        ("t,O (left)", r"path\.csv: the column 'O' is in 'left', but the units"),
+    ],
+)
+def test_other_units_are_refused(write, header, message):
+    file = write(header + "\n0,1\n1,2\n")
+    for read in (paths.table, paths.joint_table):
+        with pytest.raises(cc.ModelError, match=message):
+            read(file)
+
+
+def test_a_name_that_ends_in_brackets(write):
+    assert list(paths.joint_table(write("t,leg (left) [rad]\n0,1\n1,2\n"))) == ["leg (left)"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -107,7 +153,7 @@ def test_a_table_of_joints(write):
         ("t,qw,qx,qy,qz\n0,1,0,0,0\n1,0.9,0,0,0\n", r"path\.csv, line 3: the quaternion has the length 0\.9, not 1"),
         ("t,qw,qx,qy,qz,roll\n0,1,0,0,0,0\n1,1,0,0,0,0\n", "by a quaternion or by roll, pitch, yaw, not by both"),
         ("t,qw,qx,qy,qz\n0,1,0,0,0\n1,0,1,0,0\n", r"path\.csv: orientation: turns: orientations 1 and 2 are half"),
-        ("1,2,3\n4,5,6\n", r"path\.csv: name the 3 columns, columns=\('t', 'x', \.\.\.\)"),
+        ("1,2,3\n4,5,6\n", r"path\.csv: name the 3 columns, in a first line 't,x,\.\.\.' or by columns="),
     ],
     ids=[
         "short line", "word", "nan", "equal times", "negative", "one row", "no rows", "empty", "no time", "twice",

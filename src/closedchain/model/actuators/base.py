@@ -38,7 +38,10 @@ class Quantity(NamedTuple):
 
 
 class Exceeded(NamedTuple):
-    """A limit that is exceeded: the worst value, and the number of its sample (None for a mean over all of them)."""
+    """A limit that is exceeded: the worst value, and the number of its sample (None for a mean over all of them).
+
+    What is not a number is within no limit: then both are ``nan``.
+    """
 
     what: str
     limit: float
@@ -48,6 +51,8 @@ class Exceeded(NamedTuple):
 
     def __str__(self) -> str:
         where = "" if self.sample is None else f" at sample {self.sample}"
+        if math.isnan(self.worst):
+            return f"{self.what}: not a number{where}"
         return f"{self.what}: {self.worst:.4g} {self.unit}{where} is beyond {self.limit:.4g} {self.unit}"
 
 
@@ -63,6 +68,9 @@ class ActuatorModel:
     rules: ClassVar[dict[str, str]] = {}  # the numbers of the model, and the rule for each
     turns: ClassVar[bool | None] = None  # it stands on angles (True), on slides (False), or on both (None)
     drives: ClassVar[dict[str, str]] = {"effort": "N m or N"}  # what a command can mean, and its unit
+
+    def __post_init__(self) -> None:
+        self.check("model", None)
 
     @property
     def meaning(self) -> str:
@@ -114,8 +122,11 @@ class ActuatorModel:
         found = {name: getattr(self, name) for name in self.rules}
         return replace(self, **{name: change(x, name) for name, x in found.items() if x is not None})
 
-    def check(self, what: str, value: Values) -> None:
-        """Refuse numbers that no such actuator can have; ``what`` says where it stands."""
+    def check(self, what: str, value: Values | None) -> None:
+        """Refuse numbers that no such actuator can have; ``what`` says where it stands.
+
+        Without values, expressions are left for later: they are known when the actuator is drawn.
+        """
         what = f"{what}: {type(self).__name__}"
         if self.meaning not in self.drives:
             raise ModelError(f"{what} has no drive {self.meaning!r}{suggest(self.meaning, self.drives)}")
@@ -123,12 +134,21 @@ class ActuatorModel:
             given = getattr(self, name)
             if given is None and self._optional(name):
                 continue
-            x = value(check_number(given, f"{what}.{name}"))
+            number = check_number(given, f"{what}.{name}")
+            if value is None and isinstance(number, Expression):
+                continue
+            x = float(number) if value is None else value(number)  # type: ignore[arg-type]
             holds, sentence = RULES[rule]
             if not (math.isfinite(x) and holds(x)):
                 raise ModelError(f"{what} has {name} = {x:g}, which {sentence}")
-        for sentence in self._contradictions(value):
+        if value is None and not self._is_plain():
+            return
+        for sentence in self._contradictions(value or float):  # type: ignore[arg-type]
             raise ModelError(f"{what}: {sentence}")
+
+    def _is_plain(self) -> bool:
+        """Whether all numbers are known without a drawing."""
+        return not any(isinstance(getattr(self, name), Expression) for name in self.rules)
 
     def _optional(self, name: str) -> bool:
         """Whether a number may be None, which means that there is no limit."""
@@ -143,8 +163,12 @@ class ActuatorModel:
         self.check("model", self._plain)
         try:
             return tuple(np.broadcast_arrays(*(np.asarray(x, float) for x in arrays)))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ModelError(f"{type(self).__name__}: efforts and speeds must be numbers or arrays ({error})") from None
+
+    def _arrays(self, *given: Any) -> tuple[Any, ...]:
+        """Lists and arrays as arrays of equal shape; single numbers and expressions as they are."""
+        return self._checked(*given) if any(isinstance(x, list | tuple | np.ndarray) for x in given) else given
 
     def _plain(self, x: Number) -> float:
         if isinstance(x, Expression):
@@ -175,6 +199,7 @@ def beyond(what: str, x: Quantity, low: Any, high: Any) -> list[Exceeded]:
     high = np.broadcast_to(math.inf if high is None else high, x.values.shape).ravel()
     values = x.values.ravel()
     excess = np.maximum(values - high, low - values)
+    excess[np.isnan(excess)] = -math.inf  # see `missing`
     if not len(excess):
         return []
     i = int(np.argmax(excess))
@@ -187,6 +212,11 @@ def beyond(what: str, x: Quantity, low: Any, high: Any) -> list[Exceeded]:
 def beyond_size(what: str, x: Quantity, limit: Any) -> list[Exceeded]:
     """The same for a limit of the absolute value."""
     return [] if limit is None else beyond(what, x, -limit, limit)
+
+
+def missing(what: str, x: Quantity) -> list[Exceeded]:
+    """The first sample that is not a number, if any."""
+    return [Exceeded(what, math.nan, math.nan, int(i), x.unit) for i in np.flatnonzero(np.isnan(x.values))[:1]]
 
 
 def effective(x: np.ndarray, t: Any) -> float:

@@ -29,6 +29,7 @@ from closedchain.model.actuators.base import (
     Quantity,
     beyond_size,
     effective,
+    missing,
     obey,
     within,
 )
@@ -84,6 +85,7 @@ class Electric(ActuatorModel):
 
     def current(self, command: Any, speed: Any) -> Any:
         """The current under a command, A, with voltage and current clipped, at a speed of the joint."""
+        command, speed = self._arrays(command, speed)
         emf = self._ke * self.ratio * speed
         if self.drive == "voltage":
             i = (within(command, self.max_voltage) - emf) / self.resistance
@@ -135,6 +137,8 @@ class Electric(ActuatorModel):
         mean = Quantity(np.array(effective(need["current"].values, t)), "A")
         rated = Quantity(self._rated_speed(self._checked(speed)[0]), self.speed_unit)
         return [
+            *missing("effort", Quantity(need["motor torque"].values, "N m or N")),
+            *missing("speed", rated),
             *beyond_size("voltage", need["voltage"], self.max_voltage),
             *beyond_size("current", need["current"], self.max_current),
             *(x._replace(sample=None) for x in beyond_size("effective current", mean, self.continuous_current)),

@@ -16,6 +16,7 @@ from closedchain.model.actuators.base import (
     beyond,
     beyond_size,
     clip,
+    missing,
     obey,
 )
 from closedchain.model.expression import Number
@@ -47,7 +48,8 @@ class ForceLimit(ActuatorModel):
 
     def exerted(self, command: Any, speed: Any) -> Any:
         """The command, clipped."""
-        return clip(command, self.low, self.high)
+        wanted, _ = self._arrays(command, speed)
+        return clip(wanted, self.low, self.high)
 
     def envelope(self, speed: Any) -> tuple[np.ndarray, np.ndarray]:
         """The same limits at all speeds; not a number beyond the largest speed."""
@@ -63,8 +65,13 @@ class ForceLimit(ActuatorModel):
     def limits(self, effort: Any, speed: Any, t: Any = None) -> list[Exceeded]:
         """Limits of effort and speed that are exceeded, each with its worst sample."""
         tau, v = self._checked(effort, speed)
-        found = beyond("effort", Quantity(tau, "N m or N"), self.low, self.high)
-        return found + beyond_size("speed", Quantity(v, "rad/s or m/s"), self.max_speed)
+        effort, speed = Quantity(tau, "N m or N"), Quantity(v, "rad/s or m/s")
+        return [
+            *missing("effort", effort),
+            *missing("speed", speed),
+            *beyond("effort", effort, self.low, self.high),
+            *beyond_size("speed", speed, self.max_speed),
+        ]
 
     def _contradictions(self, value: Values) -> Iterator[str]:
         low, high = value(self.low), value(self.high)

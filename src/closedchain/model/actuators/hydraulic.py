@@ -41,6 +41,7 @@ from closedchain.model.actuators.base import (
     beyond,
     beyond_size,
     clip,
+    missing,
     obey,
 )
 from closedchain.model.expression import Number, is_zero
@@ -118,6 +119,7 @@ class HydraulicCylinder(ActuatorModel):
 
     def pressures(self, opening: Any, speed: Any) -> tuple[Any, Any]:
         """Pressures on the piston's free side and on the rod's side at an opening of the valve and a speed, Pa."""
+        opening, speed = self._arrays(opening, speed)
         area, rod_side = self.areas
         forward, back = (clip(self.underlap + x, 0.0, 1.0) for x in (opening, -opening))
         return self._pressure(forward, back, area * speed), self._pressure(back, forward, -rod_side * speed)
@@ -139,6 +141,7 @@ class HydraulicCylinder(ActuatorModel):
 
     def exerted(self, command: Any, speed: Any) -> Any:
         """The force on the rod under a command, before friction."""
+        command, speed = self._arrays(command, speed)
         if self.drive == "valve":
             return self.force(clip(command, -1.0, 1.0), speed)
         return clip(command, self.force(-1.0, speed), self.force(1.0, speed))
@@ -177,8 +180,13 @@ class HydraulicCylinder(ActuatorModel):
     def limits(self, effort: Any, speed: Any, t: Any = None) -> list[Exceeded]:
         """Limits of force, at the speed of the sample, and of speed that are exceeded, each with its worst sample."""
         F, v = self._checked(effort, speed)
-        found = beyond("force", Quantity(F, "N"), self.force(-1.0, v), self.force(1.0, v))
-        return found + beyond_size("speed", Quantity(v, "m/s"), self.max_speed)
+        force, velocity = Quantity(F, "N"), Quantity(v, "m/s")
+        return [
+            *missing("force", force),
+            *missing("speed", velocity),
+            *beyond("force", force, self.force(-1.0, v), self.force(1.0, v)),
+            *beyond_size("speed", velocity, self.max_speed),
+        ]
 
     def _contradictions(self, value: Values) -> Iterator[str]:
         bore, rod, supply, tank = map(value, (self.bore, self.rod, self.supply_pressure, self.tank_pressure))

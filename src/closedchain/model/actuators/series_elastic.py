@@ -52,6 +52,7 @@ class SeriesElastic(ActuatorModel):
     def __post_init__(self) -> None:
         if not isinstance(self.actuator, ActuatorModel) or isinstance(self.actuator, SeriesElastic):
             raise ModelError(f"SeriesElastic takes a motor or cylinder such as DCMotor, not {self.actuator!r}")
+        super().__post_init__()
 
     @property
     def turns(self) -> bool | None:  # type: ignore[override]
@@ -72,10 +73,13 @@ class SeriesElastic(ActuatorModel):
         """The same model with changed numbers, those of the motor, too."""
         return replace(super().mapped(change), actuator=self.actuator.mapped(change))
 
-    def check(self, what: str, value: Values) -> None:
+    def check(self, what: str, value: Values | None) -> None:
         """Refuse numbers that no such actuator can have; ``what`` says where it stands."""
         self.actuator.check(what, value)
         super().check(what, value)
+
+    def _is_plain(self) -> bool:
+        return super()._is_plain() and self.actuator._is_plain()
 
     def _contradictions(self, value: Values) -> Iterator[str]:
         inertia, ratio = self.actuator.rotor or (0.0, 1.0)

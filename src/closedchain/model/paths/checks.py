@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, check_number
+from closedchain.model.expression import Expression, Number, check_number, t
 from closedchain.model.given import listed
 
 
 def of_time(x: Any, what: str) -> Number:
-    """A number, or an expression of time and parameters alone."""
+    """A number, or an expression or function of time and parameters alone."""
+    if callable(x) and not isinstance(x, Expression):
+        try:
+            x = x(t)
+        except TypeError as error:
+            raise ModelError(f"{what}: write it as a function of time alone, lambda t: ... ({error})") from None
     value = check_number(x, what)
     for leaf in value.leaves() if isinstance(value, Expression) else ():
         if leaf.op not in ("time", "parameter"):

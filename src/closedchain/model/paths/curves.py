@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, t
+from closedchain.model.expression import Expression, Number
 from closedchain.model.given import listed
 from closedchain.model.paths.checks import instants, of_time, place, places, positive, seconds
 from closedchain.model.paths.joining import chain
@@ -77,14 +77,7 @@ def formula(*components: Any, duration: float) -> Path:
     >>> paths.formula(0.1 * cc.cos(cc.t), lambda t: 0.05 * t**2, None, duration=2.0)
     Path(3 components, 2 s and on)
     """
-    parts = []
-    for x in components:
-        if callable(x) and not isinstance(x, Expression):
-            try:
-                x = x(t)
-            except TypeError as error:
-                raise ModelError(f"formula: write it as a function of time, lambda t: ... ({error})") from None
-        parts.append(None if x is None else of_time(x, "formula"))
+    parts = [None if x is None else of_time(x, "formula") for x in components]
     return Path(tuple(parts), duration=positive(duration, "formula: the duration"), endless=True)
 
 

@@ -12,7 +12,7 @@ from closedchain.errors import ModelError
 from closedchain.model.expression import Number, t
 from closedchain.model.functions import cos, sin
 from closedchain.model.given import listed
-from closedchain.model.paths.checks import place, plain, point, positive, whole
+from closedchain.model.paths.checks import of_parameters, place, plain, point, positive, whole
 from closedchain.model.paths.curves import Law, along
 from closedchain.model.paths.path import Path
 from closedchain.model.rotation import from_two_axes, snap, unit
@@ -191,9 +191,14 @@ def sine(amplitude: float, period: float, *, centre: Any = 0.0, phase: float = 0
     >>> paths.sine(0.3, period=2.0).at([0.5, 1.5]).value
     array([ 0.3, -0.3])
     """
+    if listed(centre) is not None:
+        raise ModelError(
+            f"sine: a coordinate swings about one number, not about {centre!r}; for a point give a sine for each "
+            "component: formula(x, y, z, duration=...)"
+        )
     T = positive(period, "sine: the period")
     swing = plain(amplitude, "sine: the amplitude") * sin(2 * math.pi / T * t + plain(phase, "sine: the phase"))
-    return Path((place(centre, "sine: its centre")[0] + swing,), duration=T, endless=True)
+    return Path((of_parameters(centre, "sine: its centre") + swing,), duration=T, endless=True)
 
 
 def _plane(centre: Any, axes: Any, what: str) -> Callable[[Number, Number], tuple[Number, ...]]:

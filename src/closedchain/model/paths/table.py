@@ -1,13 +1,15 @@
 """Paths from tables: a CSV file or an array, one row for each time, with a spline through the rows.
 
-A file may begin with a line of names; units in brackets behind them are left out, lines that begin with ``#`` are
-skipped, and columns are separated by commas, semicolons or tabulators.
+A file may begin with a line of names, with units in brackets behind them: numbers are converted to s, m and rad, and
+units that are not known are refused. Lines that begin with ``#`` are skipped, and columns are separated by commas,
+semicolons or tabulators.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -32,6 +34,15 @@ UNNAMED = {  # columns of tables without names, by how many they are
     8: ("t", *POSITION, *QUATERNION),
 }
 
+DEGREE = math.pi / 180
+TIMES = {"s": 1.0, "ms": 1e-3}
+LENGTHS = {"m": 1.0, "mm": 1e-3, "cm": 1e-2}
+TURNS = {"rad": 1.0, "deg": DEGREE, "\u00b0": DEGREE}
+NONE = {"1": 1.0, "-": 1.0}
+UNITS = (  # in s, m and rad, by column; any other column is a coordinate, an angle or a distance
+    {"t": TIMES} | dict.fromkeys(POSITION, LENGTHS) | dict.fromkeys(QUATERNION, NONE) | dict.fromkeys(ANGLES, TURNS)
+)
+
 
 def table(source: Any, *, columns: Sequence[str] | None = None, ends: str = "natural") -> Path:
     """The path of a frame, or of one coordinate, through the rows of a table.
@@ -41,10 +52,11 @@ def table(source: Any, *, columns: Sequence[str] | None = None, ends: str = "nat
     source
         A CSV file, or an array with a row for each time.
     columns
-        Names of the columns, if the file does not tell: ``t`` (or ``time``), then ``x``, ``y``, ``z`` (m; one that is
-        missing is left free), and for an orientation ``qw``, ``qx``, ``qy``, ``qz`` or ``roll``, ``pitch``, ``yaw``
-        (rad). One column of another name beside the time is the path of a coordinate. Default: by their number, 2, 4,
-        7 or 8.
+        Names of the columns, if the file does not tell: ``t`` (or ``time``), then ``x``, ``y``, ``z`` (one that is
+        missing is left free), and for an orientation ``qw``, ``qx``, ``qy``, ``qz`` or ``roll``, ``pitch``, ``yaw``.
+        One column of another name beside the time is the path of a coordinate. Default: by their number, 2, 4, 7 or
+        8. Units may stand behind names, ``"t [ms]"`` or ``"yaw (deg)"``: s, ms; m, mm, cm; rad, deg. Without one,
+        numbers are in s, m and rad.
     ends
         As in `paths.spline`.
 
@@ -83,7 +95,8 @@ def joint_table(source: Any, *, columns: Sequence[str] | None = None, ends: str 
     ----------
     source
         A CSV file, or an array with a row for each time. One column is ``t`` (or ``time``); every other one is named
-        after a coordinate.
+        after a coordinate. Units are as in `table`; a name that itself ends in brackets needs one behind them,
+        ``"leg (left) [rad]"``.
     columns
         Names of the columns, if the file does not tell.
     ends
@@ -192,8 +205,8 @@ def _read_array(source: Any, columns: Sequence[str] | None) -> Table:
         rows = np.array(0.0)
     if rows.ndim != 2:
         raise ModelError(f"table: give a file, or rows of numbers of equal length, not {source!r}")
-    names = _names(columns, rows.shape[1], "table")
-    return Table("table", names, rows, tuple(range(1, len(rows) + 1)), "row")
+    names, sizes = _names(columns, None, rows.shape[1], "table")
+    return Table("table", names, rows * sizes, tuple(range(1, len(rows) + 1)), "row")
 
 
 def _read_file(file: FilePath, columns: Sequence[str] | None) -> Table:
@@ -210,7 +223,7 @@ def _read_file(file: FilePath, columns: Sequence[str] | None) -> Table:
     if not all(_is_number(x) for x in cells[0][1]):
         header, cells = cells[0][1], cells[1:]
     width = len(header) if header is not None else len(cells[0][1])
-    names = _names(columns if columns is not None else header, width, str(file))
+    names, sizes = _names(columns, header, width, str(file))
     rows = np.empty((len(cells), width))
     for k, (line, row) in enumerate(cells):
         if len(row) != width:
@@ -219,21 +232,45 @@ def _read_file(file: FilePath, columns: Sequence[str] | None) -> Table:
             if not _is_number(x):
                 raise ModelError(f"{file}, line {line}: {names[j]!r} is {x!r}: give a number")
             rows[k, j] = float(x)
-    return Table(str(file), names, rows, tuple(line for line, _ in cells))
+    return Table(str(file), names, rows * sizes, tuple(line for line, _ in cells))
 
 
-def _names(columns: Sequence[str] | None, width: int, what: str) -> tuple[str, ...]:
-    """Names of columns: those that are given, without units, or those that a table of this width has."""
-    if columns is None:
-        if width not in UNNAMED:
-            raise ModelError(f"{what}: name the {width} columns, columns=('t', 'x', ...): only 2, 4, 7 or 8 are known")
-        return UNNAMED[width]
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+def _names(
+    columns: Sequence[str] | None, header: Sequence[str] | None, width: int, what: str
+) -> tuple[tuple[str, ...], list[float]]:
+    """Names of columns, those that are given or those that a table of this width has, and the size of their units."""
+    if columns is None and header is None and width not in UNNAMED:
+        raise ModelError(
+            f"{what}: name the {width} columns, in a first line 't,x,...' or by columns=('t', 'x', ...): without names "
+            "only 2, 4, 7 or 8 are known"
+        )
+    if columns is not None and (isinstance(columns, str) or not all(isinstance(name, str) for name in columns)):
         raise ModelError(f"{what}: columns are a list of names, for instance ('t', 'x', 'y'), not {columns!r}")
-    if len(columns) != width:
+    if columns is not None and len(columns) != width:
         raise ModelError(f"{what}: {len(columns)} names for {width} columns")
-    plain = [re.sub(r"\s*\[[^]]*\]$|\s+\([^)]*\)$", "", name.strip()) for name in columns]
-    return tuple("t" if name == "time" else name for name in plain)
+    in_file = [_taken_apart(name) for name in (header if header is not None else UNNAMED.get(width, [""] * width))]
+    given = in_file if columns is None else [_taken_apart(name) for name in columns]
+    # whoever renames a column has not changed its unit
+    units = [unit if unit is not None else found for (_, unit), (_, found) in zip(given, in_file, strict=True)]
+    names = tuple("t" if name == "time" else name for name, _ in given)
+    return names, [_size(name, unit, what) for name, unit in zip(names, units, strict=True)]
+
+
+def _taken_apart(name: str) -> tuple[str, str | None]:
+    """Name and unit of a column: ``"x [mm]"`` or ``"x (mm)"``."""
+    found = re.fullmatch(r"(.*?)\s*(?:\[([^]]*)\]|\(([^)]*)\))", name.strip())
+    return (name.strip(), None) if found is None else (found[1], (found[2] or found[3] or "").strip())
+
+
+def _size(name: str, unit: str | None, what: str) -> float:
+    """What one of a unit is in s, m or rad."""
+    known = UNITS.get(name, LENGTHS | TURNS)
+    if unit is None:
+        return 1.0
+    if unit not in known:
+        can_be = ", ".join(x for x in known if x.isascii())
+        raise ModelError(f"{what}: the column {name!r} is in {unit!r}, but the units known for it are {can_be}")
+    return known[unit]
 
 
 def _is_number(text: str) -> bool:
