@@ -5,7 +5,7 @@ from scipy.linalg import qr
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.inverse import motions, terms
+from closedchain.march.inverse import terms
 from closedchain.march.state import parameter_vector
 
 
@@ -14,7 +14,7 @@ def independent_coordinates(m, state, among=None):
     e = derive(m)
     rest = np.zeros((1, e.topology.nv))
     one = terms(e, (), np.array([state.t]), state.q[None], rest, rest, parameter_vector(m, state.parameters), state)
-    N, freedoms = motions(one)
+    N, freedoms = one.motions, one.freedoms
     rows = {
         label: link.v.start + k
         for link in e.topology.links

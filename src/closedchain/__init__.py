@@ -39,7 +39,9 @@ _HOMES = {
     "closedchain.march.equilibrium": "equilibrium",
     "closedchain.results.simulate": "simulate",
     "closedchain.results.run": "Run",
-    "closedchain.results.motion": "Motion Violation follow",
+    "closedchain.results.follow": "follow",
+    "closedchain.results.motion": "Motion",
+    "closedchain.results.limits": "Violation",
     "closedchain.results.inverse_dynamics": "inverse_dynamics holding_efforts",
     "closedchain.results.efforts": "Efforts",
     "closedchain.results.sizing": "Sizing",
@@ -116,10 +118,12 @@ if TYPE_CHECKING:
     from closedchain.results.comparison import Comparison
     from closedchain.results.controllers import ComputedTorque
     from closedchain.results.efforts import Efforts
+    from closedchain.results.follow import follow
     from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
+    from closedchain.results.limits import Violation
     from closedchain.results.linearisation import Linearisation
     from closedchain.results.linearise import linearise
-    from closedchain.results.motion import Motion, Violation, follow
+    from closedchain.results.motion import Motion
     from closedchain.results.recommend import Recommendation, recommend
     from closedchain.results.run import Run
     from closedchain.results.simulate import simulate

@@ -63,7 +63,7 @@ def test_forward_dynamics_has_the_accelerations_of_the_path(case):
     traced = {"M": e.M, "h": e.h, "tau": e.tau, "A": e.closure.A, "gamma": e.closure.gamma}
     f = e.function("dense", traced | {f"B{k}": row for k, row in enumerate(rows)})
     for k in range(0, len(motion.t), 5):
-        M, h, tau, A, gamma, *B = (np.array(x) for x in f(motion.t[k], motion.q[k], motion.v[k], motion.p))
+        M, h, tau, A, gamma, *B = (np.array(x) for x in f(motion.t[k], motion.q[k], motion.v[k], motion.samples.p))
         push = (tau - h).ravel() + np.vstack(B).T @ need.tau[k]
         K = np.block([[M, A.T], [A, np.zeros((len(A), len(A)))]])
         a = np.linalg.lstsq(K, np.concatenate([push, -gamma.ravel()]), rcond=1e-12)[0][: len(M)]
@@ -79,7 +79,7 @@ def test_power_of_the_actuators_is_the_rate_of_energy(case):
     need = cc.inverse_dynamics(m, fine, actuators=actuators)
     e = derive(m)
     f = e.function("energy", {"E": e.kinetic + e.potential})
-    energy = np.array([float(f(t, q, v, fine.p)) for t, q, v in zip(fine.t, fine.q, fine.v, strict=True)])
+    energy = np.array([float(f(t, q, v, fine.samples.p)) for t, q, v in zip(fine.t, fine.q, fine.v, strict=True)])
     power = need["power"].values
     h = fine.t[1] - fine.t[0]
     # Simpson's rule over pairs of steps: errors of h^4 / 180 times the fourth derivative, which is below 1e4 here

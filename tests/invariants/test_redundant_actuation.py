@@ -82,7 +82,7 @@ def test_internal_forces_do_nothing(motion):
     traced |= {f"B{k}": e.measures.jacobian(m.joints[f"motor{k}"]) for k in range(1, 4)}
     f = e.function("rows", traced)
     for k in range(0, 101, 20):
-        A, *B = (np.array(x) for x in f(motion.t[k], motion.q[k], motion.v[k], motion.p))
+        A, *B = (np.array(x) for x in f(motion.t[k], motion.q[k], motion.v[k], motion.samples.p))
         B = np.vstack(B)
         K = np.vstack([A, B[:3]])
         N = np.linalg.lstsq(K, np.vstack([np.zeros((len(A), 3)), np.eye(3)]), rcond=1e-12)[0]

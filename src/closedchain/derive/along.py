@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from closedchain.derive.equations import Equations
+from closedchain.derive.relative import Rows
 from closedchain.derive.spatial import tidy
 from closedchain.model.wishes import Wishes
 
@@ -51,9 +52,13 @@ def trace_along(e: Equations, wishes: Wishes) -> Along:
     for wish in wishes.coordinates:
         rows = e.measures.scalar(wish.joint.name, wish.index)
         y = e.expression(wish.position)
+        if wish.ahead_of is not None:
+            other = e.measures.scalar(*wish.ahead_of)
+            rows = Rows(rows.value - other.value, ca.sparsify(rows.J - other.J), rows.bias - other.bias, {})
         off = rows.value - y
         turning = wish.joint.type.coordinate_units[wish.index] == "rad"
-        if wish.joint.name not in e.topology.tree_joints and wish.joint.type.wraps(wish.index):
+        known = {wish.joint.name, wish.ahead_of[0] if wish.ahead_of else wish.joint.name} <= set(e.topology.tree_joints)
+        if not known and wish.joint.type.wraps(wish.index):
             off = off - 2 * math.pi * ca.floor(off / (2 * math.pi) + 0.5)  # measured up to whole turns
         residual.append(off)
         J.append(rows.J)

@@ -6,6 +6,12 @@ of least length to rounding. Where a prediction is far off, or the correction do
 samples is halved: so the motion stays on the branch (the working mode) that it began on. Where no step is small enough,
 the path has left the workspace.
 
+Idle motions, which move no joint and no centre of mass (a rod that spins between two ball joints), need no path: they
+have no momentum of their own, and the accelerations that their own equations give them.
+
+At a sample where the equations lose their rank (a parallelogram that lies flat), they do not tell velocities and
+accelerations. The motion itself does: it is continued there from four instants before.
+
 The theory is in ``docs/theory/inverse_dynamics.md``.
 """
 
@@ -22,6 +28,7 @@ from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
+from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
 from closedchain.march.size import drawn_length
 from closedchain.model.wishes import Wishes
@@ -34,14 +41,21 @@ NEAR_SINGULAR = 1e-3  # where a path is lost at the edge of the workspace, condi
 SINGULAR = 1e-7  # relative size of a singular value that leaves a motion undetermined
 
 
-class LostError(AssemblyError):
-    """A path could not be followed to its end; ``reached`` is the number of samples that were."""
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # coordinates, velocities and accelerations
 
-    def __init__(self, message: str, reached: int, t: float) -> None:
+
+class LostError(AssemblyError):
+    """A path could not be followed to its end; ``found`` is what there was until then, and so is ``motion``."""
+
+    def __init__(self, message: str, found: Found | None, t: float) -> None:
         super().__init__(message)
-        self.reached = reached
+        self.found = found
         self.t = t
-        self.motion: object = None  # as far as it was followed
+        self.motion: object = None
+
+
+class SingularError(AssemblyError):
+    """The equations do not tell the rates at a pose."""
 
 
 class Follower:
@@ -65,6 +79,9 @@ class Follower:
         self.size = np.where(np.array(units) == "m/s", length, 1.0)  # of each velocity, so that rad and m compare
         lengths = [e.closure.units[row] == "m" for row in self.closed] + [not turns for turns in self.along.turns]
         self._row_size = np.where(np.array(lengths, bool), length, 1.0)[:, None]
+        self.length = length
+        self.idle = 0  # motions that the path leaves open, and that move nothing but what spins
+        self._inertia = InPlace(e.function("inertia", {"M": e.M, "force": e.h - e.tau}))
 
     def at(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Residual, Jacobian and wanted rates of all rows."""
@@ -87,7 +104,7 @@ class Follower:
                 break
             if not c.size:
                 break
-            d = -np.linalg.lstsq(K, c, rcond=self._rank)[0]
+            d = -self._least(K, c)[0]
             if np.abs(d / self.size).max() > 1.0:
                 return None
             q, way, last = self.move(q, d), way + d, gap
@@ -99,20 +116,40 @@ class Follower:
         """Velocities and accelerations of a configuration that is on the path."""
         _, K, rate = self.at(t, q)
         v = self._solve(t, K, rate, "velocity")
+        if self.idle:
+            Z = self.size[:, None] * np.linalg.svd(self._scaled(K))[2][-self.idle :].T
+            M, _ = self._inertia(t, q, v, self.p)
+            M = M.reshape(len(v), len(v))
+            v = v - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ (M @ v), rcond=self._rank)[0]
         wanted = self._bias(t, q, v, self.p)[0]
-        return v, self._solve(t, K, wanted, "acceleration")
+        a = self._solve(t, K, wanted, "acceleration")
+        if self.idle:
+            force = M @ a + self._inertia(t, q, v, self.p)[1]
+            a = a - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ force, rcond=self._rank)[0]
+        return v, a
+
+    def _least(self, K: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
+        """The solution of ``K x = b`` of least length, in units that compare, and how far K is from losing rank."""
+        x, _, rank, s = np.linalg.lstsq(self._scaled(K), b / self._row_size[:, 0], rcond=self._rank)
+        wanted = len(self.size) - self.idle
+        return x * self.size, float(s[wanted - 1] / s[0]) if 0 < wanted <= rank else 0.0
 
     def _solve(self, t: float, K: np.ndarray, b: np.ndarray, what: str) -> np.ndarray:
         if not b.size:
             return self._zero.copy()
-        x = np.linalg.lstsq(K, b, rcond=self._rank)[0]
-        off = np.abs(K @ x - b)
+        if not np.isfinite(b).all():
+            bad = self._name(int(np.argmin(np.isfinite(b))))
+            raise AssemblyError(f"the path of {bad} has no finite {what} at t = {t:.6g} s")
+        x, health = self._least(K, b)
+        if health < SINGULAR:
+            raise SingularError(f"the pose of {self.e.topology.mechanism.name!r} at t = {t:.6g} s is singular")
+        off = np.abs(K @ x - b) / self._row_size[:, 0]
         worst = int(np.argmax(off))
-        if not off[worst] <= 1e-7 * max(1.0, np.abs(b).max(), (np.abs(K) @ np.abs(x)).max()):
+        size = np.abs(b / self._row_size[:, 0]).max() + (np.abs(self._scaled(K)) @ np.abs(x / self.size)).max()
+        if not off[worst] <= 1e-7 * size + 1e-14:  # rounding of a motion at rest
             raise AssemblyError(
                 f"no motion of {self.e.topology.mechanism.name!r} has the {what} that the path of {self._name(worst)} "
-                f"asks for at t = {t:.6g} s (off by {off[worst]:.3g}): the pose is singular there, or more is "
-                "prescribed than the mechanism has freedoms"
+                f"asks for at t = {t:.6g} s (off by {off[worst]:.3g}): more is prescribed than it has freedoms"
             )
         return x
 
@@ -131,6 +168,9 @@ class Follower:
         if rank == n:
             return
         labels, free = self.e.topology.v_labels, vt[rank:]
+        if self._spins(t, q, self.size[:, None] * free.T):
+            self.idle = n - rank
+            return
         moving = np.abs(free).max(axis=0)
         names = [labels[i] for i in np.argsort(-moving) if moving[i] > 1e-3]
         m = self.e.topology.mechanism
@@ -142,30 +182,56 @@ class Follower:
             "choose is found by simulating, with the others prescribed by m.drive(...)"
         )
 
-    def follow(self, t: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _spins(self, t: float, q: np.ndarray, motions: np.ndarray) -> bool:
+        """Whether motions (nv, k) leave all joints and centres of mass where they are."""
+        places = closing_functions(self.e)["places"]
+        here = np.array(places(t, q, self._zero, self.p)).ravel()
+        step = 1e-3  # of a turn: what only spins stays, whatever the angle
+        for k in range(motions.shape[1]):
+            there = np.array(places(t, self.move(q, step * motions[:, k]), self._zero, self.p)).ravel()
+            if np.abs(there - here).max(initial=0.0) > 1e-2 * step * self.length:  # second-order parts of the step
+                return False
+        return True
+
+    def follow(self, t: np.ndarray, q: np.ndarray) -> Found:
         """Coordinates, velocities and accelerations at the times t, beginning at the configuration q."""
         self.check_determined(float(t[0]), q)
         span = float(abs(t[-1] - t[0])) or 1.0
-        rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(q, *self.rates(float(t[0]), q))]
-        now = float(t[0])
+        rows: list[Found] = [(q, *self.rates(float(t[0]), q))]
         for k in range(1, len(t)):
-            at = rows[-1]
-            aims = [float(t[k])]
-            while aims:
-                found = self._step(now, at, aims[-1])
-                if found is not None:
-                    now, at = aims.pop(), found
-                    continue
-                if abs(aims[-1] - now) < SMALLEST * span:
-                    raise LostError(self._complaint(now, at[0], aims[-1]), k, now)
-                aims.append(0.5 * (now + aims[-1]))
-            rows.append(at)
-        q_all, v_all, a_all = (np.array(x) for x in zip(*rows, strict=True))
-        return q_all, v_all, a_all
+            try:
+                rows.append(self.reach(float(t[k - 1]), rows[-1], float(t[k]), SMALLEST * span))
+            except LostError as error:
+                error.found = self._together(rows)
+                raise
+            except AssemblyError as error:
+                raise LostError(str(error), self._together(rows), float(t[k])) from None
+        return self._together(rows)
 
-    def _step(
-        self, t: float, at: tuple[np.ndarray, ...], aim: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    def _together(self, rows: list[Found]) -> Found:
+        q, v, a = (np.array(x) for x in zip(*rows, strict=True))
+        return q, v, a
+
+    def reach(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+        """The motion at another time, in as many steps as it takes."""
+        try:
+            return self._regular(now, at, aim, smallest)
+        except SingularError:
+            return self._continued(now, at, aim, smallest)
+
+    def _regular(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+        aims = [aim]
+        while aims:
+            found = self._step(now, at, aims[-1])
+            if found is not None:
+                now, at = aims.pop(), found
+                continue
+            if abs(aims[-1] - now) < smallest:
+                raise LostError(self._complaint(now, at[0]), None, now)
+            aims.append(0.5 * (now + aims[-1]))
+        return at
+
+    def _step(self, t: float, at: Found, aim: float) -> Found | None:
         q, v, a = at
         h = aim - t
         ahead = v * h + a * (h * h / 2)
@@ -175,14 +241,28 @@ class Follower:
         found = self.correct(aim, self.move(q, ahead))
         if found is None or found[1] > max(FAR, SHARE * way):
             return None
-        try:
-            return found[0], *self.rates(aim, found[0])
-        except AssemblyError:
-            if abs(h) < 1e-3 * abs(aim):  # a singular pose itself, not a sample beside it
-                raise
-            return None
+        return found[0], *self.rates(aim, found[0])
 
-    def _complaint(self, t: float, q: np.ndarray, aim: float) -> str:
+    def _continued(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+        """The motion at a singular pose, from four instants before it.
+
+        Accelerations are continued as a cubic of time and integrated twice: errors are of the fourth order of the
+        distance for them, and two orders smaller for coordinates.
+        """
+        d = (aim - now) / 8
+        before: list[Found] = []
+        for k in (4, 3, 2, 1):
+            at = self._regular(now, at, aim - k * d, smallest)
+            now = aim - k * d
+            before.append(at)
+        q, v, _ = before[-1]
+        cubic = np.polynomial.polynomial.polyfit([-3.0, -2.0, -1.0, 0.0], np.array([x[2] for x in before]), 3)
+        a = cubic.sum(axis=0)
+        powers = np.arange(4.0)[:, None]
+        way = v * d + d * d * (cubic / ((powers + 1) * (powers + 2))).sum(axis=0)
+        return self.move(q, way), v + d * (cubic / (powers + 1)).sum(axis=0), a
+
+    def _complaint(self, t: float, q: np.ndarray) -> str:
         """Where the path leaves the workspace, and what is in the way."""
         m = self.e.topology.mechanism
         _, K, _ = self.at(t, q)
@@ -193,8 +273,8 @@ class Follower:
         if s[-1] > NEAR_SINGULAR * s[0]:
             return (
                 f"{m.name!r} cannot follow the path of {wishes} after t = {t:.6g} s, though its pose is not singular: "
-                "more is prescribed than the mechanism has freedoms. Leave components of the path free (None), or its "
-                "orientation"
+                "the path jumps there, or more is prescribed than the mechanism has freedoms. Then leave components of "
+                "the path free (None), or its orientation"
             )
         return (
             f"the path of {wishes} leaves the workspace of {m.name!r} at t = {t:.6g} s: no closed configuration "
@@ -208,7 +288,7 @@ class Follower:
         out = np.ones(len(t))
         for k, (time, pose) in enumerate(zip(t, q, strict=True)):
             s = np.linalg.svd(self._scaled(self.at(float(time), pose)[1]), compute_uv=False)
-            n = len(self._zero)
+            n = len(self._zero) - self.idle
             out[k] = s[n - 1] / s[0] if len(s) >= n > 0 else 1.0
         return out
 
@@ -230,7 +310,8 @@ def numbers(e: Equations, wishes: Wishes, p: np.ndarray, t: float) -> tuple[dict
     for drive in m.drives.values():
         hold[m.joints[drive.joint].labels()[drive.index]] = value(drive.position)
     for wish in wishes.coordinates:
-        hold[wish.name] = value(wish.position)
+        if wish.ahead_of is None:
+            hold[wish.name] = value(wish.position)
     for frame_wish in wishes.frames:
         pose: dict[str, Any] = {}
         if any(x is not None for x in frame_wish.position):

@@ -26,8 +26,8 @@ class InPlace:
         buffer: Any
         buffer, self._call = function.buffer()
         self._buffer = buffer
-        self._inputs = [np.zeros(function.numel_in(i)) for i in range(function.n_in())]
-        flat = [np.zeros(function.numel_out(i)) for i in range(function.n_out())]
+        self._inputs: list[Any] = [np.zeros(function.numel_in(i)) for i in range(function.n_in())]
+        flat: list[Any] = [np.zeros(function.numel_out(i)) for i in range(function.n_out())]
         for i, x in enumerate(self._inputs):
             if x.size:
                 buffer.set_arg(i, memoryview(x))

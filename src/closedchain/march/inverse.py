@@ -23,33 +23,36 @@ is; what differs is how lam is got rid of.
     orthogonal complement, without M and h, and the loops' complement L in the actuated rates, ``[A; B] L = [0; 1]``:
     ``u = L' r``.
 
+All three start from the same A and B. The first two share r, which comes from M and h; the third has its own. Whatever
+the road, what remains of ``r - B' u`` must be closing forces; what is not is told, and belongs to a motion that is not
+the actuators' to choose.
+
 The theory is in ``docs/theory/inverse_dynamics.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
-from closedchain.derive.applied import trace_applied
 from closedchain.derive.denoc import NaturalComplement
-from closedchain.derive.equations import Equations
+from closedchain.derive.equations import Equations, Freedom
 from closedchain.derive.rnea import body_forces, rnea
 from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
-from closedchain.march.redundancy import driven, independent_rows, least_rank
+from closedchain.march.redundancy import generic_rank, independent_rows
 from closedchain.march.size import drawn_length
 from closedchain.march.state import State
 
 SINGULAR = 1e-9  # relative size of a singular value of the actuators that counts as zero
+FLAT = 1e-7  # relative size of a singular value of the closures that a singular pose makes vanish
 UNBALANCED = 1e-8  # of the forces of a motion: what no actuator gives, and is not rounding
-
-Freedom = tuple[str, int]  # a joint, and the number of one of its velocities
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,59 +64,107 @@ class Terms:
     r, r_recursive
         ``M a + h - tau`` without the actuators, from M and h, and from the recursion of Newton and Euler.
     A, B
-        Closure rows that are not drives, and the rows of the actuated joint velocities.
+        Closure rows that hold (``rows`` are their numbers), and the rows of the actuated joint velocities. The row of
+        a drive holds unless its coordinate is actuated.
     force_size
-        (n) how large a moment the forces on the bodies can have, N m, for judging what rounding is.
+        (n) how large a moment the forces on bodies and joints can have, N m, for judging what rounding is.
+    idle
+        Freedoms that no actuator needs to hold: of what spins about itself.
     """
 
     equations: Equations
     p: np.ndarray
     actuators: tuple[Freedom, ...]
+    rows: tuple[int, ...]
     start: State
     r: np.ndarray
     r_recursive: np.ndarray
     A: np.ndarray
     B: np.ndarray
     force_size: np.ndarray
+    idle: int = 0
 
-    @property
+    @cached_property
+    def length(self) -> float:
+        """By which angles and lengths compare."""
+        return drawn_length(self.equations, self.p)
+
+    @cached_property
     def velocity_size(self) -> np.ndarray:
-        """Of each velocity, so that angles and lengths compare."""
-        return _sizes(
-            self.equations, self.p, [u for x in self.equations.topology.links for u in x.joint.type.velocity_units]
-        )
+        """Of each velocity: the length of the drawing for a slide, one for a hinge."""
+        units = [u for link in self.equations.topology.links for u in link.joint.type.velocity_units]
+        return np.array([self.length if u == "m/s" else 1.0 for u in units])
 
-    @property
+    @cached_property
     def effort_size(self) -> np.ndarray:
         """Of each actuator: the length of the drawing for a torque, one for a force."""
         joints = self.equations.topology.mechanism.joints
         units = [joints[joint].type.velocity_units[index] for joint, index in self.actuators]
-        return drawn_length(self.equations, self.p) / _sizes(self.equations, self.p, units)
+        return np.array([1.0 if u == "m/s" else self.length for u in units])
 
+    @cached_property
+    def freedoms(self) -> int:
+        """Of the mechanism at poses around the first one: drives that are no actuators take some away."""
+        return len(self.velocity_size) - generic_rank(self.equations, self.start, self.rows)
 
-@dataclass(frozen=True, eq=False)
-class Balance:
-    """Efforts of the actuators over time.
+    @cached_property
+    def motions(self) -> np.ndarray:
+        """A basis (n, nv, freedoms) of what the closures allow, orthonormal in velocities over their sizes."""
+        size = self.velocity_size
+        n, nv = len(self.B), len(size)
+        if self.freedoms == nv:
+            return np.broadcast_to(np.diag(size), (n, nv, nv))
+        Vt = np.linalg.svd(self._scaled)[2]
+        return size[:, None] * np.swapaxes(Vt[:, nv - self.freedoms :], 1, 2)
 
-    Attributes
-    ----------
-    u
-        (n, actuators).
-    unbalanced
-        (n, nv): generalised forces that no actuator gives, as a force along the motion that lacks them.
-    internal
-        (n, actuators, k): efforts that balance each other; of these any multiple may be added.
-    conditioning
-        (n): how well the actuators hold the mechanism, 0 where something moves although all of them are locked.
-    freedoms
-        Of the mechanism, at generic poses.
-    """
+    @cached_property
+    def regular(self) -> np.ndarray:
+        """(n) whether the closures have the rank at a sample that they have around it."""
+        wanted = len(self.velocity_size) - self.freedoms
+        if not wanted:
+            return np.ones(len(self.B), bool)
+        s = np.linalg.svd(self._scaled, compute_uv=False)
+        return s[:, wanted - 1] > FLAT * s[:, 0]
 
-    u: np.ndarray
-    unbalanced: np.ndarray
-    internal: np.ndarray
-    conditioning: np.ndarray
-    freedoms: int
+    def only(self, samples: np.ndarray) -> Terms:
+        """Some of the samples."""
+        arrays = ("r", "r_recursive", "A", "B", "force_size")
+        return replace(self, **{name: getattr(self, name)[samples] for name in arrays})
+
+    @property
+    def _scaled(self) -> np.ndarray:
+        """A with angles and lengths compared by the size of the drawing."""
+        lengths = [self.length if self.equations.closure.units[row] == "m" else 1.0 for row in self.rows]
+        return self.A * self.velocity_size / np.array(lengths)[:, None]
+
+    @cached_property
+    def felt(self) -> np.ndarray:
+        """``(B N)'``: what efforts do along the motions, (n, freedoms, actuators), both over their sizes."""
+        return np.swapaxes(self.B @ self.motions, 1, 2) * self.effort_size / max(self.length, 1e-300)
+
+    @property
+    def conditioning(self) -> np.ndarray:
+        """(n) how well the actuators hold the mechanism, 0 where something moves although all of them are locked."""
+        n, freedoms, count = self.felt.shape
+        if not freedoms:
+            return np.ones(n)
+        if count < freedoms - self.idle:
+            return np.zeros(n)
+        return np.minimum(np.linalg.svd(self.felt, compute_uv=False)[:, freedoms - self.idle - 1], 1.0)
+
+    @property
+    def redundancy(self) -> int:
+        """How many actuators there are beyond the freedoms."""
+        return max(0, len(self.actuators) - self.freedoms + self.idle)
+
+    @property
+    def internal(self) -> np.ndarray:
+        """(n, actuators, redundancy) efforts that balance each other: any multiple of them may be added."""
+        n, freedoms, count = self.felt.shape
+        if not freedoms:
+            return np.broadcast_to(np.diag(self.effort_size), (n, count, count))
+        Vt = np.linalg.svd(self.felt)[2]
+        return self.effort_size[:, None] * np.swapaxes(Vt[:, count - self.redundancy :], 1, 2)
 
 
 def terms(
@@ -125,9 +176,11 @@ def terms(
     a: np.ndarray,
     p: np.ndarray,
     start: State,
+    idle: int = 0,
 ) -> Terms:
     """Evaluate the equations along a motion."""
-    f = _function(e, tuple(actuators), tuple(loops(e, start)))
+    rows = closed_rows(e, start, actuators)
+    f = _function(e, tuple(actuators), rows)
     n, nv = len(t), e.topology.nv
     got = f.map(n)(t[None], q.T, v.T, np.tile(p, (n, 1)).T, a.T)
     r, r_rec, A, B, size = (np.array(x) for x in got)
@@ -135,38 +188,38 @@ def terms(
     def stacked(x: np.ndarray) -> np.ndarray:
         return x.reshape(x.shape[0], n, nv).transpose(1, 0, 2)
 
-    moments, forces = size
-    return Terms(
-        e, p, tuple(actuators), start, r.T, r_rec.T, stacked(A), stacked(B), moments + forces * drawn_length(e, p)
-    )
+    force_size = size[0] + size[1] * drawn_length(e, p)
+    return Terms(e, p, tuple(actuators), rows, start, r.T, r_rec.T, stacked(A), stacked(B), force_size, idle)
 
 
-def loops(e: Equations, state: State) -> list[int]:
-    """Closure rows that hold, without those of drives, which are actuators here."""
-    return [row for row in active_rows(e, state.open_joints) if row not in driven(e)]
+def closed_rows(e: Equations, state: State, actuators: Sequence[Freedom]) -> tuple[int, ...]:
+    """Closure rows that hold, without those of drives that are actuators here."""
+    drives = e.topology.mechanism.drives
+    asked = {name for name, drive in drives.items() if (drive.joint, drive.index) in set(actuators)}
+    return tuple(row for row in active_rows(e, state.open_joints) if e.closure.joints[row] not in asked)
 
 
-def _function(e: Equations, actuators: tuple[Freedom, ...], closures: tuple[int, ...]) -> ca.Function:
+def _function(e: Equations, actuators: tuple[Freedom, ...], rows: tuple[int, ...]) -> ca.Function:
     m = e.topology.mechanism
-    key = ("inverse dynamics", actuators, closures)
+    key = ("inverse dynamics", e, actuators, rows)
     if key not in m._derived:
-        mine = set(actuators)
-        without = [x.name for x in m.motors.values() if (x.joint, x.index) in mine]
-        applied = trace_applied(e.limbs, e.motion, e.measures, without=without)
+        applied = e.acting(actuators)
         a = ca.SX.sym("a", e.topology.nv)
         h = with_rotors(e.measures, ca.SX(e.topology.nv, e.topology.nv), rnea(e.limbs, e.motion, applied.wrenches))[1]
         tau = ca.densify(applied.tau)
-        rows = [e.measures.velocity_row(joint, index)[0] for joint, index in actuators]
         needed = body_forces(e.limbs, e.motion, applied.wrenches, a)
+        sizes = {"rad/s": [_norm(f.ang) for f in needed], "m/s": [_norm(f.lin) for f in needed]}
+        for name, efforts in applied.on_joints.items():
+            for unit, effort in zip(m.joints[name].type.velocity_units, ca.vertsplit(efforts), strict=True):
+                sizes[unit].append(ca.fabs(effort))
         outputs = [
             ca.densify(e.M @ a) + h - tau,
             _recursive(e, needed, a) - tau,
-            e.closure.A[list(closures), :],
-            ca.vertcat(ca.SX(0, e.topology.nv), *rows),
-            ca.vertcat(sum(_norm(f.ang) for f in needed), sum(_norm(f.lin) for f in needed)),
+            e.closure.A[list(rows), :],
+            ca.vertcat(ca.SX(0, e.topology.nv), *(e.measures.velocity_row(*x)[0] for x in actuators)),
+            ca.vertcat(*(sum(x, ca.SX(0)) for x in sizes.values())),
         ]
-        dense = [ca.densify(e.known(x)) for x in outputs]  # control laws of other motors act
-        m._derived[key] = ca.Function("inverse", [*e.symbols.values(), a], dense)
+        m._derived[key] = ca.Function("inverse", [*e.symbols.values(), a], [ca.densify(x) for x in outputs])
     return m._derived[key]
 
 
@@ -184,84 +237,75 @@ def _recursive(e: Equations, needed: Sequence[Vector6], a: ca.SX) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *out) + ca.densify(rotors @ a) + bias
 
 
-def by_projection(x: Terms, weights: np.ndarray, wanted: np.ndarray) -> Balance:
-    """``(B N)' u = N' r``; where there are several u, the one with the least ``sum w_i (u_i - wanted_i)^2``."""
-    N, freedoms = motions(x)
-    # in units that compare: velocities by the mechanism's size
-    J = x.B @ N
-    g = np.einsum("nvf,nv->nf", N, x.r)
-    n, count = len(J), len(x.actuators)
+def by_projection(x: Terms, weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """``(B N)' u = N' r``; where there are several u, the one with the least ``sum w_i (u_i - wanted_i)^2``.
+
+    Sums are over efforts divided by their sizes. The rank is that of the actuators, whatever the weights.
+    """
+    n, freedoms, count = x.felt.shape
     if not freedoms:
-        empty = np.zeros((n, count, count)) + np.eye(count)
-        return Balance(np.broadcast_to(wanted, (n, count)).copy(), np.zeros_like(x.r), empty, np.ones(n), 0)
-    scale = x.effort_size / np.sqrt(weights)
-    scaled = np.swapaxes(J, 1, 2) * scale  # (n, freedoms, actuators)
-    left = g - np.einsum("naf,na->nf", J, np.broadcast_to(wanted, (n, count)))
-    U, s, Vt = np.linalg.svd(scaled, full_matrices=True)
-    least = min(freedoms, count)
-    biggest = s[:, :1] if least else np.ones((n, 1))
-    keep = s > SINGULAR * np.maximum(biggest, 1e-300)
-    inverse = np.where(keep, 1 / np.where(keep, s, 1.0), 0.0)
-    along = np.einsum("nfk,nf->nk", U[:, :, :least], left)
-    u = wanted + scale * np.einsum("nka,nk->na", Vt[:, :least], inverse * along)
-    missing = left - np.einsum("nfk,nk->nf", U[:, :, :least], np.where(keep, along, 0.0))
-    # N is orthonormal in scaled velocities, so the force along it is N missing
-    unbalanced = np.einsum("nvf,nf->nv", N / x.velocity_size[:, None] ** 2, missing)
-    internal = scale[:, None] * np.swapaxes(Vt[:, least:], 1, 2)
-    plain = np.linalg.svd(np.swapaxes(J, 1, 2) * x.effort_size / drawn_length(x.equations, x.p), compute_uv=False)
-    conditioning = plain[:, -1] if count >= freedoms else np.zeros(n)
-    return Balance(u, unbalanced, internal, np.minimum(conditioning, 1.0), freedoms)
+        return np.broadcast_to(wanted, (n, count)).copy()
+    g = np.einsum("nvf,nv->nf", x.motions, x.r) / x.length
+    left = g - np.einsum("nfa,na->nf", x.felt, np.broadcast_to(wanted, (n, count)) / x.effort_size)
+    U, s, Vt = np.linalg.svd(x.felt, full_matrices=False)
+    keep = s > SINGULAR * np.maximum(s[:, :1], 1e-300)
+    along = np.where(keep, np.einsum("nfk,nf->nk", U, left) / np.where(keep, s, 1.0), 0.0)
+    u = np.einsum("nka,nk->na", Vt, along)  # the least one with equal weights
+    if x.redundancy and np.ptp(weights):
+        # move along internal forces to where the weighted sum is least: w^1/2 (u + Z z), by least squares
+        root = np.sqrt(weights)
+        Z = x.internal / x.effort_size[:, None]
+        for k in range(n):
+            u[k] += Z[k] @ np.linalg.lstsq(root[:, None] * Z[k], -root * u[k], rcond=None)[0]
+    return wanted + u * x.effort_size
 
 
-def motions(x: Terms) -> tuple[np.ndarray, int]:
-    """A basis (n, nv, freedoms) of what the loops allow at each sample, orthonormal in velocities over their sizes."""
-    size = x.velocity_size
-    n, nv = len(x.A), len(size)
-    if not x.A.shape[1] or not nv:
-        return np.broadcast_to(np.diag(size), (n, nv, nv)), nv
-    A = x.A * size
-    length = np.linalg.norm(A, axis=2, keepdims=True)
-    A = A / np.maximum(length, 1e-9 * length.max(initial=1e-300))
-    _, s, Vt = np.linalg.svd(A)
-    rank = int((s > least_rank(x.equations) * s[:, :1]).sum(axis=1).max())
-    return size[:, None] * np.swapaxes(Vt[:, rank:], 1, 2), nv - rank
-
-
-def by_spring_elimination(x: Terms) -> tuple[np.ndarray, np.ndarray]:
-    """Efforts, and the forces of the springs at all closure rows that are not drives (Wang et al., (20))."""
-    n, count = len(x.r), len(x.actuators)
-    u, f = np.zeros((n, count)), np.zeros((n, x.A.shape[1]))
-    size = x.velocity_size
-    least = least_rank(x.equations)
-    for k in range(n):
+def by_spring_elimination(x: Terms) -> np.ndarray:
+    """Efforts, after the forces of the springs in the closure rows (Wang et al., (20))."""
+    _check_exact(x)
+    u, size = np.zeros((len(x.r), len(x.actuators))), x.velocity_size
+    for k in range(len(u)):
         B, A, r = x.B[k] * size, x.A[k] * size, x.r[k] * size
-        Z = _null(B, SINGULAR)
+        # motions that move no actuator
+        _, s, Vt = np.linalg.svd(B)
+        Z = Vt[int((s > SINGULAR * s.max(initial=1e-300)).sum()) :].T
         if A.size:
-            f[k] = np.linalg.lstsq(Z.T @ A.T, -(Z.T @ r), rcond=least)[0]
-        u[k] = np.linalg.lstsq(B.T, r + A.T @ f[k], rcond=SINGULAR)[0]
-    return u, f
+            r = r + A.T @ np.linalg.lstsq(Z.T @ A.T, -(Z.T @ r), rcond=SINGULAR)[0]
+        u[k] = np.linalg.lstsq(B.T, r, rcond=SINGULAR)[0]
+    return u
 
 
 def by_natural_complement(x: Terms) -> np.ndarray:
     """Efforts from the recursion and the complement in actuated rates."""
-    rows = loops(x.equations, x.start)
-    picked = [rows.index(row) for row in independent_rows(x.equations, x.start).kept if row in rows]
+    _check_exact(x)
+    kept = set(independent_rows(x.equations, x.start).kept)
+    picked = [k for k, row in enumerate(x.rows) if row in kept]
     K = np.concatenate([x.A[:, picked], x.B], axis=1)
-    if K.shape[1] != K.shape[2]:
+    try:
+        both = np.linalg.solve(np.swapaxes(K, 1, 2), x.r_recursive[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
         raise ModelError(
-            f"the complement in actuated rates needs {K.shape[2] - len(picked)} actuators for as many freedoms, "
-            f"not {len(x.actuators)}: use method='projection'"
-        )
-    both = np.linalg.solve(np.swapaxes(K, 1, 2), x.r_recursive[:, :, None])[:, :, 0]
+            "the actuated velocities do not determine the others at one of the samples (a singular pose, conditioning "
+            f"{x.conditioning.min():.1e}): use method='projection'"
+        ) from None
     return both[:, len(picked) :]
 
 
-def _null(B: np.ndarray, least: float) -> np.ndarray:
-    if not B.size:
-        return np.eye(B.shape[1])
-    _, s, Vt = np.linalg.svd(B)
-    return Vt[int((s > least * s.max(initial=1e-300)).sum()) :].T
+def _check_exact(x: Terms) -> None:
+    if len(x.actuators) != x.freedoms:
+        raise ModelError(
+            f"this method has no choice among efforts: it needs as many actuators as freedoms, but "
+            f"{len(x.actuators)} actuators move {x.freedoms} freedoms here; use method='projection'"
+        )
 
 
-def _sizes(e: Equations, p: np.ndarray, units: Sequence[str]) -> np.ndarray:
-    return np.where(np.array(units, dtype=object) == "m/s", drawn_length(e, p), 1.0).astype(float)
+def closing_forces(x: Terms, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Forces ``lam`` in the closure rows under efforts u, and what of ``r - B' u + A' lam`` they leave, (n, nv)."""
+    size = x.velocity_size
+    lam, left = np.zeros((len(x.r), x.A.shape[1])), x.r - np.einsum("nav,na->nv", x.B, u)
+    if lam.shape[1]:
+        for k in range(len(left)):
+            A = (x.A[k] * size).T
+            lam[k] = np.linalg.lstsq(A, -left[k] * size, rcond=SINGULAR)[0]
+            left[k] += x.A[k].T @ lam[k]
+    return lam, left

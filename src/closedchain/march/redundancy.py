@@ -10,6 +10,7 @@ The theory is in ``docs/theory/closures.md``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,20 @@ def independent_rows(e: Equations, state: State) -> Rows:
     moving = tuple(row for row, moves in zip(active, size > ROUNDING, strict=True) if moves)
     loops_rank = max(rank(A[loops], least) for A in stacked)
     return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here, least) < len(kept), loops_rank)
+
+
+def generic_rank(e: Equations, state: State, rows: Sequence[int]) -> int:
+    """How many of some closure rows are independent at closed poses around a state."""
+    if not rows:
+        return 0
+    active = active_rows(e, state.open_joints)
+    closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
+    places = [active.index(row) for row in rows]
+    least = least_rank(e)
+    here = rank(closure_jacobian(closing, state.q)[places], least)
+    if here == len(rows):
+        return here
+    return max(rank(closure_jacobian(closing, q)[places], least) for q in spread(closing, state.q))
 
 
 def least_rank(e: Equations) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, t
+from closedchain.model.expression import Expression, Number
 from closedchain.model.given import listed
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, Joint, suggest
@@ -31,16 +31,19 @@ class FrameWish:
     @property
     def name(self) -> str:
         """For messages."""
-        return f"{self.frame.body.name}.{self.frame.name or '?'}"
+        if self.frame.name is not None:
+            return f"{self.frame.body.name}.{self.frame.name}"
+        return f"{self.frame.body.name} at ({', '.join(str(x) for x in self.frame.position)})"
 
 
 @dataclass(frozen=True, eq=False)
 class CoordinateWish:
-    """A coordinate of a joint that is to follow a path."""
+    """A coordinate of a joint that is to follow a path, or its distance ahead of another one that is."""
 
     joint: Joint
     index: int
     position: Number
+    ahead_of: tuple[str, int] | None = None
 
     @property
     def name(self) -> str:
@@ -68,7 +71,7 @@ class Wishes:
     @property
     def names(self) -> list[str]:
         """What is prescribed, for messages."""
-        return [x.name for x in self.frames] + [x.name for x in self.coordinates]
+        return [x.name for x in self.frames] + [x.name for x in self.coordinates if x.ahead_of is None]
 
 
 def wishes(mechanism: Mechanism, along: Mapping[Any, Any]) -> Wishes:
@@ -100,6 +103,7 @@ def wishes(mechanism: Mechanism, along: Mapping[Any, Any]) -> Wishes:
         else:
             assert joint is not None
             coordinates += _coordinates(mechanism, joint, key, wish)
+    coordinates += _shafts(mechanism, [(x.joint.name, x.index) for x in coordinates])
     return Wishes(tuple(frames), tuple(coordinates), max(durations, default=None), tuple(sorted(breaks)))
 
 
@@ -177,13 +181,17 @@ def _coordinates(m: Mechanism, joint: Joint, key: Any, wish: Any) -> list[Coordi
     ]
 
 
+def _shafts(m: Mechanism, known: list[tuple[str, int]]) -> list[CoordinateWish]:
+    """Shafts of motors behind springs go with the joints that they drive, unless they have paths of their own."""
+    return [
+        CoordinateWish(m.joints[x.joint], x.index, 0.0, x.output)
+        for x in m.actuators.values()
+        if x.output != (x.joint, x.index) and (x.joint, x.index) not in known
+    ]
+
+
 def _of_time(m: Mechanism, x: Any, what: str) -> Number:
     """An expression of time and parameters; numbers stay numbers, since a path is no part of the drawing."""
-    if callable(x) and not isinstance(x, Expression):
-        try:
-            x = x(t)
-        except TypeError as error:
-            raise ModelError(f"{what}: write it as a function of time alone, lambda t: ... ({error})") from None
     value = of_time(x, what)
     for leaf in value.leaves() if isinstance(value, Expression) else ():
         if leaf.op == "parameter":

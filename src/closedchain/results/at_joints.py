@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from closedchain.derive.applied import Applied, trace_applied
+from closedchain.derive.applied import Applied
 from closedchain.derive.closure import ROWS
 from closedchain.derive.equations import Equations
 from closedchain.derive.joint_motion import joint_motion
@@ -72,7 +72,7 @@ def at_joints(samples: Samples) -> AtJoints:
     e, n = samples.equations, len(samples)
     m = e.topology.mechanism
     replaced, slack = frozenset(samples.efforts), samples.slack
-    applied = _applied(e, replaced)
+    applied = e.acting(replaced)
     key = ("at joints", replaced, slack)
     got = samples.evaluate(key, lambda a, lam: _columns(e, applied, replaced, slack, a, lam))
 
@@ -102,16 +102,6 @@ def at_joints(samples: Samples) -> AtJoints:
         shares={name: x[0, :, 0] if n else np.ones(x.shape[1]) for name, x in by_joint("shares").items()},
         acted=frozenset(acted | set(applied.on_joints) | {name for name, _ in replaced}),
     )
-
-
-def _applied(e: Equations, replaced: frozenset[Freedom]) -> Applied:
-    """What acts without the motors on some freedoms; traced once."""
-    m = e.topology.mechanism
-    motors = tuple(x.name for x in m.motors.values() if (x.joint, x.index) in replaced)
-    key = ("applied", e, motors)
-    if motors and key not in m._derived:
-        m._derived[key] = trace_applied(e.limbs, e.motion, e.measures, motors)
-    return m._derived[key] if motors else e.applied
 
 
 def _columns(

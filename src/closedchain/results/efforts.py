@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.derive.equations import Freedom
 from closedchain.errors import ModelError
-from closedchain.march.inverse import Balance, Freedom
+from closedchain.march.inverse import Terms
 from closedchain.model.expression import Number
+from closedchain.model.expression import t as time
+from closedchain.model.functions import where
 from closedchain.model.parts import Body, suggest
-from closedchain.model.paths import splines
 from closedchain.results.motion import Motion
 from closedchain.results.samples import Samples
+from closedchain.results.thinning import parts, pieced, thinned, through
 
 if TYPE_CHECKING:
     import pandas
@@ -50,24 +54,49 @@ class Efforts:
     def __init__(
         self,
         motion: Motion,
-        freedoms: tuple[Freedom, ...],
         actuators: tuple[str, ...],
-        balance: Balance,
+        freedoms: tuple[Freedom, ...],
+        terms: Terms,
+        told: np.ndarray,
+        u: np.ndarray,
+        lam: np.ndarray,
         method: str,
-        spring_forces: np.ndarray | None = None,
     ) -> None:
         self.motion, self.mechanism = motion, motion.mechanism
-        self.freedoms, self.actuators = freedoms, actuators
-        self.t, self.tau = motion.t, balance.u
-        self.internal, self.conditioning = balance.internal, balance.conditioning
-        self.method = method
-        self.spring_forces = spring_forces  # of virtual springs, by closure row, where these were eliminated
+        self.actuators, self.freedoms = actuators, freedoms
+        self.t, self.tau, self.method = motion.t, u, method
+        self._terms, self._lam = terms, lam
+        # singular samples have what the nearest other one has
+        self._nearest = np.array([told[np.argmin(np.abs(self.t[told] - time))] for time in self.t], int)
         self._reactions: dict[Any, Any] = {}
+
+    @cached_property
+    def internal(self) -> np.ndarray:
+        """(n, actuators, k) efforts that balance each other: any multiple of them may be added."""
+        return self._terms.only(self._nearest).internal[:, : len(self.actuators)]
+
+    @cached_property
+    def conditioning(self) -> np.ndarray:
+        """(n) how well the actuators hold the mechanism; 0 where something moves although all of them are locked."""
+        return self._terms.only(self._nearest).conditioning
 
     @property
     def redundancy(self) -> int:
         """How many actuators there are beyond the freedoms."""
-        return self.internal.shape[2]
+        return self._terms.redundancy
+
+    @property
+    def closing_forces(self) -> xarray.DataArray:
+        """(time, closure) forces in the closure rows of cut joints, gears and drives that are no actuators.
+
+        Where rows repeat others it is the distribution of least norm.
+        """
+        import xarray
+
+        closure = self.motion.samples.equations.closure
+        names = [f"{closure.joints[row]} {closure.labels[row]}" for row in self._terms.rows]
+        coords = {"time": self.t, "closure": names}
+        return xarray.DataArray(self._lam, coords, ("time", "closure"), attrs={"units": "N or N m"})
 
     @property
     def units(self) -> dict[str, str]:
@@ -79,16 +108,16 @@ class Efforts:
     @property
     def speed(self) -> np.ndarray:
         """(n, actuators) velocities of the actuated coordinates, rad/s or m/s."""
-        return self.motion._joints["v"][:, self._columns]
+        return self.motion.joints["v"][:, self._columns]
 
     @property
     def acceleration(self) -> np.ndarray:
         """(n, actuators) accelerations of the actuated coordinates, rad/s^2 or m/s^2."""
-        return self.motion._joints["a"][:, self._columns]
+        return self.motion.joints["a"][:, self._columns]
 
     @cached_property
     def _columns(self) -> list[int]:
-        labels = [x for j in self.motion.equations.topology.joints for x in j.velocity_labels()]
+        labels = [x for j in self.motion.samples.equations.topology.joints for x in j.velocity_labels()]
         return [labels.index(name) for name in self.actuators]
 
     @cached_property
@@ -103,6 +132,15 @@ class Efforts:
             variables[name] = ("time", self.tau[:, k], {"units": unit, "about": "effort of the actuator"})
             variables[f"{name} speed"] = ("time", self.speed[:, k], {"units": speed_unit})
             variables[f"{name} power"] = ("time", self.tau[:, k] * self.speed[:, k], {"units": "W"})
+        closure, drives = self.motion.samples.equations.closure, self.mechanism.drives
+        for k, row in enumerate(self._terms.rows):  # drives that are no actuators have their share
+            if closure.joints[row] in drives:
+                unit = "N m" if closure.units[row] == "rad" else "N"
+                variables[closure.joints[row]] = (
+                    "time",
+                    self._lam[:, k],
+                    {"units": unit, "about": "effort of the drive"},
+                )
         variables["power"] = ("time", (self.tau * self.speed).sum(axis=1), {"units": "W", "about": "of all actuators"})
         about = {"units": "1", "about": "0 where something moves although all actuators are locked"}
         variables["actuation_conditioning"] = ("time", self.conditioning, about)
@@ -115,21 +153,33 @@ class Efforts:
         return self.dataset[name]
 
     def signal(self, name: str) -> Number:
-        """The effort of an actuator as an expression of time: a spline of degree five through the samples.
+        """The effort of an actuator as an expression of time: polynomials of degree five through the samples.
 
-        Between samples it is off by some ``h^6`` of their distance; where the path makes the effort jump, by more.
+        Between samples it is off by some ``h^6`` of their distance. Where the path makes the effort jump, it jumps at
+        that very time, and a run steps onto it; the samples on each side are continued to there. Before and after the
+        motion it holds the first and the last pose, as references do.
         """
-        from scipy.interpolate import PPoly, make_interp_spline
-
         if name not in self.actuators:
             raise ModelError(f"there is no actuator {name!r}{suggest(name, self.actuators)}")
+        values = self.tau[:, self.actuators.index(name)]
         if len(self.t) < 2:
-            raise ModelError("the efforts of a single instant are no function of time: take more samples")
-        degree = 5 if len(self.t) > 5 else 1
-        pieces = PPoly.from_spline(make_interp_spline(self.t, self.tau[:, self.actuators.index(name)], k=degree))
-        wide = np.diff(pieces.x) > 0  # knots at the ends are repeated
-        breaks = np.append(pieces.x[:-1][wide], pieces.x[-1])
-        return splines.of_time(breaks, pieces.c[::-1, wide].T)[0]
+            return float(values[0])
+        inside = [x for x in self.motion.breaks if self.t[0] < x < self.t[-1]]
+        along = pieced([_smooth(self.t, values, *part) for part in parts(self.t, inside)], inside)
+        first, last = (self._at_rest(k, name) for k in (0, -1))
+        return where(time < float(self.t[0]), first, where(time <= float(self.t[-1]), along, last))
+
+    def _at_rest(self, index: int, name: str) -> float:
+        """The effort that holds the pose of a sample; that of the sample itself where it is at rest."""
+        from closedchain.results.inverse_dynamics import holding_efforts  # which makes efforts
+
+        if not (self.motion.v[index].any() or self.motion.a[index].any()):
+            return float(self.tau[index, self.actuators.index(name)])
+        try:
+            held = holding_efforts(self.mechanism, self.motion.state(index), actuators=self.actuators)
+        except ModelError:  # what moves may be balanced, and cannot be held
+            return float(self.tau[index, self.actuators.index(name)])
+        return float(held[name][0])
 
     def sizing(self, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None) -> Sizing:
         """What each motor must be able to do: peaks, root mean squares, speeds and powers.
@@ -142,20 +192,8 @@ class Efforts:
 
     def _samples(self) -> list[Samples]:
         """The motion with these efforts, for the balance of its bodies."""
-        motion = self.motion
         efforts = {freedom: self.tau[:, k] for k, freedom in enumerate(self.freedoms)}
-        return [
-            Samples(
-                motion.equations,
-                motion.t,
-                motion.q,
-                motion.v,
-                motion.a,
-                motion.p,
-                efforts,
-                open_joints=motion.open_joints,
-            )
-        ]
+        return [replace(self.motion.samples, efforts=efforts)]
 
     def reaction(
         self,
@@ -204,3 +242,12 @@ class Efforts:
     def __repr__(self) -> str:
         more = f", {self.redundancy} more than needed" if self.redundancy else ""
         return f"Efforts({self.mechanism.name!r}, {len(self.t)} samples, {len(self.actuators)} actuators{more})"
+
+
+def _smooth(t: np.ndarray, values: np.ndarray, first: int, last: int) -> Number:
+    """A function of time through samples first to last - 1, continued to the next ones."""
+    spline = through(t[first:last], values[first:last])
+    if spline is None:  # hardly a sample between two jumps
+        return float(values[min(first, len(values) - 1)])
+    at = t[max(first - 1, 0) : last + 1]
+    return thinned(at, *(spline(at, nu=k) if k <= spline.k else np.zeros(len(at)) for k in range(3)))

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
-from closedchain.derive.equations import Equations, derive
-from closedchain.errors import ModelError
+from closedchain.derive.equations import Freedom
+from closedchain.errors import ModelError, RunWarning
 from closedchain.march.assemble import assemble
 from closedchain.march.inverse import (
     UNBALANCED,
-    Balance,
-    Freedom,
     Terms,
     by_natural_complement,
     by_projection,
     by_spring_elimination,
+    closing_forces,
     terms,
 )
 from closedchain.march.state import State
-from closedchain.model.expression import Expression, check_number
-from closedchain.model.expression import t as time_leaf
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint, suggest
+from closedchain.model.paths.checks import of_time
 from closedchain.results.efforts import Efforts
-from closedchain.results.motion import SAMPLES, Motion, follow
+from closedchain.results.follow import SAMPLES, follow
+from closedchain.results.motion import Motion
+from closedchain.results.series_springs import SETTLED, deflected, series_springs
 
 METHODS = ("projection", "virtual-spring", "denoc")
+WEAK = 1e-3  # conditioning of the actuators below which one is told
 
 
 def inverse_dynamics(
@@ -88,27 +91,51 @@ def inverse_dynamics(
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
     motion = _motion(mechanism, along, until, begin, t_eval, samples, guess, mode, parameters, open_joints)
-    e = motion.equations
     freedoms = actuated(mechanism, actuators)
     labels = [label(mechanism, x) for x in freedoms]
     weight = _weights(weights, labels)
-    wanted = _preload(e, preload, labels, motion)
-    x = terms(e, freedoms, motion.t, motion.q, motion.v, motion.a, motion.p, motion.start)
-    found = by_projection(x, weight, wanted)
-    _check_balance(x, found, motion, labels)
-    spring_forces = None
-    if method != "projection":
-        if found.internal.shape[2]:
+    wanted = _preload(motion, preload, labels)
+    springs = series_springs(mechanism, motion, freedoms)
+    if springs and method != "projection":
+        raise ModelError(f"method {method!r} knows no springs between motors and joints: use method='projection'")
+    # behind a spring the joint is an actuator too, until the spring gives all that it would
+    asked = (*freedoms, *(x.output for x in springs))
+    weight = np.append(weight, np.ones(len(springs)))
+    wanted = np.hstack([wanted, np.zeros((len(motion.t), len(springs)))])
+    x, told, u = _solved(motion, asked, method, weight, wanted)
+    if springs:
+        motion = deflected(motion, springs, _continued(motion.t, told, u)[:, len(freedoms) :])
+        x, told, u = _solved(motion, asked, method, weight, wanted)
+        missing = np.abs(u[:, len(freedoms) :]).max(initial=0.0)
+        if not missing <= SETTLED * np.abs(u).max(initial=0.0):
             raise ModelError(
-                f"method {method!r} has no choice among efforts, but {len(labels)} actuators move "
-                f"{found.freedoms} freedoms here: use method='projection'"
+                f"the springs between motors and joints of {mechanism.name!r} lack {missing:.3g} N or N m along this "
+                "motion: take more samples, so that what they carry is known between them"
             )
-        if method == "denoc":
-            u = by_natural_complement(x)
-        else:
-            u, spring_forces = by_spring_elimination(x)
-        found = Balance(u, found.unbalanced, found.internal, found.conditioning, found.freedoms)
-    return Efforts(motion, freedoms, tuple(labels), found, method, spring_forces)
+    some = x.only(told)
+    if preload and not x.redundancy:
+        raise ModelError(
+            f"preload: {len(labels)} actuators and {x.freedoms} freedoms leave no room for internal forces; the "
+            "efforts are what the motion takes"
+        )
+    lam, left = closing_forces(some, u)
+    _check_balance(some, u, left, motion.t[told], labels)
+    _warn_of_singular_poses(some, motion.t[told])
+    u, lam = (_continued(motion.t, told, values) for values in (u, lam))
+    return Efforts(motion, tuple(labels), freedoms, x, told, u[:, : len(freedoms)], lam, method)
+
+
+def _solved(
+    motion: Motion, asked: tuple[Freedom, ...], method: str, weight: np.ndarray, wanted: np.ndarray
+) -> tuple[Terms, np.ndarray, np.ndarray]:
+    """The terms at all samples, the samples where they tell something, and the efforts there."""
+    at = motion.samples
+    x = terms(at.equations, asked, at.t, at.q, at.v, at.a, at.p, motion.start, motion.idle)
+    told = _regular(x)
+    some = x.only(told)
+    if method == "projection":
+        return x, told, by_projection(some, weight, wanted[told])
+    return x, told, by_natural_complement(some) if method == "denoc" else by_spring_elimination(some)
 
 
 def holding_efforts(
@@ -143,6 +170,8 @@ def holding_efforts(
     if state is None:
         state = assemble(mechanism, parameters=parameters)
     elif isinstance(state, State):
+        if state.mechanism is not mechanism:
+            raise ModelError(f"the state is one of {state.mechanism.name!r}, not of this {mechanism.name!r}")
         if parameters is not None:
             raise ModelError("the parameters of a state are those that it was assembled with: give one or the other")
         state.check()
@@ -209,14 +238,7 @@ def _motion(
             raise ModelError(f"a motion has its times and parameters already: leave out {', '.join(given)}")
         if along.mechanism is not mechanism:
             raise ModelError(f"the motion is one of {along.mechanism.name!r}, not of this {mechanism.name!r}")
-        along.state(0).check() if isinstance(along, Motion) else along.check()
-        e = derive(mechanism)
-        if isinstance(along, Motion):
-            return along if along.equations is e else _redrawn(e, along)
-        a = np.zeros_like(along.v) if along.a is None else along.a
-        return Motion(
-            e, np.array([along.t]), along.q[None], along.v[None], a[None], along.parameters, along.open_joints
-        )
+        return along.now() if isinstance(along, Motion) else Motion.instant(along)
     return follow(
         mechanism,
         along,
@@ -231,13 +253,6 @@ def _motion(
     )
 
 
-def _redrawn(e: Equations, motion: Motion) -> Motion:
-    """The same motion of a mechanism that has got something more to act on it since."""
-    again = Motion(e, motion.t, motion.q, motion.v, motion.a, motion.parameters, motion.open_joints)
-    again.conditioning = motion.conditioning
-    return again
-
-
 def _weights(weights: Mapping[str, float] | None, labels: list[str]) -> np.ndarray:
     out = np.ones(len(labels))
     for name, value in _by_name(weights, labels, "weights").items():
@@ -247,18 +262,14 @@ def _weights(weights: Mapping[str, float] | None, labels: list[str]) -> np.ndarr
     return out
 
 
-def _preload(e: Equations, preload: Mapping[str, Any] | None, labels: list[str], motion: Motion) -> np.ndarray:
-    import casadi as ca
+def _preload(motion: Motion, preload: Mapping[str, Any] | None, labels: list[str]) -> np.ndarray:
+    e = motion.samples.equations
 
     out = np.zeros((len(motion.t), len(labels)))
     for name, value in _by_name(preload, labels, "preload").items():
-        value = value(time_leaf) if callable(value) and not isinstance(value, Expression) else value
-        number = check_number(value, f"preload of {name!r}")
-        for leaf in number.leaves() if isinstance(number, Expression) else ():
-            if leaf.op not in ("time", "parameter"):
-                raise ModelError(f"preload of {name!r} may depend on time and parameters only, not on {leaf}")
+        number = of_time(value, f"preload of {name!r}")
         f = ca.Function("preload", [e.limbs.t, e.limbs.p], [e.expression(number)])
-        out[:, labels.index(name)] = [float(f(time, motion.p)) for time in motion.t]
+        out[:, labels.index(name)] = [float(f(at, motion.samples.p)) for at in motion.t]
     return out
 
 
@@ -273,31 +284,79 @@ def _by_name(given: Mapping[str, Any] | None, labels: list[str], what: str) -> M
     return given
 
 
-def _check_balance(x: Terms, found: Balance, motion: Motion, labels: list[str]) -> None:
+def _regular(x: Terms) -> np.ndarray:
+    """Numbers of the samples at which the closures tell what moves; all of them if there are too few."""
+    found = np.flatnonzero(x.regular)
+    return found if len(found) > 1 else np.arange(len(x.r))
+
+
+def _continued(t: np.ndarray, told: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values at all samples from those at some: others lie on the polynomial through the six nearest of these."""
+    out = np.empty((len(t), values.shape[1]))
+    out[told] = values
+    for k in np.setdiff1d(np.arange(len(t)), told):
+        near = np.argsort(np.abs(t[told] - t[k]))[:6]
+        at = (t[told][near] - t[k]) / np.ptp(t[told][near])
+        out[k] = np.polynomial.polynomial.polyfit(at, values[near], len(near) - 1)[0]
+    return out
+
+
+def _check_balance(x: Terms, u: np.ndarray, left: np.ndarray, t: np.ndarray, labels: list[str]) -> None:
     """Refuse a motion that the actuators cannot produce; say which part of it is not theirs to choose."""
-    bound = UNBALANCED * float(x.force_size.max(initial=0.0))
-    off = np.abs(found.unbalanced * x.velocity_size)  # N m
-    if not np.isfinite(found.u).all():
-        k = int(np.argmin(np.isfinite(found.u).all(axis=1)))
-        raise ModelError(f"the efforts at t = {motion.t[k]:.6g} s are not finite: a force or torque there is not")
-    if not off.size or off.max() <= bound:
+    if not np.isfinite(u).all():
+        k = int(np.argmin(np.isfinite(u).all(axis=1)))
+        raise ModelError(f"the efforts at t = {t[k]:.6g} s are not finite: a force or torque there is not")
+    off = np.abs(left * x.velocity_size)  # N m
+    sizes = np.maximum(x.force_size, 1e-6 * x.force_size.max(initial=0.0))  # rates have errors of their own
+    bound = UNBALANCED * np.maximum(sizes, np.abs(u * x.effort_size).max(axis=1, initial=0.0))
+    excess = off.max(axis=1, initial=0.0) / np.maximum(bound, 1e-300)
+    k = int(np.argmax(excess))
+    if not off.size or excess[k] <= 1.0:
         return
-    k = int(np.argmax(off.max(axis=1)))
     names = x.equations.topology.v_labels
     order = np.argsort(-off[k])
-    units = [u for link in x.equations.topology.links for u in link.joint.type.velocity_units]
+    units = [unit for link in x.equations.topology.links for unit in link.joint.type.velocity_units]
     worst = int(order[0])
     moving = [names[i] for i in order if off[k, i] > 0.1 * off[k, worst]][:4]
     unit = "N" if units[worst] == "m/s" else "N m"
-    lacking = found.freedoms - len(labels)
     why = (
-        f"{len(labels)} actuator{'s' * (len(labels) != 1)} cannot choose {found.freedoms} freedoms"
-        if lacking > 0
+        f"{len(labels)} actuator{'s' * (len(labels) != 1)} cannot choose {x.freedoms} freedoms"
+        if x.freedoms > len(labels)
         else "the actuators are in a singular pose, where something moves although all of them are locked"
     )
     raise ModelError(
         f"the actuators ({', '.join(labels)}) of {x.equations.topology.mechanism.name!r} cannot produce this motion: "
-        f"at t = {motion.t[k]:.6g} s {found.unbalanced[k, worst]:.4g} {unit} along {names[worst]!r} are missing "
+        f"at t = {t[k]:.6g} s {left[k, worst]:.4g} {unit} along {names[worst]!r} are missing "
         f"(the motion of {', '.join(map(repr, moving))} is not theirs to choose). {why}: add an actuator, or prescribe "
         "the actuated coordinates with m.drive(...) and simulate, which finds the rest of the motion"
     )
+
+
+def _warn_of_singular_poses(x: Terms, t: np.ndarray) -> None:
+    """Say where the actuators lose their hold: efforts grow without bound there, and samples may miss it."""
+    if len(x.actuators) < x.freedoms - x.idle or not len(t):
+        return
+    name, held = x.equations.topology.mechanism.name, x.conditioning
+    k = int(np.argmin(held))
+    if len(x.actuators) == x.freedoms > 0 and len(t) > 1:
+        # the sign of what efforts do along motions that go on continuously
+        N = x.motions / x.velocity_size[:, None]
+        going_on = np.sign(np.linalg.det(np.einsum("nvf,nvg->nfg", N[:-1], N[1:])))
+        sign = np.sign(np.linalg.det(x.felt))
+        passed = np.flatnonzero(sign[1:] * sign[:-1] * going_on < 0)
+        if len(passed):
+            first, after = t[passed[0] : passed[0] + 2]
+            warnings.warn(
+                f"between t = {first:.6g} and {after:.6g} s the actuators of {name!r} pass a singular "
+                "pose, where something moves although all of them are locked: near it the efforts grow without bound",
+                RunWarning,
+                stacklevel=3,
+            )
+            return
+    if held[k] < WEAK:
+        warnings.warn(
+            f"the actuators of {name!r} hardly hold it at t = {t[k]:.6g} s (conditioning "
+            f"{held[k]:.1e}; 0 is a singular pose): the efforts there are as large as that makes them",
+            RunWarning,
+            stacklevel=3,
+        )

@@ -45,6 +45,9 @@ class NewtonEuler:
         topology = samples.equations.topology
         self.joints = topology.joints
         self.scale = np.repeat([length, 1.0], 3)
+        # a force that hardly moves anything, N: without any load accelerations are rounding
+        value = topology.mechanism.values()
+        self.least = 1e-12 * sum(value(link.body.properties.mass) for link in topology.links) * length + 1e-300
         number = {joint.name: k for k, joint in enumerate(self.joints)}
         self.tree = np.array([number[link.joint.name] for link in topology.links], int)
         # links feel their parents, while wrenches are those of first bodies on second ones
@@ -210,10 +213,10 @@ class _Block:
         return np.concatenate([np.zeros((len(wrench), 0, wrench.shape[3])), *rows], axis=1)
 
     def missing(self, i: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-        """By how much the wrenches of samples i miss the equations, over the largest force, or over one newton."""
+        """By how much the wrenches of samples i miss the equations, over the largest force."""
         rows = (self._along_freedoms(wrench[..., None], i)[..., 0] - self.tau[i]) @ _T(self.system.hold)
         off = np.abs(rows / self._row_size[i]).max(axis=1, initial=0.0)
-        return off / np.maximum(self.largest[i], 1.0)
+        return off / np.maximum(self.largest[i], self.system.least)
 
 
 def moved(wrench: np.ndarray, arm: np.ndarray) -> np.ndarray:

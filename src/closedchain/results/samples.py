@@ -12,12 +12,9 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
-from closedchain.derive.equations import Equations
+from closedchain.derive.equations import Equations, Freedom
 from closedchain.errors import ModelError
 from closedchain.model.parts import Frame, suggest
-
-Freedom = tuple[str, int]
-"""A joint and the number of one of its velocities"""
 
 Trace = Callable[[ca.SX, dict[int, ca.SX]], dict[str, ca.SX]]
 """Expressions by name, given the symbols of the accelerations and of the known forces in closure rows"""
@@ -92,13 +89,13 @@ class Samples:
                 name = e.topology.mechanism.name
                 raise ModelError(f"the drawing of {name!r} has changed since the motion was computed") from None
             dense = ca.cse([ca.densify(x) for x in traced.values()])
-            derived[place] = ca.Function("samples", list(inputs.values()), dense, list(inputs), list(traced))
-        f, n = derived[place], len(self)
+            derived[place] = ca.Function("samples", list(inputs.values()), dense), tuple(traced)
+        (f, names), n = derived[place], len(self)
         lam = np.array([self.closing[row] for row in rows], float).reshape(len(rows), n)
         p = np.broadcast_to(self.p, (n, self.p.shape[-1]))
         values = f.map(n).call([np.reshape(self.t, (1, n)), self.q.T, self.v.T, p.T, self.a.T, lam]) if n else []
         out = {}
-        for i, name in enumerate(f.name_out()):
+        for i, name in enumerate(names):
             size, width = f.size_out(i)
             flat = np.array(values[i]) if n else np.zeros((size, 0))
             # columns come sample after sample: (rows, n * columns)

@@ -12,6 +12,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.actuators.base import ActuatorModel
+from closedchain.model.actuators.series_elastic import SeriesElastic
 from closedchain.model.parts import suggest
 
 if TYPE_CHECKING:
@@ -149,6 +150,14 @@ def sizing(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | 
             raise ModelError(f"sizing: no actuator is named {name!r}{suggest(str(name), need.actuators)}")
         if not isinstance(given, ActuatorModel):
             raise ModelError(f"sizing: {name!r} takes a model such as cc.DCMotor(...), not {given!r}")
+        if isinstance(given, SeriesElastic):
+            raise ModelError(
+                f"sizing: {name!r} is to have a spring, which moves by itself: draw it with m.actuator(...), or try "
+                "its motor alone, which is what it needs while the spring hardly moves"
+            )
+        if given.turns is not None and given.turns != (need.units[name] == "N m"):
+            moves = "turns" if given.turns else "slides"
+            raise ModelError(f"sizing: a {type(given).__name__} {moves}, but {name!r} does not")
     duties, demands, shortfalls = [], [], []
     for k, name in enumerate(need.actuators):
         effort, speed, model = need.tau[:, k], need.speed[:, k], drawn(need, name)

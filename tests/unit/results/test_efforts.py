@@ -53,13 +53,12 @@ def test_a_signal_is_the_effort_between_samples(need):
     x = need.signal("axle")
     for t in np.linspace(0.0, 0.5, 57):
         got = float(x.evaluate(lambda leaf, t=t: t))
-        # h^6 of the samples times the sixth derivative, 1e8, over some hundred
-        assert got == pytest.approx(-INERTIA * A * W**2 * math.sin(W * t), abs=1e-8)
+        # thinned to 1e-8 of its range, 53 N m
+        assert got == pytest.approx(-INERTIA * A * W**2 * math.sin(W * t), abs=5e-7)
     with pytest.raises(cc.ModelError, match="no actuator 'hinge'"):
         need.signal("hinge")
     still = cc.holding_efforts(cc.library.pendulum(), actuators=["hinge"])
-    with pytest.raises(cc.ModelError, match="single instant"):
-        still.signal("hinge")
+    assert still.signal("hinge") == float(still["hinge"][0])  # of a single instant: a constant
 
 
 def test_a_motor_that_is_tried(need):
