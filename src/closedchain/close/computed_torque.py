@@ -41,7 +41,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -53,6 +52,7 @@ from closedchain.close.manifold import split
 from closedchain.close.massless import fortify
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
+from closedchain.derive.size import traced_length
 from closedchain.model.actions import Actuator
 from closedchain.model.control import TracedLaw, laws_in
 from closedchain.model.expression import Number
@@ -326,18 +326,13 @@ def _numbers(e: Equations, given: Sequence[tuple[Any, Sequence[Any]]], default: 
 def _effort_sizes(e: Equations, coordinates: Sequence[tuple[str, int]]) -> ca.SX | None:
     """By which efforts compare: a length for a torque, one for a force; None if all are of one kind.
 
-    The length is that of `march.size.drawn_length`, as an expression of the parameters.
+    The length is that of the drawing.
     """
     joints = e.topology.mechanism.joints
     turns = [joints[joint].type.velocity_units[index] == "rad/s" for joint, index in coordinates]
     if len(set(turns)) < 2:
         return None
-    square = ca.SX(0)
-    for link in e.topology.links:
-        frames = [side for joint in e.topology.joints for side in (joint.a, joint.b) if side.body is link.body]
-        for one, other in combinations([e.limbs.place(frame).r for frame in (*frames, link.body["com"])], 2):
-            square = ca.fmax(square, ca.sumsqr(one - other))
-    length = ca.sqrt(ca.if_else(square > 1e-18, square, 1))
+    length = traced_length(e)
     return ca.vertcat(*(length if turn else ca.SX(1) for turn in turns))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
+
+TOUCHED = 1e-9  # rad or m: a limit that is reached exactly is not passed
 
 
 @dataclass(frozen=True)
@@ -37,19 +40,22 @@ def violations(
 
 
 def _stretches(t: np.ndarray, beyond: np.ndarray, rates: np.ndarray) -> list[tuple[float, float, float]]:
-    """Intervals of time in which something is positive, with its largest value at a sample there."""
-    outside = beyond > 1e-9
-    if not outside.any():
-        return []
+    """Intervals of time in which something is positive, also between samples, with its largest value there."""
     from scipy.interpolate import CubicHermiteSpline
 
-    roots = CubicHermiteSpline(t, beyond, rates).roots(extrapolate=False) if len(t) > 1 else np.zeros(0)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], outside, [False]])))
-    out = []
-    for first, after in zip(edges[::2], edges[1::2], strict=True):
-        before = roots[(roots >= t[max(first - 1, 0)]) & (roots <= t[first])]
-        later = roots[(roots >= t[after - 1]) & (roots <= t[min(after, len(t) - 1)])]
-        begin = before.max(initial=t[0]) if first else t[0]
-        end = later.min(initial=t[-1]) if after < len(t) else t[-1]
-        out.append((float(begin), float(end), float(beyond[first:after].max())))
+    if len(t) < 2:
+        return [(float(t[0]), float(t[0]), float(beyond[0]))] if beyond[0] > TOUCHED else []
+    curve = CubicHermiteSpline(t, beyond, rates)
+    edges = np.unique(np.concatenate([[t[0]], curve.roots(extrapolate=False), [t[-1]]]))
+    tops = curve.derivative().roots(extrapolate=False)
+    out: list[tuple[float, float, float]] = []
+    for begin, end in itertools.pairwise(edges[np.isfinite(edges)]):
+        inside = tops[(tops > begin) & (tops < end)]
+        worst = float(curve(np.concatenate([[begin, end], inside])).max())
+        if worst <= TOUCHED or curve((begin + end) / 2) <= 0:
+            continue
+        if out and out[-1][1] == begin:  # a limit that is touched from outside
+            before = out.pop()
+            begin, worst = before[0], max(worst, before[2])
+        out.append((float(begin), float(end), worst))
     return out

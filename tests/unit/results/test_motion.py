@@ -160,6 +160,20 @@ def test_limits_are_reported_with_the_time():
     assert motion.violations[0].worst == pytest.approx(-0.7)
 
 
+def test_a_limit_is_passed_between_samples():
+    """Seven samples of a sine, none of them beyond its limit."""
+    m = arm(limits=(-0.9, 0.9))
+    path = cc.paths.Path((cc.sin(2 * cc.pi * cc.t),), None, 1.0)
+    with pytest.warns(cc.RunWarning, match="0.9 rad from"), pytest.warns(cc.RunWarning, match="-0.9 rad from"):
+        motion = cc.follow(m, {"shoulder": 0.0, "elbow": path}, samples=7, guess={"elbow": 0.0})
+    assert np.abs(motion["elbow"].values).max() < 0.9
+    high, low = motion.violations
+    assert (high.begin, high.end) == pytest.approx(
+        (math.asin(0.9) / 2 / math.pi, 0.5 - math.asin(0.9) / 2 / math.pi), abs=0.02
+    )
+    assert low.worst == pytest.approx(-1.0, abs=0.05)
+
+
 def test_a_path_that_leaves_the_workspace_tells_when():
     with pytest.raises(
         cc.AssemblyError, match=r"leaves the workspace of 'arm' at t = 1\.(6|59999\d*) s.*'elbow'"
