@@ -28,6 +28,8 @@ from closedchain.model.paths.checks import of_time
 from closedchain.results.efforts import Efforts
 from closedchain.results.follow import SAMPLES, follow
 from closedchain.results.motion import Motion
+from closedchain.results.run import Run
+from closedchain.results.samples import Samples
 from closedchain.results.series_springs import SETTLED, deflected, series_springs
 
 METHODS = ("projection", "virtual-spring", "denoc")
@@ -36,7 +38,7 @@ WEAK = 1e-3  # conditioning of the actuators below which one is told
 
 def inverse_dynamics(
     mechanism: Mechanism,
-    along: Mapping[Any, Any] | Motion | State | None = None,
+    along: Mapping[Any, Any] | Motion | Run | State | None = None,
     until: float | None = None,
     *,
     actuators: Sequence[str | Joint] | None = None,
@@ -59,8 +61,9 @@ def inverse_dynamics(
         What moves. All that is drawn acts: gravity, springs, dampers, friction, forces, rotors; but not the motors and
         drives of the actuated coordinates, whose efforts are the question.
     along
-        Paths by frame, joint or coordinate, as for `follow`; or a `Motion` that `follow` found; or a `State` with
-        accelerations (none: zero), for a single instant. None: the drives say it all.
+        Paths by frame, joint or coordinate, as for `follow`; or a `Motion` that `follow` found; or a `Run`, along whose
+        motion efforts are then asked for; or a `State` with accelerations (none: zero), for a single instant. None: the
+        drives say it all.
     until, begin, t_eval, samples, guess, mode, parameters, open_joints
         As for `follow`.
     actuators
@@ -219,7 +222,7 @@ def label(mechanism: Mechanism, freedom: Freedom) -> str:
 
 def _motion(
     mechanism: Mechanism,
-    along: Mapping[Any, Any] | Motion | State | None,
+    along: Mapping[Any, Any] | Motion | Run | State | None,
     until: float | None,
     begin: float,
     t_eval: Any,
@@ -231,14 +234,16 @@ def _motion(
 ) -> Motion:
     if not isinstance(mechanism, Mechanism):
         raise ModelError(f"inverse_dynamics needs a cc.Mechanism, not {mechanism!r}")
-    if isinstance(along, Motion | State):
+    if isinstance(along, Motion | Run | State):
         options = {"until": until, "t_eval": t_eval, "guess": guess, "mode": mode, "parameters": parameters}
         given = [name for name, value in options.items() if value is not None]
         if given:
             raise ModelError(f"a motion has its times and parameters already: leave out {', '.join(given)}")
         if along.mechanism is not mechanism:
             raise ModelError(f"the motion is one of {along.mechanism.name!r}, not of this {mechanism.name!r}")
-        return along.now() if isinstance(along, Motion) else Motion.instant(along)
+        if isinstance(along, State):
+            return Motion.instant(along)
+        return (along if isinstance(along, Motion) else _of_run(along)).now()
     return follow(
         mechanism,
         along,
@@ -251,6 +256,17 @@ def _motion(
         parameters=parameters,
         open_joints=open_joints,
     )
+
+
+def _of_run(run: Run) -> Motion:
+    """The motion of a run."""
+    pieces = run._samples()
+    first = pieces[0]
+    if any(x.equations is not first.equations or x.open_joints != first.open_joints for x in pieces):
+        raise ModelError("joints open or close in this run: take the part between with run.window(begin, until)")
+    t, q, v, a = (np.concatenate([getattr(x, name) for x in pieces]) for name in "tqva")
+    at = Samples(first.equations, t, q, v, a, first.parameters, open_joints=first.open_joints)
+    return Motion(at, run.start.parameters)
 
 
 def _weights(weights: Mapping[str, float] | None, labels: list[str]) -> np.ndarray:

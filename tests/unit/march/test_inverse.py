@@ -141,3 +141,15 @@ def test_redundant_closures_do_not_matter():
         for method in ("projection", "virtual-spring", "denoc")
     ]
     assert max(np.abs(found[0] - x).max() for x in found[1:]) < 1e-12 * np.abs(found[0]).max()
+
+
+@pytest.mark.parametrize("method", [cc.Multipliers(), cc.Projection(sigma=10.0), cc.IndependentCoordinates()])
+def test_the_motors_of_a_run_are_found_along_it(method):
+    m = cc.library.four_bar()
+    run = cc.simulate(m, until=1.0, method=method, rtol=1e-10)
+    need = cc.inverse_dynamics(m, run)
+    assert need["O"].values == pytest.approx(np.full(201, 6.0), abs=1e-7)  # closed to the run's tolerance
+    m.parameters["coupler.mass"] = 2.0
+    assert np.abs(cc.inverse_dynamics(m, run)["O"].values - 6.0).max() > 1.0  # the same motion, a heavier rod
+    with pytest.raises(cc.ModelError, match="leave out until"):
+        cc.inverse_dynamics(m, run, until=0.5)
