@@ -47,15 +47,7 @@ def run(
     ] = None,
     max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Give up after so many steps.")] = 10_000_000,
     sets: source.Sets = None,
-    holds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hold",
-            metavar="JOINT=VALUE",
-            help="Start at this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
-            "Repeatable.",
-        ),
-    ] = None,
+    holds: source.Holds = None,
     velocities: Annotated[
         list[str] | None,
         typer.Option("--velocity", metavar="JOINT=VALUE", help="Start with this velocity, rad/s or m/s. Repeatable."),

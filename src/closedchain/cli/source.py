@@ -60,6 +60,16 @@ Sets = Annotated[
     typer.Option("--set", metavar="PARAM=VALUE", help="Change a parameter of 'closedchain info'. Repeatable."),
 ]
 
+Holds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hold",
+        metavar="JOINT=VALUE",
+        help="Start at this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
+        "Repeatable.",
+    ),
+]
+
 Where = Annotated[
     str,
     typer.Argument(

@@ -101,15 +101,7 @@ def torques(
     check: Annotated[bool, typer.Option("--check", help="Tell how far the other methods differ.")] = False,
     samples: Annotated[int, typer.Option(metavar="N", min=2, help="How many equally spaced times.")] = 201,
     sets: source.Sets = None,
-    holds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hold",
-            metavar="JOINT=VALUE",
-            help="Start at this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
-            "Repeatable.",
-        ),
-    ] = None,
+    holds: source.Holds = None,
     mode: Annotated[
         str | None, typer.Option(metavar="LABEL", help="Working or assembly mode, instead of that of the start.")
     ] = None,

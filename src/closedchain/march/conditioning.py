@@ -29,7 +29,7 @@ import numpy as np
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled
 from closedchain.march.redundancy import spread
-from closedchain.march.size import drawn_length
+from closedchain.march.size import drawn_length, velocity_sizes
 
 KINDS = ("closure", "actuation", "output")
 ZERO = 1e-8  # relative size of a singular value that is zero at every pose
@@ -49,8 +49,7 @@ class Conditioning:
         self._traced = self._jacobian_columns()
         # angles and lengths compare by the size of the drawing: the numbers do not depend on the unit of length
         length = drawn_length(e, p)
-        units = [u for link in e.topology.links for u in link.joint.type.velocity_units]
-        self._velocity_size = np.where(np.array(units) == "m/s", length, 1.0)
+        self._velocity_size = velocity_sizes(e, length)
         driven = [m.joints[joint].type.velocity_units[index] for joint, index in self._driven()]
         self._row_size = {
             "actuation": np.where(np.array(driven) == "m/s", length, 1.0),

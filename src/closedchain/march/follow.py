@@ -17,12 +17,12 @@ The theory is in ``docs/theory/inverse_dynamics.md``.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from closedchain.close.formulation import normalise
 from closedchain.derive.along import Along, trace_along
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
@@ -30,7 +30,7 @@ from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
-from closedchain.march.size import drawn_length
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.model.wishes import Wishes
 
 NEWTON = 12  # iterations: from a good prediction it takes three
@@ -69,24 +69,25 @@ class Follower:
         rows = {"c": ca.vertcat(c, self.along.residual), "K": ca.vertcat(A, self.along.J)}
         self._place = InPlace(e.function("place", rows | {"rate": ca.vertcat(-c_t, self.along.rate)}))
         self._bias = InPlace(e.function("bias", {"acceleration": ca.vertcat(-gamma, self.along.acceleration)}))
-        self._retract = InPlace(e.function("retract", {"q_moved": normalise(e, e.limbs.q + e.qdot)}))
+        self._retract = InPlace(closing_functions(e)["retract"])
         self._zero = np.zeros(e.topology.nv)
         tolerance = e.topology.mechanism.tolerance
         self.tolerance = max(TOLERANCE, tolerance)
         self._rank = max(1e-10, 10 * tolerance)
-        units = [u for link in e.topology.links for u in link.joint.type.velocity_units]
-        length = drawn_length(e, p)
-        self.size = np.where(np.array(units) == "m/s", length, 1.0)  # of each velocity, so that rad and m compare
-        lengths = [e.closure.units[row] == "m" for row in self.closed] + [not turns for turns in self.along.turns]
-        self._row_size = np.where(np.array(lengths, bool), length, 1.0)[:, None]
-        self.length = length
+        self.length = drawn_length(e, p)
+        self.size = velocity_sizes(e, self.length)
+        wished = [1.0 if turns else self.length for turns in self.along.turns]
+        self._row_size = np.append(row_sizes(e, self.closed, self.length), wished)[:, None]
         self.idle = 0  # motions that the path leaves open, and that move nothing but what spins
-        self._inertia = InPlace(e.function("inertia", {"M": e.M, "force": e.h - e.tau}))
 
     def at(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Residual, Jacobian and wanted rates of all rows."""
         c, K, rate = self._place(t, q, self._zero, self.p)
         return c, K.reshape(len(c), len(self._zero)), rate
+
+    @cached_property
+    def _inertia(self) -> InPlace:
+        return InPlace(self.e.function("inertia", {"M": self.e.M, "force": self.e.h - self.e.tau}))
 
     def move(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
         """Coordinates after a small displacement d along the velocities."""

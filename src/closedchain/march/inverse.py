@@ -47,7 +47,7 @@ from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.redundancy import generic_rank, independent_rows
-from closedchain.march.size import drawn_length
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State
 
 SINGULAR = 1e-9  # relative size of a singular value of the actuators that counts as zero
@@ -68,12 +68,13 @@ class Terms:
         a drive holds unless its coordinate is actuated.
     force_size
         (n) how large a moment the forces on bodies and joints can have, N m, for judging what rounding is.
+    freedoms
+        Of the mechanism at poses around the first one: drives that are no actuators take some away.
     idle
         Freedoms that no actuator needs to hold: of what spins about itself.
     """
 
     equations: Equations
-    p: np.ndarray
     actuators: tuple[Freedom, ...]
     rows: tuple[int, ...]
     start: State
@@ -82,18 +83,14 @@ class Terms:
     A: np.ndarray
     B: np.ndarray
     force_size: np.ndarray
+    length: float
+    freedoms: int
     idle: int = 0
 
     @cached_property
-    def length(self) -> float:
-        """By which angles and lengths compare."""
-        return drawn_length(self.equations, self.p)
-
-    @cached_property
     def velocity_size(self) -> np.ndarray:
-        """Of each velocity: the length of the drawing for a slide, one for a hinge."""
-        units = [u for link in self.equations.topology.links for u in link.joint.type.velocity_units]
-        return np.array([self.length if u == "m/s" else 1.0 for u in units])
+        """By which velocities compare."""
+        return velocity_sizes(self.equations, self.length)
 
     @cached_property
     def effort_size(self) -> np.ndarray:
@@ -101,11 +98,6 @@ class Terms:
         joints = self.equations.topology.mechanism.joints
         units = [joints[joint].type.velocity_units[index] for joint, index in self.actuators]
         return np.array([1.0 if u == "m/s" else self.length for u in units])
-
-    @cached_property
-    def freedoms(self) -> int:
-        """Of the mechanism at poses around the first one: drives that are no actuators take some away."""
-        return len(self.velocity_size) - generic_rank(self.equations, self.start, self.rows)
 
     @cached_property
     def motions(self) -> np.ndarray:
@@ -128,21 +120,22 @@ class Terms:
 
     def only(self, samples: np.ndarray) -> Terms:
         """Some of the samples."""
+        if np.array_equal(samples, np.arange(len(self.r))):
+            return self
         arrays = ("r", "r_recursive", "A", "B", "force_size")
         return replace(self, **{name: getattr(self, name)[samples] for name in arrays})
 
     @property
     def _scaled(self) -> np.ndarray:
         """A with angles and lengths compared by the size of the drawing."""
-        lengths = [self.length if self.equations.closure.units[row] == "m" else 1.0 for row in self.rows]
-        return self.A * self.velocity_size / np.array(lengths)[:, None]
+        return self.A * self.velocity_size / row_sizes(self.equations, self.rows, self.length)[:, None]
 
     @cached_property
     def felt(self) -> np.ndarray:
         """``(B N)'``: what efforts do along the motions, (n, freedoms, actuators), both over their sizes."""
         return np.swapaxes(self.B @ self.motions, 1, 2) * self.effort_size / max(self.length, 1e-300)
 
-    @property
+    @cached_property
     def conditioning(self) -> np.ndarray:
         """(n) how well the actuators hold the mechanism, 0 where something moves although all of them are locked."""
         n, freedoms, count = self.felt.shape
@@ -188,8 +181,22 @@ def terms(
     def stacked(x: np.ndarray) -> np.ndarray:
         return x.reshape(x.shape[0], n, nv).transpose(1, 0, 2)
 
-    force_size = size[0] + size[1] * drawn_length(e, p)
-    return Terms(e, p, tuple(actuators), rows, start, r.T, r_rec.T, stacked(A), stacked(B), force_size, idle)
+    length, freedoms = drawn_length(e, p), nv - generic_rank(e, start, rows)
+    force_size = size[0] + size[1] * length
+    return Terms(
+        e,
+        tuple(actuators),
+        rows,
+        start,
+        r.T,
+        r_rec.T,
+        stacked(A),
+        stacked(B),
+        force_size,
+        length,
+        freedoms,
+        idle,
+    )
 
 
 def closed_rows(e: Equations, state: State, actuators: Sequence[Freedom]) -> tuple[int, ...]:

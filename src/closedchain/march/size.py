@@ -1,7 +1,8 @@
-"""How large a mechanism is, as a number at parameter values."""
+"""How large a mechanism is at parameter values, and how its velocities and closure rows compare by that length."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import casadi as ca
@@ -14,6 +15,17 @@ from closedchain.derive.size import traced_length
 def drawn_length(e: Equations, p: np.ndarray) -> float:
     """The length by which angles and lengths are compared, m; see `closedchain.derive.size.traced_length`."""
     return float(_length(e)(p))
+
+
+def velocity_sizes(e: Equations, length: float) -> np.ndarray:
+    """By which velocities compare: the length for a slide, one for a hinge."""
+    units = [unit for link in e.topology.links for unit in link.joint.type.velocity_units]
+    return np.array([length if unit == "m/s" else 1.0 for unit in units])
+
+
+def row_sizes(e: Equations, rows: Sequence[int], length: float) -> np.ndarray:
+    """By which closure rows compare: the length for one that is a length, one for an angle."""
+    return np.array([length if e.closure.units[row] == "m" else 1.0 for row in rows])
 
 
 @lru_cache(maxsize=32)

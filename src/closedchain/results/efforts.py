@@ -166,20 +166,23 @@ class Efforts:
             return float(values[0])
         inside = [x for x in self.motion.breaks if self.t[0] < x < self.t[-1]]
         along = pieced([_smooth(self.t, values, *part) for part in parts(self.t, inside)], inside)
-        first, last = (self._at_rest(k, name) for k in (0, -1))
+        first, last = (float(held[self.actuators.index(name)]) for held in self._held_ends)
         return where(time < float(self.t[0]), first, where(time <= float(self.t[-1]), along, last))
 
-    def _at_rest(self, index: int, name: str) -> float:
-        """The effort that holds the pose of a sample; that of the sample itself where it is at rest."""
+    @cached_property
+    def _held_ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The efforts that hold the first and the last pose; those of the sample itself where it is at rest."""
+        return self._at_rest(0), self._at_rest(-1)
+
+    def _at_rest(self, index: int) -> np.ndarray:
         from closedchain.results.inverse_dynamics import holding_efforts  # which makes efforts
 
         if not (self.motion.v[index].any() or self.motion.a[index].any()):
-            return float(self.tau[index, self.actuators.index(name)])
+            return self.tau[index]
         try:
-            held = holding_efforts(self.mechanism, self.motion.state(index), actuators=self.actuators)
+            return holding_efforts(self.mechanism, self.motion.state(index), actuators=self.actuators).tau[0]
         except ModelError:  # what moves may be balanced, and cannot be held
-            return float(self.tau[index, self.actuators.index(name)])
-        return float(held[name][0])
+            return self.tau[index]
 
     def sizing(self, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None) -> Sizing:
         """What each motor must be able to do: peaks, root mean squares, speeds and powers.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.results.sizing import drawn, mean, own_load
+from closedchain.model.actuators.base import effective
+from closedchain.results.sizing import loads
 
 STYLES = ("-", "--", ":")  # after ten actuators colours begin again
 LEAST_WIDTH = 5.0  # in, for the title
@@ -81,24 +82,18 @@ def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    tried = models if isinstance(models, Mapping) else dict.fromkeys(need.actuators, models) if models else {}
     count = len(need.actuators)
     columns = min(3, count)
     rows = -(-count // columns)
     figure = Figure(figsize=(max(3.4 * columns, LEAST_WIDTH), 0.9 + 2.8 * rows), layout="constrained")
     known_motor = False
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for k, (ax, name) in enumerate(zip(axes, need.actuators, strict=False)):
+    for k, (ax, (name, effort, speed, model)) in enumerate(zip(axes, loads(need, models), strict=False)):
         turning = need.units[name] == "N m"
-        speed, effort = need.speed[:, k], need.tau[:, k]
         if np.abs(speed).max() < 1e-9 * np.abs(need.speed).max():  # what rounding leaves of rest
             speed = np.zeros_like(speed)
-        model = drawn(need, name)
-        if model is None and name in tried:
-            model = tried[name]
-            effort = effort + own_load(model, speed, need.acceleration[:, k])
         ax.plot(speed, effort, color=f"C{k}", zorder=3, marker="o" if len(speed) == 1 else None)
-        rms = float(np.sqrt(mean(need.t, effort**2)))
+        rms = effective(effort, need.t)
         ax.axhspan(-rms, rms, color=f"C{k}", alpha=0.1, lw=0)
         if model is not None:
             known_motor = True

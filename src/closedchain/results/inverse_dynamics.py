@@ -280,7 +280,6 @@ def _weights(weights: Mapping[str, float] | None, labels: list[str]) -> np.ndarr
 
 def _preload(motion: Motion, preload: Mapping[str, Any] | None, labels: list[str]) -> np.ndarray:
     e = motion.samples.equations
-
     out = np.zeros((len(motion.t), len(labels)))
     for name, value in _by_name(preload, labels, "preload").items():
         number = of_time(value, f"preload of {name!r}")

@@ -12,7 +12,7 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
-from closedchain.march.size import drawn_length
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.expression import Number
 from closedchain.model.mechanism import Mechanism
@@ -293,9 +293,7 @@ def check_closed(samples: Samples, advice: str) -> None:
 
     # free of units: by the size of the drawing
     length = drawn_length(e, samples.parameters)
-    row_size = np.array([length if e.closure.units[row] == "m" else 1.0 for row in rows])
-    units = [u for link in e.topology.links for u in link.joint.type.velocity_units]
-    size = np.array([length if u == "m/s" else 1.0 for u in units])
+    row_size, size = row_sizes(e, rows, length), velocity_sizes(e, length)
     fast, faster = (float(np.abs(x / size).max(initial=0.0)) for x in (samples.v, samples.a))
     bounds = {"places": 1.0, "velocities": fast, "accelerations": faster + fast**2}
     least = max(OPEN, 30 * e.topology.mechanism.tolerance)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.actuators.base import ActuatorModel
+from closedchain.model.actuators.base import ActuatorModel, effective
 from closedchain.model.actuators.series_elastic import SeriesElastic
 from closedchain.model.parts import suggest
 
@@ -144,21 +144,31 @@ def sizing(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | 
         Motors or cylinders to try: one for all actuators, or some by name. What moves in them and rubs is added to the
         efforts. Those that are drawn in the mechanism (``m.actuator(...)``) are there already.
     """
+    duties, demands, shortfalls = [], [], []
+    for name, effort, speed, model in loads(need, models):
+        duties.append(_duty(need, name, effort, speed))
+        if model is None:
+            continue
+        for quantity, x in model.demand(effort, speed).items():
+            peak = float(np.abs(x.values).max())
+            demands.append(Demand(name, quantity, x.unit, peak, effective(x.values, need.t)))
+        for over in model.limits(effort, speed, need.t):
+            when = "" if over.sample is None else f" at t = {need.t[over.sample]:.4g} s"
+            shortfalls.append(
+                f"{name!r}: {over.what} {over.worst:.4g} {over.unit}{when}, the limit is {over.limit:.4g} {over.unit}"
+            )
+    return Sizing(need.mechanism.name, tuple(duties), tuple(demands), tuple(shortfalls))
+
+
+Load = tuple[str, np.ndarray, np.ndarray, ActuatorModel | None]
+"""An actuator, its efforts and speeds over time, and the model of its motor, if one is known"""
+
+
+def loads(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None) -> Iterator[Load]:
+    """What each actuator has to do, with the motor that is drawn or tried."""
     tried = models if isinstance(models, Mapping) else dict.fromkeys(need.actuators, models) if models else {}
     for name, given in tried.items():
-        if name not in need.actuators:
-            raise ModelError(f"sizing: no actuator is named {name!r}{suggest(str(name), need.actuators)}")
-        if not isinstance(given, ActuatorModel):
-            raise ModelError(f"sizing: {name!r} takes a model such as cc.DCMotor(...), not {given!r}")
-        if isinstance(given, SeriesElastic):
-            raise ModelError(
-                f"sizing: {name!r} is to have a spring, which moves by itself: draw it with m.actuator(...), or try "
-                "its motor alone, which is what it needs while the spring hardly moves"
-            )
-        if given.turns is not None and given.turns != (need.units[name] == "N m"):
-            moves = "turns" if given.turns else "slides"
-            raise ModelError(f"sizing: a {type(given).__name__} {moves}, but {name!r} does not")
-    duties, demands, shortfalls = [], [], []
+        _check_model(need, name, given)
     for k, name in enumerate(need.actuators):
         effort, speed, model = need.tau[:, k], need.speed[:, k], drawn(need, name)
         if name in tried:
@@ -166,18 +176,22 @@ def sizing(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | 
                 raise ModelError(f"sizing: {name!r} has a motor in the drawing already")
             model = tried[name]
             effort = effort + own_load(model, speed, need.acceleration[:, k])
-        duties.append(_duty(need, name, effort, speed))
-        if model is None:
-            continue
-        for quantity, x in model.demand(effort, speed).items():
-            rms = float(np.sqrt(mean(need.t, x.values**2)))
-            demands.append(Demand(name, quantity, x.unit, float(np.abs(x.values).max()), rms))
-        for over in model.limits(effort, speed, need.t):
-            when = "" if over.sample is None else f" at t = {need.t[over.sample]:.4g} s"
-            shortfalls.append(
-                f"{name!r}: {over.what} {over.worst:.4g} {over.unit}{when}, the limit is {over.limit:.4g} {over.unit}"
-            )
-    return Sizing(need.mechanism.name, tuple(duties), tuple(demands), tuple(shortfalls))
+        yield name, effort, speed, model
+
+
+def _check_model(need: Efforts, name: str, given: Any) -> None:
+    if name not in need.actuators:
+        raise ModelError(f"sizing: no actuator is named {name!r}{suggest(str(name), need.actuators)}")
+    if not isinstance(given, ActuatorModel):
+        raise ModelError(f"sizing: {name!r} takes a model such as cc.DCMotor(...), not {given!r}")
+    if isinstance(given, SeriesElastic):
+        raise ModelError(
+            f"sizing: {name!r} is to have a spring, which moves by itself: draw it with m.actuator(...), or try "
+            "its motor alone, which is what it needs while the spring hardly moves"
+        )
+    if given.turns is not None and given.turns != (need.units[name] == "N m"):
+        moves = "turns" if given.turns else "slides"
+        raise ModelError(f"sizing: a {type(given).__name__} {moves}, but {name!r} does not")
 
 
 def drawn(need: Efforts, name: str) -> ActuatorModel | None:
@@ -215,7 +229,7 @@ def _duty(need: Efforts, name: str, effort: np.ndarray, speed: np.ndarray) -> Du
         need.units[name],
         float(abs(effort[peak])),
         float(t[peak]),
-        float(np.sqrt(mean(t, effort**2))),
+        effective(effort, t),
         float(np.abs(speed).max()),
         float(power.max()),
         float(power.min()),
