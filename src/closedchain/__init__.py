@@ -21,6 +21,7 @@ _HOMES = {
     "closedchain.model.control": "PD",
     "closedchain.model.actuators": "DCMotor ElectricCylinder HydraulicCylinder ForceLimit SeriesElastic",
     "closedchain.model.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
+    "closedchain.model.sections": "Section",
     "closedchain.model.parts": "Friction Stops Body Frame Joint",
     "closedchain.model.mechanism": "Mechanism",
     "closedchain.close.multipliers": "Multipliers Baumgarte",
@@ -55,7 +56,11 @@ _HOMES = {
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-_MODULES = {"library": "closedchain.model.library", "paths": "closedchain.model.paths"}
+_MODULES = {
+    "library": "closedchain.model.library",
+    "modes": "closedchain.model.modes",
+    "paths": "closedchain.model.paths",
+}
 
 __all__ = ["__version__", *_MODULES, *_WHERE]
 
@@ -81,7 +86,7 @@ if TYPE_CHECKING:
     from closedchain.march.events import Event, Switch
     from closedchain.march.mobility import Mobility, mobility
     from closedchain.march.state import State
-    from closedchain.model import library, paths
+    from closedchain.model import library, modes, paths
     from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
     from closedchain.model.control import PD
     from closedchain.model.expression import Expression, conditioning, multiplier, t
@@ -113,6 +118,7 @@ if TYPE_CHECKING:
     from closedchain.model.held import Sampled
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
+    from closedchain.model.sections import Section
     from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
     from closedchain.results.compare import compare
     from closedchain.results.comparison import Comparison

@@ -2,9 +2,9 @@ import pytest
 
 from closedchain.close.methods import METHODS
 from closedchain.march.solvers import SOLVERS
-from closedchain.model.library import MECHANISMS
+from closedchain.model.library import FLEXIBLE, MECHANISMS
 
-TABLES = {"mechanisms": MECHANISMS, "methods": METHODS, "solvers": SOLVERS}
+TABLES = {"mechanisms": MECHANISMS | FLEXIBLE, "methods": METHODS, "solvers": SOLVERS}
 
 
 @pytest.mark.parametrize("what", TABLES)

@@ -41,9 +41,9 @@ def list_(
 
 
 def _mechanisms() -> list[dict[str, str | float]]:
-    from closedchain.model.library import MECHANISMS
+    from closedchain.model.library import FLEXIBLE, MECHANISMS
 
-    return [{"name": name, "until": x.until, "about": x.about} for name, x in MECHANISMS.items()]
+    return [{"name": name, "until": x.until, "about": x.about} for name, x in (MECHANISMS | FLEXIBLE).items()]
 
 
 def _methods() -> list[dict[str, str | float]]:

@@ -50,9 +50,9 @@ class Source:
 
 def _names(incomplete: str) -> list[str]:
     """For the shell's completion."""
-    from closedchain.model.library import MECHANISMS
+    from closedchain.model.library import FLEXIBLE, MECHANISMS
 
-    return [name for name in MECHANISMS if name.startswith(incomplete)]
+    return [name for name in MECHANISMS | FLEXIBLE if name.startswith(incomplete)]
 
 
 Sets = Annotated[
@@ -85,19 +85,20 @@ def find(where: str) -> Source:
     """The mechanism that the user means."""
     if where.endswith(".py") or "/" in where or "\\" in where:
         return _from_file(Path(where).expanduser())
-    from closedchain.model.library import MECHANISMS
+    from closedchain.model.library import FLEXIBLE, MECHANISMS
 
     name = where.replace("_", "-").lower()
-    if name not in MECHANISMS:
+    library = MECHANISMS | FLEXIBLE
+    if name not in library:
         if Path(f"{where}.py").is_file():
             raise WrongUsage(f"the library has no mechanism {where!r}; did you mean the file '{where}.py'?")
         from closedchain.model.parts import suggest
 
         raise WrongUsage(
-            f"the library has no mechanism {where!r}{suggest(name, MECHANISMS)} "
+            f"the library has no mechanism {where!r}{suggest(name, library)} "
             "('closedchain list' shows all; a file of your own ends in .py)"
         )
-    entry = MECHANISMS[name]
+    entry = library[name]
     return Source(entry.build(), entry.until)
 
 

@@ -36,9 +36,10 @@ class Row:
     ends
         Links between which it acts; -1 is the ground.
     wrenches
-        Coefficients on the twists of links, 1 x 6, in world axes about the links' origins.
+        Coefficients on the twists of links (1 x 6, and more for the rates of a shape), in world axes about the links'
+        origins.
     efforts
-        Coefficients on the velocities of joints by the link that hangs on the joint, 1 x freedoms.
+        Coefficients on the velocities of links, 1 x freedoms.
     bias
         What the row accelerates by at constant velocities.
     unit
@@ -112,8 +113,8 @@ class _Acts:
             _accumulate(self.wrenches, link, factor * C)
         if not sides:
             for traced in self.e.topology.links:
-                if J[:, traced.v].nnz():
-                    _accumulate(self.efforts, traced.index, factor * J[:, traced.v])
+                if J[:, traced.freedoms].nnz():
+                    _accumulate(self.efforts, traced.index, factor * J[:, traced.freedoms])
 
     def coordinate(self, name: str, index: int, factor: ca.SX) -> None:
         """A coordinate or velocity of a joint."""
@@ -122,7 +123,7 @@ class _Acts:
         self.ends += [topology.link_of[joint.a.body.name], topology.link_of[joint.b.body.name]]
         link = topology.tree_joints.get(name)
         if link is not None:
-            effort = ca.SX(1, joint.type.nv)
+            effort = ca.SX(1, joint.type.nv + link.shapes)
             effort[index] = factor
             _accumulate(self.efforts, link.index, effort)
             return
@@ -136,9 +137,8 @@ class _Acts:
 
 def _spin(pair: Pair, index: int) -> dict[int, ca.SX]:
     """One component of the relative angular velocity, on the twists of both links."""
-    axis = ca.sparsify(ca.horzcat(pair.S.X.R.T[index, :], ca.SX(1, 3)))
-    both = {pair.link_S: axis, pair.link_P: -axis}
-    return {i: C for i, C in both.items() if i in pair.arms}
+    axis = pair.S.X.R.T[index, :]
+    return pair.sides(ca.sparsify(ca.horzcat(-axis, axis, ca.SX(1, 3))))
 
 
 def _accumulate(into: dict[int, ca.SX], key: int, x: ca.SX) -> None:

@@ -131,7 +131,9 @@ def factor_limbs(equations: Equations) -> TreeFactor:
     some six planar or twelve spatial freedoms in a row.
     """
     e = equations
-    paths = [sum(e.topology.links[i].joint.type.nv for i in e.topology.path(link.index)) for link in e.topology.links]
+    links = e.topology.links
+    own = [link.joint.type.nv + link.shapes for link in links]
+    paths = [sum(own[i] for i in e.topology.path(link.index)) for link in links]
     return LimbFactor(e) if e.by_limbs and max(paths, default=0) > LONG else TreeFactor(e.M)
 
 

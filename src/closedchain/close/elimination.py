@@ -218,7 +218,7 @@ def terminals(closure: Closure, rows: Sequence[int]) -> tuple[dict[object, Colum
     shared: dict[int, list[int]] = {}
     for link, count in acting.items():
         J = closure.twist(link)
-        moving = [i for i in range(6) if J[i, :].nnz() > 0]
+        moving = [i for i in range(J.shape[0]) if J[i, :].nnz() > 0]
         if count > 2 and count >= 2 * len(moving):
             shared[link] = moving
             for i in moving:

@@ -177,7 +177,7 @@ def coordinate_groups(e: Equations) -> list[list[int]]:
 
 def sliding(e: Equations) -> list[bool]:
     """Of each velocity: whether it is one along a line, m/s, and not an angular one."""
-    return [unit == "m/s" for link in e.topology.links for unit in link.joint.type.velocity_units]
+    return [unit == "m/s" for unit in e.topology.v_units]
 
 
 def lever_entries(e: Equations) -> tuple[list[int], list[int], list[int]]:

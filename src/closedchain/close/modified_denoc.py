@@ -85,7 +85,9 @@ def row_rates(e: Equations, rows: tuple[int, ...]) -> ca.SX:
         rate = ca.SX(0) if sides else e.closure.A[r, :] @ e.limbs.v
         for link, C in sides.items():
             t, R = e.motion.twist[link], e.motion.X[link].R
-            rate += C[0, :3] @ ca.sparsify(R @ t.ang) + C[0, 3:] @ ca.sparsify(R @ t.lin)
+            rate += C[0, :3] @ ca.sparsify(R @ t.ang) + C[0, 3:6] @ ca.sparsify(R @ t.lin)
+            if t.shape is not None:
+                rate += C[0, 6:] @ t.shape
         rates.append(ca.densify(rate))
     return ca.vertcat(ca.SX(0, 1), *rates)
 
@@ -96,11 +98,10 @@ def spring_wrenches(e: Equations, rows: tuple[int, ...], lam: ca.SX) -> tuple[di
     b: dict[int, ca.SX] = {}
     for i, r in enumerate(rows):
         for link, C in e.closure.sides[r].items():
-            world[link] = ca.sparsify(world.get(link, ca.SX(6, 1)) - C.T * lam[i])
+            world[link] = ca.sparsify(world.get(link, ca.SX(C.shape[1], 1)) - C.T * lam[i])
         if not e.closure.sides[r]:
             A = e.closure.A[r, :]
             for k in (k for k in range(A.numel()) if A[0, k].nnz()):
                 force = -A[0, k] * lam[i]
                 b[k] = b[k] + force if k in b else force
-    turned = {link: (e.motion.X[link].R.T, f) for link, f in world.items()}
-    return {i: Vector6(ca.sparsify(R @ f[:3]), ca.sparsify(R @ f[3:])) for i, (R, f) in turned.items()}, b
+    return {i: Vector6.split(f).turned(e.motion.X[i].R.T) for i, f in world.items()}, b

@@ -144,6 +144,8 @@ class FiveSteps:
     def __init__(self, e: Equations, rows: Sequence[Row], chains: Chains, guarded: bool) -> None:
         self.e, self.rows, self.guarded = e, rows, guarded
         self.reference, self.carrier, self.others = chains.reference, chains.carrier, chains.others
+        # a flexible reference member has its shape among the unknowns of a_0
+        self.shapes = 0 if self.reference < 0 else e.topology.links[self.reference].shapes
         self.bodies = ArticulatedBodies(e.limbs, _rotors(e))
         self.free = self._open_forces()
         # a_0 in world axes, or in those of the reference member: whichever spares more rows a turn
@@ -194,7 +196,7 @@ class FiveSteps:
         e = self.e
         needed = body_forces(e.limbs, e.motion, e.applied.wrenches)
         tau = ca.sparsify(e.tau)
-        efforts = {link.index: tau[link.v, :] for link in e.topology.links if tau[link.v, :].nnz()}
+        efforts = {link.index: tau[link.freedoms, :] for link in e.topology.links if tau[link.freedoms, :].nnz()}
         return self.bodies.inward({i: -f for i, f in enumerate(needed)}, efforts)[0]
 
     def _open(self, group: tuple[int, ...], carries: bool = False) -> Chain:
@@ -203,18 +205,18 @@ class FiveSteps:
         n = len(group)
         wrenches: dict[int, ca.SX] = {}
         efforts: dict[int, ca.SX] = {}
-        B = ca.SX(n, 0 if carries else 6)
+        B = ca.SX(n, 0 if carries else 6 + self.shapes)
         for k, r in enumerate(group):
             for link, C in self.rows[r].wrenches.items():
                 if link == stop:
                     B[k, :] = C
                 else:
-                    wrenches.setdefault(link, ca.SX(n, 6))[k, :] = C
+                    wrenches.setdefault(link, ca.SX(n, C.shape[1]))[k, :] = C
             for link, C in self.rows[r].efforts.items():
                 efforts.setdefault(link, ca.SX(n, C.shape[1]))[k, :] = C
         X = self.e.motion.X
         Z, arrived = self.bodies.inward(
-            {i: Vector6(*(ca.sparsify(X[i].R.T @ part.T) for part in ca.horzsplit(C, 3))) for i, C in wrenches.items()},
+            {i: Vector6.split(C.T).turned(X[i].R.T) for i, C in wrenches.items()},
             {i: C.T for i, C in efforts.items()},
             stop,
         )
@@ -231,18 +233,19 @@ class FiveSteps:
         """Coefficients on a_0: of rows at the reference member, and of those felt through what hangs on it."""
         through = ca.SX(*direct.shape)
         if arrived is not None:
-            through = ca.horzcat(arrived.ang.T, arrived.lin.T)
-        both = ca.diagcat(R, R)
+            felt = arrived.stacked().T
+            through[:, : felt.shape[1]] = felt
+        both = ca.diagcat(R, R, ca.SX.eye(self.shapes))
         return ca.sparsify(direct + through @ both.T if self.in_world else direct @ both + through)
 
     def _reference_member(self, chains: Sequence[Chain]) -> tuple[Columns, list[int]]:
         """Unit forces along the components of a_0 that rows see and that can move, and which these are."""
-        axes = [i for i in range(6) if any(chain.B[:, i].nnz() for chain in chains)]
+        axes = [i for i in range(6 + self.shapes) if any(chain.B[:, i].nnz() for chain in chains)]
         if not axes:
             return {}, []
         turn = self.e.motion.X[self.reference].R.T if self.in_world else ca.SX.eye(3)
-        units = ca.sparsify(ca.diagcat(turn, turn)[:, axes])
-        Z, _ = self.bodies.inward({self.reference: Vector6(units[:3, :], units[3:, :])}, {})
+        units = ca.sparsify(ca.diagcat(turn, turn, ca.SX.eye(self.shapes))[:, axes])
+        Z, _ = self.bodies.inward({self.reference: Vector6.split(units)}, {})
         moving = [k for k in range(len(axes)) if any(z[:, k].nnz() for z in Z.values())]
         return {i: z[:, moving] for i, z in Z.items()}, [axes[k] for k in moving]
 
@@ -298,6 +301,6 @@ def _rotors(e: Equations) -> dict[int, ca.SX]:
     for rotor in e.topology.mechanism.rotors.values():
         link = e.topology.tree_joints.get(rotor.joint)
         if link is not None:
-            inertias = out.setdefault(link.index, ca.SX.zeros(link.joint.type.nv, 1))
+            inertias = out.setdefault(link.index, ca.SX.zeros(link.joint.type.nv + link.shapes, 1))
             inertias[rotor.index] += rotor_inertia(e.limbs, rotor)
     return out

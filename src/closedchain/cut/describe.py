@@ -24,6 +24,13 @@ def describe(m: Mechanism) -> str:
         [(b.name, b.kind, f"{value(b.properties.mass):.6g}", ", ".join(b.frames)) for b in m.bodies.values()],
     )
     lines.append("")
+    if m.flexible:
+        stiff = [
+            (x.body.name, *(f"{value(n):.6g}" for n in (x.length, x.E)), str(x.modes.n)) for x in m.flexible.values()
+        ]
+        shapes = [", ".join(x.modes.names) for x in m.flexible.values()]
+        columns = ("flexible", "length [m]", "E [Pa]", "shapes", "names")
+        lines += [*table(columns, [(*row, names) for row, names in zip(stiff, shapes, strict=True)]), ""]
     try:
         topology = cut(m)
     except ModelError as trouble:

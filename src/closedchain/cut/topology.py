@@ -10,19 +10,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from closedchain.cut.choose import Edge, choose_tree
 from closedchain.errors import ModelError
 from closedchain.model.expression import Expression
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.flexible import Flexibility
+from closedchain.model.joint_types import JOINT_TYPES, JointType
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Joint
 
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A body in the tree: the joint it hangs on, and where its coordinates lie in `q` and `v`."""
+    """A body in the tree: the joint it hangs on, and where its coordinates lie in `q` and `v`.
+
+    Attributes
+    ----------
+    q, v
+        Of the joint.
+    shape_q, shape_v
+        Of the body's shape, next to them; empty for a rigid body.
+    shape
+        What these coordinates are; None for a rigid body.
+    """
 
     index: int
     body: Body
@@ -32,6 +43,61 @@ class Link:
     limb: int
     q: slice
     v: slice
+    shape_q: slice
+    shape_v: slice
+    shape: ShapeCoordinates | None = None
+
+    @property
+    def freedoms(self) -> slice:
+        """All velocities of the link: of its joint, then of its shape."""
+        return slice(self.v.start, self.shape_v.stop)
+
+    @property
+    def shapes(self) -> int:
+        """How many coordinates the body's shape has."""
+        return self.shape_v.stop - self.shape_v.start
+
+    @property
+    def q_labels(self) -> tuple[str, ...]:
+        """Name of each coordinate."""
+        return self.joint.labels() + (() if self.shape is None else self.shape.labels())
+
+    @property
+    def v_labels(self) -> tuple[str, ...]:
+        """Name of each velocity."""
+        return self.joint.velocity_labels() + (() if self.shape is None else self.shape.labels())
+
+    @property
+    def v_units(self) -> tuple[str, ...]:
+        """Unit of each velocity."""
+        return self.joint.type.velocity_units + (() if self.shape is None else self.shape.type.velocity_units)
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeCoordinates:
+    """The coordinates of a flexible body's shape, described like those of a joint."""
+
+    flexibility: Flexibility
+
+    @property
+    def name(self) -> str:
+        """Of the body."""
+        return self.flexibility.body.name
+
+    @cached_property
+    def type(self) -> JointType:
+        """Names and units, as a joint has them."""
+        names, torsion = self.flexibility.modes.names, set(self.flexibility.modes.using("t"))
+        others = {i for field in "uvw" for i in self.flexibility.modes.using(field)}
+        units = tuple("rad" if i in torsion - others else "m" for i in range(len(names)))
+        return JointType("shape", (), names, units, names, tuple(f"{unit}/s" for unit in units), ())
+
+    def labels(self) -> tuple[str, ...]:
+        """Names in results."""
+        return self.flexibility.labels
+
+    velocity_labels = labels
+    limits: ClassVar[tuple[()]] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +131,7 @@ class Topology:
     @cached_property
     def tree_nq(self) -> int:
         """Number of coordinates of the tree."""
-        return sum(link.joint.type.nq for link in self.links)
+        return sum(link.joint.type.nq + link.shapes for link in self.links)
 
     @cached_property
     def counters(self) -> tuple[Counter, ...]:
@@ -80,7 +146,7 @@ class Topology:
     @cached_property
     def nv(self) -> int:
         """Number of velocities."""
-        return sum(link.joint.type.nv for link in self.links)
+        return sum(link.joint.type.nv + link.shapes for link in self.links)
 
     @cached_property
     def limbs(self) -> tuple[tuple[Link, ...], ...]:
@@ -106,15 +172,35 @@ class Topology:
         return tuple(drawn + implied)
 
     @cached_property
+    def measured(self) -> tuple[Joint | ShapeCoordinates, ...]:
+        """All that has coordinates: all joints, then the shapes of flexible bodies."""
+        return self.joints + tuple(link.shape for link in self.links if link.shape is not None)
+
+    @cached_property
+    def own(self) -> dict[str, tuple[slice, slice]]:
+        """Where the coordinates and velocities of what is not cut lie in `q` and `v`, by joint and flexible body."""
+        joints = {link.joint.name: (link.q, link.v) for link in self.links}
+        return joints | {link.shape.name: (link.shape_q, link.shape_v) for link in self.links if link.shape is not None}
+
+    def unit(self, name: str, index: int) -> str:
+        """Unit of a velocity of a joint or of the shape of a body."""
+        return next(x for x in self.measured if x.name == name).type.velocity_units[index]
+
+    @cached_property
+    def v_units(self) -> tuple[str, ...]:
+        """Unit of each velocity in `v`."""
+        return tuple(unit for link in self.links for unit in link.v_units)
+
+    @cached_property
     def q_labels(self) -> tuple[str, ...]:
         """Name of each coordinate in `q`."""
-        tree = tuple(label for link in self.links for label in link.joint.labels())
+        tree = tuple(label for link in self.links for label in link.q_labels)
         return tree + tuple(counter.label for counter in self.counters)
 
     @cached_property
     def v_labels(self) -> tuple[str, ...]:
         """Name of each velocity in `v`."""
-        return tuple(label for link in self.links for label in link.joint.velocity_labels())
+        return tuple(label for link in self.links for label in link.v_labels)
 
     def path(self, index: int) -> list[int]:
         """Links from the given one up to the ground, the given one first."""
@@ -205,9 +291,12 @@ def _number(m: Mechanism, tree: list[Joint], cuts: list[Joint]) -> Topology:
         if parent == "ground":
             limb += 1
         q, v = slice(nq, nq + joint.type.nq), slice(nv, nv + joint.type.nv)
-        nq, nv = q.stop, v.stop
+        shape = ShapeCoordinates(m.flexible[child.name]) if child.name in m.flexible else None
+        shapes = 0 if shape is None else shape.type.nv
+        shape_q, shape_v = slice(q.stop, q.stop + shapes), slice(v.stop, v.stop + shapes)
+        nq, nv = shape_q.stop, shape_v.stop
         at[child.name] = len(links)
-        links.append(Link(len(links), child, joint, backwards, at[parent], limb - 1, q, v))
+        links.append(Link(len(links), child, joint, backwards, at[parent], limb - 1, q, v, shape_q, shape_v, shape))
         waiting += [(child.name, other) for other in reversed(near[child.name]) if other is not joint]
     return Topology(m, tuple(links), tuple(cuts))
 

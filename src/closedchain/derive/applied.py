@@ -129,9 +129,11 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, wit
         index = limbs.topology.link_of[frame.body.name]
         if index < 0:
             return
-        turn = motion.X[index].R.T if world else limbs.place(frame).R
+        place, rates = limbs.attach(frame)
+        turn = motion.X[index].R.T if world else place.R
         f, n = ca.sparsify(turn @ force), ca.sparsify(turn @ moment)
-        wrench = Vector6(ca.sparsify(n + cross(limbs.place(frame).r, f)), f)
+        shaping = None if rates is None else rates.dot(Vector6(n, f))
+        wrench = Vector6(ca.sparsify(n + cross(place.r, f)), f, shaping)
         out.wrenches[index] = out.wrenches.get(index, NULL) + wrench
 
     for acting in m.forces.values():

@@ -35,33 +35,49 @@ import casadi as ca
 
 from closedchain.derive.ldl import LDL
 from closedchain.derive.limbs import Limbs, TracedLink
-from closedchain.derive.spatial import NULL, Inertia, Transform, Vector6, skew, symmetric
+from closedchain.derive.spatial import (
+    NULL,
+    Inertia,
+    Shaping,
+    Transform,
+    Vector6,
+    both,
+    skew,
+    symmetric,
+    with_shape,
+)
 
 Columns = dict[int, ca.SX]
 """By number of the link: what the joint it hangs on gets, a row for each freedom, a column for each set of forces."""
 
 
 class ArticulatedInertia(NamedTuple):
-    """A symmetric 6 x 6 matrix from accelerations to wrenches: ``[A B; B' C]``."""
+    """A symmetric 6 x 6 matrix from accelerations to wrenches: ``[A B; B' C]``; a flexible link's has its shape, too."""
 
     A: ca.SX
     B: ca.SX
     C: ca.SX
+    shaping: Shaping | None = None
 
     @classmethod
     def of(cls, body: Inertia) -> ArticulatedInertia:
-        """Of a single rigid body."""
-        return cls(body.I, skew(body.mc), ca.sparsify(body.m * ca.SX.eye(3)))
+        """Of a single body."""
+        return cls(body.I, skew(body.mc), ca.sparsify(body.m * ca.SX.eye(3)), body.shaping)
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:  # type: ignore[override]
-        return ArticulatedInertia(*(ca.sparsify(x + y) for x, y in zip(self, other, strict=True)))
+        A, B, C = (ca.sparsify(x + y) for x, y in zip(self[:3], other[:3], strict=True))
+        return ArticulatedInertia(A, B, C, both(self.shaping, other.shaping))
 
     def times(self, x: Vector6) -> Vector6:
         """Wrenches of accelerations."""
-        return Vector6(ca.sparsify(self.A @ x.ang + self.B @ x.lin), ca.sparsify(self.B.T @ x.ang + self.C @ x.lin))
+        rigid = Vector6(ca.sparsify(self.A @ x.ang + self.B @ x.lin), ca.sparsify(self.B.T @ x.ang + self.C @ x.lin))
+        return rigid if self.shaping is None else with_shape(rigid, self.shaping, x)
 
     def less(self, W: Vector6, V: Vector6, Phi: Vector6) -> ArticulatedInertia:
-        """``I - W V'``: nothing is left along the freedoms Phi, and where these are axes the zeros become structure."""
+        """``I - W V'``: nothing is left along the freedoms Phi, and where these are axes the zeros become structure.
+
+        The shape is among the freedoms, so that nothing is left of it.
+        """
         A, B, C = symmetric(self.A - W.ang @ V.ang.T), self.B - W.ang @ V.lin.T, symmetric(self.C - W.lin @ V.lin.T)
         ang, lin = ([k for k in range(3) if k not in _axes_of(Phi, part)] for part in (0, 1))
         return ArticulatedInertia(_only(A, ang, ang), _only(B, ang, lin), _only(C, lin, lin))
@@ -73,7 +89,7 @@ class ArticulatedInertia(NamedTuple):
             return ArticulatedInertia(
                 symmetric(R @ self.A @ R.T), ca.sparsify(R @ self.B @ R.T), symmetric(R @ self.C @ R.T)
             )
-        A, B, C = (_turned_about(axis, R, x) for x in self)
+        A, B, C = (_turned_about(axis, R, x) for x in self[:3])
         return ArticulatedInertia(symmetric(A), B, symmetric(C))
 
     def shifted(self, r: ca.SX) -> ArticulatedInertia:
@@ -91,7 +107,11 @@ class ArticulatedInertia(NamedTuple):
         out = self
         for X in steps:
             out = out.turned(X.R).shifted(X.r)
-        return out
+        if traced.carried is None:
+            return out
+        push = self.times(traced.carried)
+        shaping = Shaping(traced.X.force_out(push), symmetric(traced.carried.dot(push)))
+        return ArticulatedInertia(*out[:3], shaping)
 
 
 class ArticulatedBodies:
@@ -113,14 +133,14 @@ class ArticulatedBodies:
         for i in reversed(range(len(limbs.links))):
             traced, Phi, left = limbs.links[i], limbs.links[i].motion.Phi, felt[i]
             U = felt[i].times(Phi)
-            D = ca.sparsify(Phi.ang.T @ U.ang + Phi.lin.T @ U.lin)
+            D = Phi.dot(U)
             if i in rotors:
                 D = ca.sparsify(D + ca.diag(rotors[i]))
             self.D[i] = factor = LDL(D)
             V = Vector6(factor.forward(U.ang.T).T, factor.forward(U.lin.T).T)
-            self.W[i] = Vector6(*(ca.sparsify(x @ ca.diag(factor.d_inv)) for x in V))
+            self.W[i] = V.times(ca.diag(factor.d_inv))
             if traced.link.parent >= 0:
-                if traced.link.joint.type.nv:
+                if Phi.ang.shape[1]:
                     left = felt[i].less(self.W[i], V, Phi if i not in rotors else NULL)
                 felt[traced.link.parent] = felt[traced.link.parent] + left.seen_from_parent(traced)
 
@@ -153,7 +173,7 @@ class ArticulatedBodies:
             Phi, parent = traced.motion.Phi, traced.link.parent
             y = e
             if F is not None:
-                push = ca.sparsify(Phi.ang.T @ F.ang + Phi.lin.T @ F.lin)
+                push = Phi.dot(F)
                 y = push if e is None else ca.sparsify(e + push)
             if y is None:
                 continue
@@ -162,7 +182,7 @@ class ArticulatedBodies:
                 back = -self.W[i].times(z[i])
                 F = back if F is None else F + back
             if F is not None and parent >= 0:
-                F = traced.X.force_out(F)
+                F = traced.force_out(F)
                 felt[parent] = felt[parent] + F if parent in felt else F
         return z, arrived
 
@@ -179,9 +199,9 @@ class ArticulatedBodies:
         a: list[ca.SX] = []
         delta: dict[int, Vector6] = {-1: NULL}
         for i, traced in enumerate(self.limbs.links):
-            carried = traced.X.motion_into(delta[traced.link.parent])
+            carried = traced.motion_into(delta[traced.link.parent])
             W, factor = self.W[i], self.D[i]
-            own = -(W.ang.T @ carried.ang + W.lin.T @ carried.lin)
+            own = -W.dot(carried)
             if i in z:
                 own = own + factor.d_inv * z[i]
             a.append(factor.backward(ca.sparsify(own)))
@@ -218,7 +238,7 @@ def _axes_of(Phi: Vector6, part: int) -> set[int]:
     """Coordinate axes (of the angular part, or of the linear one) that are freedoms by themselves."""
     out = set()
     for k in range(Phi.ang.shape[1]):
-        mine, other = ca.sparsify(Phi[part][:, k]), ca.sparsify(Phi[1 - part][:, k])
+        mine, other = (ca.sparsify(x[:, k]) for x in ((Phi.ang, Phi.lin) if part == 0 else (Phi.lin, Phi.ang)))
         if mine.nnz() == 1 and other.nnz() == 0 and mine.is_constant():
             out.add(mine.sparsity().get_triplet()[0][0])
     return out

@@ -19,22 +19,21 @@ def crba(limbs: Limbs) -> ca.SX:
     for i in reversed(range(len(links))):
         parent = links[i].link.parent
         if parent >= 0:
-            composite[parent] = composite[parent] + composite[i].seen_from(links[i].X)
+            composite[parent] = composite[parent] + links[i].inertia_out(composite[i])
 
     n = limbs.topology.nv
     M = ca.SX(n, n)
     for i, traced in enumerate(links):
-        rows = traced.link.v
+        rows = traced.link.freedoms
         Phi = traced.motion.Phi
         F = composite[i].times(Phi)
-        block = ca.sparsify(Phi.ang.T @ F.ang + Phi.lin.T @ F.lin)
+        block = Phi.dot(F)
         M[rows, rows] = ca.sparsify(ca.tril2symm(ca.tril(block))) if block.numel() else block
         j = i
         while links[j].link.parent >= 0:
-            F = links[j].X.force_out(F)
+            F = links[j].force_out(F)
             j = links[j].link.parent
-            Phi_j = links[j].motion.Phi
-            block = ca.sparsify(Phi_j.ang.T @ F.ang + Phi_j.lin.T @ F.lin)
-            M[links[j].link.v, rows] = block
-            M[rows, links[j].link.v] = block.T
+            block = links[j].motion.Phi.dot(F)
+            M[links[j].link.freedoms, rows] = block
+            M[rows, links[j].link.freedoms] = block.T
     return ca.sparsify(M)

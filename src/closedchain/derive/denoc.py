@@ -34,10 +34,11 @@ The theory is in ``docs/theory/denoc.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 import casadi as ca
 
-from closedchain.derive.limbs import Limbs
+from closedchain.derive.limbs import Limbs, TracedLink
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import NULL, Inertia, Transform, Vector6, skew, symmetric
@@ -51,19 +52,21 @@ class NaturalComplement:
     def __init__(self, limbs: Limbs) -> None:
         self.limbs = limbs
         self.parents = [traced.link.parent for traced in limbs.links]
-        self.B = [propagation(traced.X) for traced in limbs.links]
-        self.p = [_stacked(traced.motion.Phi) for traced in limbs.links]
+        self.B = [propagation(limbs, traced) for traced in limbs.links]
+        self.p = [traced.motion.Phi.stacked() for traced in limbs.links]
         self.M = [mass_matrix(traced.inertia) for traced in limbs.links]
 
     @property
     def N_l(self) -> ca.SX:
-        """``B_ij``, lower block triangular, 6k x 6k for k links (26)."""
+        """``B_ij``, lower block triangular, 6k x 6k for k links (26); more where shapes have rates."""
         k = len(self.B)
-        N = ca.SX(6 * k, 6 * k)
+        ends = list(accumulate((M.shape[0] for M in self.M), initial=0))
+        at = [slice(*pair) for pair in pairwise(ends)]
+        N = ca.SX(ends[-1], ends[-1])
         for i in range(k):
-            B, j = ca.SX.eye(6), i
+            B, j = ca.SX.eye(self.M[i].shape[0]), i
             while j >= 0:
-                N[_six(i), _six(j)] = B
+                N[at[i], at[j]] = B
                 B = ca.sparsify(B @ self.B[j])
                 j = self.parents[j]
         return ca.sparsify(N)
@@ -84,16 +87,16 @@ class NaturalComplement:
         composite = list(self.M)
         for i in reversed(range(len(links))):
             if self.parents[i] >= 0:
-                composite[self.parents[i]] = composite[self.parents[i]] + carried(composite[i], links[i].X)
+                composite[self.parents[i]] = composite[self.parents[i]] + carried(composite[i][:6, :6], links[i])
 
         n = self.limbs.topology.nv
         I = ca.SX(n, n)
         for i, traced in enumerate(links):
-            rows, F, j = traced.link.v, self.p[i].T @ composite[i], i
+            rows, F, j = traced.link.freedoms, self.p[i].T @ composite[i], i
             while j >= 0:
                 block = ca.sparsify(F @ self.p[j])
-                I[rows, links[j].link.v] = block
-                I[links[j].link.v, rows] = block.T
+                I[rows, links[j].link.freedoms] = block
+                I[links[j].link.freedoms, rows] = block.T
                 F = ca.sparsify(F @ self.B[j])
                 j = self.parents[j]
         return ca.sparsify(I)
@@ -102,7 +105,7 @@ class NaturalComplement:
         """``t_i = B_ij t_j + p_i q_i'`` (23), from the ground outwards."""
         t: list[ca.SX] = []
         for traced, B, p, parent in zip(self.limbs.links, self.B, self.p, self.parents, strict=True):
-            own = p @ v[traced.link.v, :]
+            own = p @ v[traced.link.freedoms, :]
             t.append(ca.sparsify(own + B @ t[parent] if parent >= 0 else own))
         return t
 
@@ -133,7 +136,9 @@ class ReverseElimination:
         self.limbs = limbs
         self.n = limbs.topology.nv
         self.p: list[Vector6] = [
-            Vector6(Phi.ang[:, k], Phi.lin[:, k]) for Phi in (x.motion.Phi for x in limbs.links) for k in _columns(Phi)
+            Vector6(*(part[:, k] for part in Phi))
+            for Phi in (x.motion.Phi for x in limbs.links)
+            for k in range(Phi.ang.shape[1])
         ]
         self.psi: list[Vector6] = [NULL] * self.n
         self.m_hat: list[ca.SX] = [ca.SX(0)] * self.n
@@ -158,8 +163,8 @@ class ReverseElimination:
         hat = [mass_matrix(traced.inertia) for traced in links]
         for i in reversed(range(len(links))):
             M = hat[i]
-            for k in reversed(_range(links[i].link.v)):
-                p = _stacked(self.p[k])
+            for k in reversed(_range(links[i].link.freedoms)):
+                p = self.p[k].stacked()
                 psi_hat = ca.sparsify(M @ p)
                 self.m_hat[k] = ca.densify(p.T @ psi_hat + rotors[k])
                 psi = ca.sparsify(psi_hat / self.m_hat[k])
@@ -167,10 +172,10 @@ class ReverseElimination:
                 if not rotors[k].nnz():
                     _free_of(M, p)
                 M = ca.sparsify(M)
-                self.psi[k] = Vector6(psi[:3], psi[3:])
+                self.psi[k] = Vector6.split(psi)
             if links[i].link.parent >= 0:
                 j = links[i].link.parent
-                hat[j] = ca.sparsify(hat[j] + carried(M, links[i].X))
+                hat[j] = ca.sparsify(hat[j] + carried(M[:6, :6], links[i]))
 
     def _update(self, row: ca.SX, J: ca.SX) -> None:
         """The factors of ``U D U' + J row' row``."""
@@ -194,10 +199,10 @@ class ReverseElimination:
         for i in reversed(range(len(self.limbs.links))):
             traced = self.limbs.links[i]
             eta = felt.get(i)  # less what the joints beyond have taken
-            for k in reversed(_range(traced.link.v)):
+            for k in reversed(_range(traced.link.freedoms)):
                 phi = b.get(k)
                 if eta is not None:
-                    push = ca.SX(self.p[k].ang.T @ eta.ang + self.p[k].lin.T @ eta.lin)
+                    push = self.p[k].dot(eta)
                     if push.nnz():
                         phi = push if phi is None else phi + push
                 if phi is None:
@@ -207,7 +212,7 @@ class ReverseElimination:
                 eta = taken if eta is None else eta + taken
             parent = traced.link.parent
             if eta is not None and parent >= 0:
-                passed = traced.X.force_out(eta)
+                passed = traced.force_out(eta)
                 felt[parent] = felt[parent] + passed if parent in felt else passed
         for z, beta in self.updates:
             _back(out, z, beta)
@@ -222,11 +227,11 @@ class ReverseElimination:
         mu: dict[int, Vector6] = {}
         for i, traced in enumerate(self.limbs.links):
             parent = traced.link.parent
-            moved = traced.X.motion_into(mu[parent]) if parent in mu else None
-            for k in _range(traced.link.v):
+            moved = traced.motion_into(mu[parent]) if parent in mu else None
+            for k in _range(traced.link.freedoms):
                 value = tilde.get(k)
                 if moved is not None:
-                    follow = ca.SX(self.psi[k].ang.T @ moved.ang + self.psi[k].lin.T @ moved.lin)
+                    follow = self.psi[k].dot(moved)
                     if follow.nnz():
                         value = -follow if value is None else value - follow
                 if value is None:
@@ -243,15 +248,15 @@ class ReverseElimination:
         links = self.limbs.links
         U = ca.SX.eye(self.n)
         for j, traced in enumerate(links):
-            for k in _range(traced.link.v):
-                i, w, columns = j, self.psi[k], range(traced.link.v.start, k)
+            for k in _range(traced.link.freedoms):
+                i, w, columns = j, self.psi[k], range(traced.link.freedoms.start, k)
                 while True:
                     for above in columns:
-                        U[above, k] = self.p[above].ang.T @ w.ang + self.p[above].lin.T @ w.lin
+                        U[above, k] = self.p[above].dot(w)
                     if links[i].link.parent < 0:
                         break
-                    w, i = links[i].X.force_out(w), links[i].link.parent
-                    columns = _range(links[i].link.v)
+                    w, i = links[i].force_out(w), links[i].link.parent
+                    columns = _range(links[i].link.freedoms)
         for z, beta in self.updates:
             update = ca.SX.eye(self.n)
             for k in beta:
@@ -261,26 +266,49 @@ class ReverseElimination:
         return ca.sparsify(U), ca.vertcat(ca.SX(0, 1), *self.m_hat)
 
 
-def propagation(X: Transform) -> ca.SX:
-    """``B``, 6 x 6: the twist of the link before, seen from this one: its axes, its point."""
+def propagation(limbs: Limbs, traced: TracedLink) -> ca.SX:
+    """``B``, 6 x 6: the twist of the link before, seen from this one: its axes, its point.
+
+    It has more columns if the shape of the link before moves this one, and more rows if this one has a shape.
+    """
+    X, parent = traced.X, traced.link.parent
     R = X.R.T
-    return ca.sparsify(ca.blockcat([[R, ca.SX(3, 3)], [-R @ skew(X.r), R]]))
+    B = ca.blockcat([[R, ca.SX(3, 3)], [-R @ skew(X.r), R]])
+    shapes = 0 if parent < 0 else limbs.links[parent].link.shapes
+    if shapes:
+        B = ca.horzcat(B, ca.SX(6, shapes) if traced.carried is None else traced.carried.stacked())
+    return ca.sparsify(ca.vertcat(B, ca.SX(traced.link.shapes, B.shape[1])))
 
 
 def mass_matrix(inertia: Inertia) -> ca.SX:
-    """``M_i``, 6 x 6, about the origin of the link's frame."""
+    """``M_i``, 6 x 6, about the origin of the link's frame; larger for a flexible link."""
     mc = skew(inertia.mc)
-    return ca.sparsify(ca.blockcat([[inertia.I, mc], [mc.T, inertia.m * ca.SX.eye(3)]]))
+    M = ca.blockcat([[inertia.I, mc], [mc.T, inertia.m * ca.SX.eye(3)]])
+    if inertia.shaping is not None:
+        C = inertia.shaping.momentum.stacked()
+        M = ca.blockcat([[M, C], [C.T, inertia.shaping.G]])
+    return ca.sparsify(M)
 
 
-def carried(M: ca.SX, X: Transform) -> ca.SX:
+def carried(M: ca.SX, traced: TracedLink) -> ca.SX:
+    """``B' M B`` for the symmetric M (6 x 6) that is left of a link: as its parent feels it."""
+    out = moved(M, traced.X)
+    if traced.carried is None:
+        return out
+    C = traced.carried.stacked()
+    push = Vector6.split(ca.sparsify(M @ C))
+    momentum = traced.X.force_out(push).stacked()
+    return ca.sparsify(ca.blockcat([[out, momentum], [momentum.T, symmetric(C.T @ push.stacked())]]))
+
+
+def moved(M: ca.SX, X: Transform) -> ca.SX:
     """``B' M B`` for a symmetric M, by its 3 x 3 blocks: turned first, then moved."""
     turned, mixed, sliding = (ca.sparsify(X.R @ block @ X.R.T) for block in (M[:3, :3], M[:3, 3:], M[3:, 3:]))
     r = skew(X.r)
     sliding = symmetric(sliding)
-    moved = ca.sparsify(mixed + r @ sliding)
-    turning = symmetric(turned - moved @ r + r @ mixed.T)
-    return ca.sparsify(ca.blockcat([[turning, moved], [moved.T, sliding]]))
+    shifted = ca.sparsify(mixed + r @ sliding)
+    turning = symmetric(turned - shifted @ r + r @ mixed.T)
+    return ca.sparsify(ca.blockcat([[turning, shifted], [shifted.T, sliding]]))
 
 
 def _free_of(M: ca.SX, p: ca.SX) -> None:
@@ -311,17 +339,5 @@ def _forth(x: Column, z: Column, beta: Column) -> None:
             total = z[k] * x[k] if total is None else total + z[k] * x[k]
 
 
-def _stacked(x: Vector6) -> ca.SX:
-    return ca.sparsify(ca.vertcat(x.ang, x.lin))
-
-
-def _columns(x: Vector6) -> range:
-    return range(x.ang.shape[1])
-
-
 def _range(part: slice) -> range:
     return range(part.start, part.stop)
-
-
-def _six(i: int) -> slice:
-    return slice(6 * i, 6 * i + 6)

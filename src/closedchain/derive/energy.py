@@ -16,9 +16,18 @@ def kinetic_energy(limbs: Limbs, motion: Kinematics) -> ca.SX:
     """``sum (w . L + v . p) / 2`` over all links."""
     total = ca.SX(0)
     for i, traced in enumerate(limbs.links):
-        momentum = traced.inertia.times(motion.twist[i])
-        total += (dot(motion.twist[i].ang, momentum.ang) + dot(motion.twist[i].lin, momentum.lin)) / 2
+        total += ca.densify(motion.twist[i].dot(traced.inertia.times(motion.twist[i]))) / 2
     return total
+
+
+def elastic_energy(limbs: Limbs) -> ca.SX:
+    """Energy in the shapes of flexible links."""
+    return sum((traced.beam.energy for traced in limbs.links if traced.beam is not None), ca.SX(0))
+
+
+def elastic_loss(limbs: Limbs) -> ca.SX:
+    """Power that the damping of flexible links takes."""
+    return sum((traced.beam.loss for traced in limbs.links if traced.beam is not None), ca.SX(0))
 
 
 def gravity_potential(limbs: Limbs, motion: Kinematics) -> ca.SX:

@@ -21,14 +21,13 @@ from closedchain.cut.topology import Topology, cut
 from closedchain.derive.applied import Applied, trace_applied, trace_leaf
 from closedchain.derive.closure import Closure, close_cuts, pair_up
 from closedchain.derive.crba import crba
-from closedchain.derive.energy import gravity_potential, kinetic_energy
+from closedchain.derive.energy import elastic_energy, elastic_loss, gravity_potential, kinetic_energy
 from closedchain.derive.kinematics import Kinematics, kinematics
 from closedchain.derive.limbs import Limbs, trace_limbs
 from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import rotor_energy, with_rotors
-from closedchain.derive.spatial import Vector6
 from closedchain.model.control import traced_laws
 from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
@@ -171,8 +170,8 @@ def _derive(topology: Topology) -> Equations:
         tau=ca.densify(applied.tau),
         closure=close_cuts(limbs, motion, pairs, measures),
         kinetic=kinetic_energy(limbs, motion) + rotor_energy(measures),
-        potential=gravity_potential(limbs, motion) + applied.potential,
-        power=applied.power,
+        potential=gravity_potential(limbs, motion) + elastic_energy(limbs) + applied.potential,
+        power=applied.power - elastic_loss(limbs),
     )
     return _with_laws(equations)
 
@@ -194,7 +193,8 @@ def _put_in(e: Equations, symbols: ca.SX, values: ca.SX) -> Equations:
     """The same equations with values in the place of symbols in all that acts."""
     applied = _put_in_applied(e.applied, symbols, values)
     h = put(e.h, symbols, values)
-    return replace(e, applied=applied, h=ca.densify(h), tau=ca.densify(applied.tau), power=applied.power)
+    power = ca.densify(put(e.power, symbols, values))
+    return replace(e, applied=applied, h=ca.densify(h), tau=ca.densify(applied.tau), power=power)
 
 
 def _put_in_applied(old: Applied, symbols: ca.SX, values: ca.SX) -> Applied:
@@ -208,7 +208,7 @@ def _put_in_applied(old: Applied, symbols: ca.SX, values: ca.SX) -> Applied:
     return replace(
         old,
         tau=known(old.tau),
-        wrenches={i: Vector6(known(w.ang), known(w.lin)) for i, w in old.wrenches.items()},
+        wrenches={i: w.map(known) for i, w in old.wrenches.items()},
         potential=known(old.potential),
         power=ca.densify(known(old.power)),
         efforts=all_known(old.efforts),

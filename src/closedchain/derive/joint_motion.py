@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from closedchain.derive.beams import Attachment
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, zero
 from closedchain.model.joint_types import JointType
 
@@ -35,11 +36,41 @@ def joint_motion(kind: JointType, q: ca.SX, v: ca.SX, pitch: ca.SX, backwards: b
     if backwards:
         Phi = -X.motion_out(Phi)
         X = X.inverse()
-    twist = Phi.times(v)
-    bias = NULL
-    if (q.numel() and not Phi.ang.is_constant()) or not Phi.lin.is_constant():
-        bias = Vector6(*(ca.sparsify(ca.jtimes(part, q, qdot)) for part in (ca.densify(x) for x in twist)))
-    return JointMotion(X, Phi, bias, qdot)
+    return JointMotion(X, Phi, apparent(Phi, v, q, qdot), qdot)
+
+
+def bent(joint: JointMotion, seat: Attachment, q: ca.SX, v: ca.SX, eta: ca.SX, rate: ca.SX) -> JointMotion:
+    """The motion of a flexible link: its frame is not the one that the joint sits on, which the shape moves.
+
+    Parameters
+    ----------
+    joint
+        Motion of the frame that the joint sits on.
+    seat
+        That frame on the link.
+    q, v, eta, rate
+        Coordinates and velocities of the joint, and of the shape.
+    """
+    moved, shaken = seat.X.motion_out(joint.Phi), seat.rates
+    assert shaken is not None
+    # of the link's frame as seen from the seat: the seat's own motion backwards, about the link's origin
+    back = Vector6(shaken.ang, ca.sparsify(shaken.lin + cross(seat.X.r, shaken.ang)))
+    n, k = eta.numel(), v.numel()
+    Phi = Vector6(
+        ca.sparsify(ca.horzcat(moved.ang, -back.ang)),
+        ca.sparsify(ca.horzcat(moved.lin, -back.lin)),
+        ca.sparsify(ca.horzcat(ca.SX(n, k), ca.SX.eye(n))),
+    )
+    qdot = ca.vertcat(joint.qdot, rate)
+    bias = apparent(Phi.rigid, ca.vertcat(v, rate), ca.vertcat(q, eta), qdot)
+    return JointMotion(joint.X @ seat.X.inverse(), Phi, bias, qdot)
+
+
+def apparent(Phi: Vector6, v: ca.SX, q: ca.SX, qdot: ca.SX) -> Vector6:
+    """``Phi' v``: how the twist ``Phi v`` changes in its own frame at constant v."""
+    if not q.numel() or (Phi.ang.is_constant() and Phi.lin.is_constant()):
+        return NULL
+    return Phi.times(v).map(lambda part: ca.sparsify(ca.jtimes(ca.densify(part), q, qdot)))
 
 
 def _product(kind: JointType, q: ca.SX, pitch: ca.SX) -> tuple[Transform, Vector6]:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi as ca
 
+from closedchain.derive.joint_motion import apparent
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, cross_motion, tidy
-from closedchain.model.parts import Frame
+from closedchain.model.parts import Frame, Joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,56 +40,91 @@ class Kinematics:
     bias: dict[int, Vector6]
 
     @cached_property
-    def axes(self) -> dict[int, Vector6]:
-        """Each link's motion space in the axes of the root, about the link's own origin."""
-        return {
-            i: Vector6(ca.sparsify(self.X[i].R @ Phi.ang), ca.sparsify(self.X[i].R @ Phi.lin))
-            for i, Phi in ((i, self.limbs.links[i].motion.Phi) for i in self.X if i != self.root)
-        }
+    def axes(self) -> dict[int, list[Column]]:
+        """The motions that each link adds to those of its parent, in the axes of the root."""
+        out = {}
+        for i, traced in ((i, self.limbs.links[i]) for i in self.X if i != self.root):
+            Phi, parent = traced.motion.Phi, traced.link.parent
+            turn = lambda part, R=self.X[i].R: ca.sparsify(R @ part)  # noqa: E731
+            out[i] = [Column(traced.link.freedoms, turn(Phi.ang), turn(Phi.lin), self.X[i].r)]
+            if traced.carried is not None:  # the parent's shape moves the joint
+                shape = self.limbs.links[parent].link.shape_v
+                out[i].append(Column(shape, turn(traced.carried.ang), turn(traced.carried.lin), self.X[i].r))
+        return out
 
     def link_jacobian(self, index: int) -> ca.SX:
-        """Matrix (6 x n, angular part first) from v to the twist of a link about its origin, in the root's axes."""
-        J = ca.SX(6, self.limbs.topology.nv)
+        """Matrix (6 x n, angular part first) from v to the twist of a link about its origin, in the root's axes.
+
+        That of a flexible link has further rows: the rates of its shape.
+        """
+        J = self._jacobian(index, self.X[index].r)
+        own = ca.SX.eye(self.limbs.topology.nv)[self.limbs.links[index].link.shape_v, :]
+        return ca.sparsify(ca.vertcat(J.ang, J.lin, own))
+
+    def _jacobian(self, index: int, r: ca.SX) -> Vector6:
+        """Jacobian (3 x n each) of a point at r that moves with a link as if that were rigid."""
+        n = self.limbs.topology.nv
+        J = Vector6(ca.SX(3, n), ca.SX(3, n))
         for i in self.limbs.topology.path(index):
             if i == self.root:
                 break
-            ang, lin = self.axes[i]
-            columns = self.limbs.links[i].link.v
-            J[:3, columns] = ang
-            J[3:, columns] = lin + cross_columns(ang, tidy(self.X[index].r - self.X[i].r))
-        return ca.sparsify(J)
+            for columns, ang, lin, origin in self.axes[i]:
+                J.ang[:, columns] += ang
+                J.lin[:, columns] += lin + cross_columns(ang, tidy(r - origin))
+        return J
 
-    def frame(self, frame: Frame, place: Transform | None = None) -> FrameMotion:
-        """Pose, velocity, bias acceleration and Jacobian of a frame, in the axes of the root."""
+    def frame(self, frame: Frame, joint: Joint | None = None) -> FrameMotion:
+        """Pose, velocity, bias acceleration and Jacobian of a frame, in the axes of the root.
+
+        With a joint given, the frame has the joint's axes.
+        """
         index = self.limbs.topology.link_of[frame.body.name]
-        place = self.limbs.place(frame) if place is None else place
+        place, rates = self.limbs.attach(frame, joint)
         X = self.X[index] @ place
         R = self.X[index].R
         w, aw = self.twist[index].ang, self.bias[index].ang
         v = ca.sparsify(self.twist[index].lin + cross(w, place.r))
         # classical acceleration of the point: spatial part moved there, plus w x v
         a = ca.sparsify(self.bias[index].lin + cross(aw, place.r) + cross(w, v))
-        n = self.limbs.topology.nv
-        J = Vector6(ca.SX(3, n), ca.SX(3, n))
-        for i in self.limbs.topology.path(index):
-            if i == self.root:
-                break
-            columns = self.limbs.links[i].link.v
-            ang, lin = self.axes[i]
-            J.ang[:, columns] = ang
-            J.lin[:, columns] = lin + cross_columns(ang, tidy(X.r - self.X[i].r))
+        J = self._jacobian(index, X.r)
         turn = lambda x: ca.sparsify(R @ x)  # noqa: E731
-        return FrameMotion(X, Vector6(turn(w), turn(v)), Vector6(turn(aw), turn(a)), Vector6(*map(ca.sparsify, J)))
+        if rates is None:
+            return FrameMotion(X, Vector6(turn(w), turn(v)), Vector6(turn(aw), turn(a)), J.map(ca.sparsify))
+        # the shape moves the frame in the link
+        beam = self.limbs.links[index].beam
+        assert beam is not None
+        spin, slip = rates.times(beam.rate)
+        spun, slipped = apparent(rates, beam.rate, beam.eta, beam.rate)
+        velocity = Vector6(turn(w + spin), turn(v + slip))
+        bias = Vector6(turn(aw + spun + cross(w, spin)), turn(a + slipped + 2 * cross(w, slip)))
+        shape = rates.map(turn)
+        columns = self.limbs.links[index].link.shape_v
+        J.ang[:, columns] += shape.ang
+        J.lin[:, columns] += shape.lin
+        return FrameMotion(X, velocity, bias, J.map(ca.sparsify), shape)
+
+
+class Column(NamedTuple):
+    """Motions of a link: which velocities, and the twists (3 x n each) that they give about a point."""
+
+    velocities: slice
+    ang: ca.SX
+    lin: ca.SX
+    origin: ca.SX
 
 
 @dataclass(frozen=True)
 class FrameMotion:
-    """A frame in the root's axes: pose X, velocity (w, v), bias acceleration (classical), Jacobian (3 x n each)."""
+    """A frame in the root's axes: pose X, velocity (w, v), bias acceleration (classical), Jacobian (3 x n each).
+
+    ``shape`` is the part of the velocity that each rate of its body's shape gives (3 x k each), None on a rigid body.
+    """
 
     X: Transform
     velocity: Vector6
     bias: Vector6
     J: Vector6
+    shape: Vector6 | None = None
 
 
 def cross_columns(a: ca.SX, r: ca.SX) -> ca.SX:
@@ -104,9 +141,16 @@ def kinematics(limbs: Limbs, root: int = -1) -> Kinematics:
         parent = traced.link.parent
         if parent not in X or i == root:
             continue
-        step = traced.X
-        moving = traced.motion.Phi.times(limbs.v[traced.link.v, :])
-        X[i] = X[parent] @ step
-        twist[i] = step.motion_into(twist[parent]) + moving
-        bias[i] = step.motion_into(bias[parent]) + traced.motion.bias + cross_motion(twist[i], moving)
+        step, before, bias_before = traced.X, twist[parent], bias[parent]
+        if traced.hang is not None:  # the joint's frame on the parent moves with its shape
+            beam, step = limbs.links[parent].beam, traced.motion.X
+            assert beam is not None
+            shaken = traced.hang.times(beam.rate)
+            before = traced.X_PJ.motion_into(before) + shaken
+            bias_before = traced.X_PJ.motion_into(bias_before) + apparent(traced.hang, beam.rate, beam.eta, beam.rate)
+            bias_before = bias_before + cross_motion(before, shaken)
+        moving = traced.motion.Phi.times(limbs.v[traced.link.freedoms, :])
+        X[i] = X[parent] @ traced.X
+        twist[i] = step.motion_into(before) + moving
+        bias[i] = step.motion_into(bias_before) + traced.motion.bias + cross_motion(twist[i], moving)
     return Kinematics(limbs, root, start, X, twist, bias)

@@ -15,9 +15,10 @@ from typing import Any
 import casadi as ca
 
 from closedchain.cut.topology import Link, Topology
-from closedchain.derive.joint_motion import JointMotion, joint_motion
+from closedchain.derive.beams import Attachment, Beam, trace_beam
+from closedchain.derive.joint_motion import JointMotion, bent, joint_motion
 from closedchain.derive.lower import lower
-from closedchain.derive.spatial import Inertia, Transform, skew, symmetric, tidy
+from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, skew, symmetric, tidy
 from closedchain.model.expression import Expression
 from closedchain.model.held import LIVE, held
 from closedchain.model.parts import Body, Frame, Joint
@@ -56,9 +57,13 @@ class Limbs:
 
     def place(self, frame: Frame) -> Transform:
         """Pose of a frame in its link (in the world for frames on the ground)."""
-        X = self.in_body(frame)
+        return self.attach(frame).X
+
+    def attach(self, frame: Frame, joint: Joint | None = None) -> Attachment:
+        """How a frame hangs on its link, with the axes of a joint if one is given."""
+        X = self.in_body(frame) if joint is None else self.joint_frame(joint, frame)
         index = self.topology.link_of[frame.body.name]
-        return X if index < 0 else self.links[index].X_LB @ X
+        return Attachment(X) if index < 0 else self.links[index].attach(X)
 
     def in_body(self, frame: Frame) -> Transform:
         """Pose of a frame in its body, as drawn."""
@@ -72,18 +77,72 @@ class Limbs:
 
 @dataclass(frozen=True, eq=False)
 class TracedLink:
-    """A link: inertia, the pose of its joint on the parent, the joint's motion, and the way from its body's frame."""
+    """A link: inertia, how its joint hangs on the parent, its motion, and the way from its body's frame.
+
+    Attributes
+    ----------
+    on_parent
+        The joint's frame on the parent.
+    motion
+        Of the link in that frame: by its joint, and by its own shape where the joint sits on it.
+    X_LB
+        Pose of the body's frame in the link's: where the joint is drawn on the body, undeformed.
+    beam
+        What makes it flexible, if it is.
+    """
 
     link: Link
     inertia: Inertia
-    X_PJ: Transform
+    on_parent: Attachment
     motion: JointMotion
-    X_LB: Transform  # body frame in link frame
+    X_LB: Transform
+    beam: Beam | None = None
+
+    @property
+    def X_PJ(self) -> Transform:
+        """Pose of the joint on the parent."""
+        return self.on_parent.X
 
     @cached_property
     def X(self) -> Transform:
         """Pose of this link in its parent."""
         return self.X_PJ @ self.motion.X
+
+    @cached_property
+    def hang(self) -> Vector6 | None:
+        """Twist of the joint's frame on the parent that each rate of the parent's shape gives, in the joint's axes."""
+        if self.on_parent.rates is None:
+            return None
+        return self.on_parent.rates.map(lambda part: ca.sparsify(self.X_PJ.R.T @ part))
+
+    @cached_property
+    def carried(self) -> Vector6 | None:
+        """The same twists as this link feels them, in its own frame."""
+        return None if self.hang is None else self.motion.X.motion_into(self.hang)
+
+    def attach(self, drawn: Transform) -> Attachment:
+        """A frame on the body, drawn in its frame, as it hangs on the link."""
+        on_body = Attachment(drawn) if self.beam is None else self.beam.attach(drawn)
+        return on_body.seen_from(self.X_LB)
+
+    def motion_into(self, x: Vector6) -> Vector6:
+        """A twist or acceleration of the parent as it is felt here, the joint at rest."""
+        out = self.X.motion_into(x)
+        return out if self.carried is None or x.shape is None else out + self.carried.times(x.shape)
+
+    def force_out(self, f: Vector6) -> Vector6:
+        """A wrench on this link as it is felt by the parent, the joint held."""
+        out = self.X.force_out(f)
+        return out if self.carried is None else Vector6(out.ang, out.lin, self.carried.dot(f.rigid))
+
+    def inertia_out(self, inertia: Inertia) -> Inertia:
+        """The inertia of this link, or of all that hangs on it, as it is felt by the parent, all joints held."""
+        rigid = Inertia(*inertia[:3])
+        out = rigid.seen_from(self.X)
+        if self.carried is None:
+            return out
+        momentum = rigid.times(self.carried)
+        return Inertia(*out[:3], Shaping(self.X.force_out(momentum), symmetric(self.carried.dot(momentum))))
 
 
 def trace_limbs(topology: Topology) -> Limbs:
@@ -100,13 +159,19 @@ def trace_limbs(topology: Topology) -> Limbs:
     for link in topology.links:
         joint = link.joint
         near, far = (joint.a, joint.b) if link.reversed else (joint.b, joint.a)
-        X_LB = limbs.joint_frame(joint, near).inverse()
-        X_PJ = limbs.joint_frame(joint, far)
-        if link.parent >= 0:
-            X_PJ = links[link.parent].X_LB @ X_PJ
+        on_parent = limbs.joint_frame(joint, far)
+        on_body = limbs.joint_frame(joint, near)
+        X_LB = on_body.inverse()
         q, v = limbs.q[link.q, :], limbs.v[link.v, :]
         motion = joint_motion(joint.type, q, v, limbs.number(joint.pitch), link.reversed)
-        links.append(TracedLink(link, _inertia(limbs, link.body).seen_from(X_LB), X_PJ, motion, X_LB))
+        inertia, beam = _inertia(limbs, link.body), None
+        if link.shapes:
+            eta, rate = limbs.q[link.shape_q, :], limbs.v[link.shape_v, :]
+            beam = trace_beam(limbs, m.flexible[link.body.name], inertia, eta, rate)
+            inertia = beam.inertia
+            motion = bent(motion, beam.attach(on_body).seen_from(X_LB), q, v, eta, rate)
+        hangs = Attachment(on_parent) if link.parent < 0 else links[link.parent].attach(on_parent)
+        links.append(TracedLink(link, inertia.seen_from(X_LB), hangs, motion, X_LB, beam))
     return Limbs(topology, *symbols, links=tuple(links))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import casadi as ca
 
-from closedchain.cut.topology import Counter
+from closedchain.cut.topology import Counter, ShapeCoordinates
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.relative import Pair, Rows
 from closedchain.model.parts import Joint
@@ -37,6 +37,9 @@ COORDINATES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]] = {
 }
 
 
+Measured = Joint | ShapeCoordinates
+
+
 class JointMeasures:
     """``q``, ``v`` and the velocity Jacobian of every joint, in a tree or cut."""
 
@@ -45,39 +48,37 @@ class JointMeasures:
         self.pairs = pairs
         self._rows: dict[str, Rows] = {}
 
-    def coordinates(self, joint: Joint) -> ca.SX:
-        """Coordinates of a joint."""
-        link = self.limbs.topology.tree_joints.get(joint.name)
-        if link is not None:
-            return self.limbs.q[link.q, :]
+    def coordinates(self, joint: Measured) -> ca.SX:
+        """Coordinates of a joint, or of the shape of a body."""
+        if joint.name in self.limbs.topology.own:
+            return self.limbs.q[self.limbs.topology.own[joint.name][0], :]
         if joint.type.name == "spherical":
             pair = self.pairs[joint.name]
             return quaternion(pair.P.X.R.T @ pair.S.X.R)
         return self._counted(joint)
 
-    def jacobian(self, joint: Joint) -> ca.SX:
+    def jacobian(self, joint: Measured) -> ca.SX:
         """Velocities of a joint are this matrix times ``v``."""
-        link = self.limbs.topology.tree_joints.get(joint.name)
-        if link is not None:
-            return ca.SX.eye(self.limbs.topology.nv)[link.v, :]
+        if joint.name in self.limbs.topology.own:
+            return ca.SX.eye(self.limbs.topology.nv)[self.limbs.topology.own[joint.name][1], :]
         return self._measured(joint).J
 
-    def bias(self, joint: Joint) -> ca.SX:
+    def bias(self, joint: Measured) -> ca.SX:
         """Accelerations of a joint are its Jacobian times ``a`` plus this."""
-        if joint.name in self.limbs.topology.tree_joints:
+        if joint.name in self.limbs.topology.own:
             return ca.SX.zeros(joint.type.nv, 1)
         return self._measured(joint).bias
 
-    def velocities(self, joint: Joint) -> ca.SX:
+    def velocities(self, joint: Measured) -> ca.SX:
         """Velocities of a joint."""
         return ca.densify(self.jacobian(joint) @ self.limbs.v)
 
     def velocity_row(self, name: str, index: int) -> tuple[ca.SX, ca.SX]:
-        """Jacobian row and bias of one joint velocity."""
-        joint = self.limbs.topology.mechanism.joints[name]
-        if name in self.limbs.topology.tree_joints:
-            return self.jacobian(joint)[index, :], ca.SX(0)
-        rows = self._measured(joint)
+        """Jacobian row and bias of one velocity of a joint, or of the shape of a body."""
+        own = self.limbs.topology.own
+        if name in own:
+            return ca.SX.eye(self.limbs.topology.nv)[own[name][1].start + index, :], ca.SX(0)
+        rows = self._measured(self.limbs.topology.mechanism.joints[name])
         return rows.J[index, :], rows.bias[index]
 
     def scalar(self, name: str, index: int) -> Rows:
@@ -101,7 +102,7 @@ class JointMeasures:
             axis = pair.P.X.R[:, 0] if counter.index == 0 else pair.S.X.R[:, 1]
         return ca.densify(ca.sparsify(axis.T @ (pair.S.J.ang - pair.P.J.ang)) @ self.limbs.v)
 
-    def _counted(self, joint: Joint) -> ca.SX:
+    def _counted(self, joint: Measured) -> ca.SX:
         """Coordinates of a cut joint; of the angles whose pose repeats, the one next to its counter."""
         q = ca.SX(self._measured(joint).value)
         for counter in self.limbs.topology.counters:
@@ -111,7 +112,7 @@ class JointMeasures:
                 q[counter.index] = angle + 2 * math.pi * turns
         return q
 
-    def _measured(self, joint: Joint) -> Rows:
+    def _measured(self, joint: Measured) -> Rows:
         if joint.name not in self._rows:
             pair = self.pairs[joint.name]
             spin = joint.type.name == "spherical"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from closedchain.derive.kinematics import FrameMotion, Kinematics, kinematics
+from closedchain.derive.kinematics import Kinematics, kinematics
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.spatial import skew, tidy
 from closedchain.model.parts import Joint
@@ -29,8 +29,9 @@ Quantity = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]
 class Rows(NamedTuple):
     """Values, Jacobian (rows x n) and bias: ``values'' = J a + bias``.
 
-    ``sides`` splits the Jacobian by the links it hangs on: ``J = sum C J_link`` with C (rows x 6) and the link's twist
-    Jacobian in the root's axes. It is empty where the root is not the ground.
+    ``sides`` splits the Jacobian by the links it hangs on: ``J = sum C J_link`` with C (rows x 6, and a column for each
+    coordinate of the link's shape) and the link's twist Jacobian in the root's axes. It is empty where the root is not
+    the ground.
     """
 
     value: ca.SX
@@ -48,8 +49,8 @@ class Pair:
         root = limbs.topology.common_ancestor(a, b)
         if root not in known:
             known[root] = kinematics(limbs, root)
-        self.P = _side(limbs, joint, a, joint.a, known[root])
-        self.S = _side(limbs, joint, b, joint.b, known[root])
+        self.P = known[root].frame(joint.a, joint)
+        self.S = known[root].frame(joint.b, joint)
         # arms from the links' origins to the joint, for the links that move
         self.arms = {}
         if root < 0:
@@ -82,15 +83,19 @@ class Pair:
         D = ca.sparsify(D)
         J = ca.sparsify(D @ ca.vertcat(P.J.ang, S.J.ang, S.J.lin - P.J.lin))
         bias = D @ ca.vertcat(P.bias.ang, S.bias.ang, S.bias.lin - P.bias.lin) + drift
-        return Rows(ca.densify(value), J, ca.densify(bias), self._sides(D))
+        return Rows(ca.densify(value), J, ca.densify(bias), self.sides(D))
 
-    def _sides(self, D: ca.SX) -> dict[int, ca.SX]:
-        """Split ``D (w_P, w_S, d')`` by links: a point moves with the link's origin and by ``w x arm``."""
+    def sides(self, D: ca.SX) -> dict[int, ca.SX]:
+        """Split ``D (w_P, w_S, d')`` by links: a point moves with the link's origin, by ``w x arm``, and with the shape."""
         out = {}
-        for link, sign, spin in ((self.link_P, -1, D[:, 0:3]), (self.link_S, 1, D[:, 3:6])):
+        ends = ((self.link_P, self.P, -1, D[:, 0:3]), (self.link_S, self.S, 1, D[:, 3:6]))
+        for link, frame, sign, spin in ends:
             if link in self.arms:
                 lin = sign * D[:, 6:9]
-                out[link] = ca.sparsify(ca.horzcat(spin - lin @ skew(self.arms[link]), lin))
+                parts = [spin - lin @ skew(self.arms[link]), lin]
+                if frame.shape is not None:
+                    parts.append(spin @ frame.shape.ang + lin @ frame.shape.lin)
+                out[link] = ca.sparsify(ca.horzcat(*parts))
         return out
 
     def spin(self) -> Rows:
@@ -100,10 +105,3 @@ class Pair:
         J = ca.sparsify(R.T @ (S.J.ang - P.J.ang))
         bias = R.T @ (S.bias.ang - P.bias.ang - skew(S.velocity.ang) @ w)
         return Rows(ca.SX.nan(3, 1), J, ca.densify(bias), {})
-
-
-def _side(limbs: Limbs, joint: Joint, index: int, frame, motion: Kinematics) -> FrameMotion:
-    place = limbs.joint_frame(joint, frame)
-    if index >= 0:
-        place = limbs.links[index].X_LB @ place
-    return motion.frame(frame, place)

@@ -32,26 +32,30 @@ def rnea(limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.S
     out = ca.SX.zeros(limbs.topology.nv, 1)
     for i in reversed(range(len(links))):
         traced = links[i]
-        Phi, f = traced.motion.Phi, force[i]
-        out[traced.link.v, :] = ca.densify(Phi.ang.T @ f.ang + Phi.lin.T @ f.lin)
+        out[traced.link.freedoms, :] = ca.densify(traced.motion.Phi.dot(force[i]))
         if traced.link.parent >= 0:
-            force[traced.link.parent] = force[traced.link.parent] + traced.X.force_out(f)
+            force[traced.link.parent] = force[traced.link.parent] + traced.force_out(force[i])
     return out
 
 
 def body_forces(
     limbs: Limbs, motion: Kinematics, external: dict[int, Vector6], a: ca.SX | None = None
 ) -> list[Vector6]:
-    """The wrench that the joints of each link must exert on it together, in the link's frame about its origin."""
+    """The wrench that the joints of each link must exert on it together, in the link's frame about its origin.
+
+    Of a flexible link its last part says what they must do to the shape.
+    """
     force: list[Vector6] = []
     acceleration = dict(motion.bias)
     for i, traced in enumerate(limbs.links):
         if a is not None:
-            parent, step = traced.link.parent, traced.X
-            extra = step.motion_into(_less(acceleration[parent], motion.bias[parent]))
-            acceleration[i] = motion.bias[i] + extra + traced.motion.Phi.times(a[traced.link.v, :])
+            parent = traced.link.parent
+            extra = traced.motion_into(_less(acceleration[parent], motion.bias[parent]))
+            acceleration[i] = motion.bias[i] + extra + traced.motion.Phi.times(a[traced.link.freedoms, :])
         momentum = traced.inertia.times(motion.twist[i])
         f = traced.inertia.times(acceleration[i]) + cross_force(motion.twist[i], momentum)
+        if traced.beam is not None:
+            f = f + traced.beam.forces(traced.inertia, motion.twist[i])
         if i in external:
             f = f + -external[i]
         force.append(f)
@@ -59,4 +63,4 @@ def body_forces(
 
 
 def _less(x: Vector6, y: Vector6) -> Vector6:
-    return Vector6(ca.sparsify(x.ang - y.ang), ca.sparsify(x.lin - y.lin))
+    return x + -y

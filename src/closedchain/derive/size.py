@@ -17,6 +17,6 @@ def traced_length(e: Equations) -> ca.SX:
     square = ca.SX(0)
     for link in e.topology.links:
         frames = [side for joint in e.topology.joints for side in (joint.a, joint.b) if side.body is link.body]
-        for one, other in combinations([e.limbs.place(frame).r for frame in (*frames, link.body["com"])], 2):
+        for one, other in combinations([e.limbs.in_body(frame).r for frame in (*frames, link.body["com"])], 2):
             square = ca.fmax(square, ca.sumsqr(one - other))
     return ca.sqrt(ca.if_else(square > 1e-18, square, 1))

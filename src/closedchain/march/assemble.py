@@ -183,17 +183,19 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
         velocity = velocity or mechanism.start_velocity
     if isinstance(guess, State):
         guess = dict(zip(e.topology.q_labels, guess.q.tolist(), strict=True))
+    held, guess = by_label(e.topology, held, "hold"), by_label(e.topology, guess or {}, "guess")
+    shapes = [x for link in e.topology.links if link.shape is not None for x in link.shape.labels() if x not in guess]
     closing = Closing(
         e,
         parameter_vector(mechanism, dict(parameters or {})),
         time=float(time),
-        held=by_label(e.topology, held, "hold"),
-        guess=by_label(e.topology, guess or {}, "guess"),
+        held=dict.fromkeys(shapes, 0.0) | held,  # flexible bodies are put together undeformed
+        guess=guess,
         poses=wanted_poses(e, frames),
         rows=active_rows(e, open_joints),
         open_joints=open_joints,
     )
-    return closing, _rates(closing, velocity, "velocity")
+    return closing, dict.fromkeys(shapes, 0.0) | _rates(closing, velocity, "velocity")
 
 
 def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:

@@ -67,9 +67,9 @@ class Closing:
         self.active = list(range(len(e.closure)) if rows is None else rows)
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
-        self.labels = [x for j in self.topology.joints for x in j.labels()]
-        self.velocity_labels = [x for j in self.topology.joints for x in j.velocity_labels()]
-        wraps = [j.type.wraps(i) for j in self.topology.joints for i in range(j.type.nq)]
+        self.labels = [x for j in self.topology.measured for x in j.labels()]
+        self.velocity_labels = [x for j in self.topology.measured for x in j.velocity_labels()]
+        wraps = [j.type.wraps(i) for j in self.topology.measured for i in range(j.type.nq)]
         self.rows = self._held_rows()
         self._turns = np.array([wraps[i] for i in self.rows], bool)  # held up to whole turns
         self._normalise_held()
@@ -355,13 +355,17 @@ class Closing:
         for link in self.topology.links:
             mine = [label in self.held for label in link.joint.labels()]
             fixed[link.v] = all(mine) if link.joint.type.has_quaternion else mine
+            if link.shape is not None:
+                fixed[link.shape_v] = [label in self.held for label in link.shape.labels()]
         return np.flatnonzero(~fixed)
 
     def _held_rows(self) -> list[int]:
         """Held coordinates that cannot simply be left alone: of cut joints, or some of a quaternion joint's."""
         rows = []
         for label in self.held:
-            link = next((k for k in self.topology.links if label in k.joint.labels()), None)
+            link = next((k for k in self.topology.links if label in k.q_labels), None)
+            if link is not None and label not in link.joint.labels():
+                continue
             whole = link is not None and all(x in self.held for x in link.joint.labels())
             if link is None or (link.joint.type.has_quaternion and not whole):
                 rows.append(self.labels.index(label))
@@ -416,8 +420,8 @@ class Closing:
 
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
     """Values by coordinate name from values by joint or coordinate name."""
-    joints = {j.name: j for j in topology.joints}
-    known = [x for j in topology.joints for x in j.labels()]
+    joints = {j.name: j for j in topology.measured}
+    known = [x for j in topology.measured for x in j.labels()]
     out: dict[str, float] = {}
     for key, value in values.items():
         labels: tuple[str, ...] = (key,)
@@ -496,13 +500,12 @@ def functions(e: Equations) -> dict[str, ca.Function]:
         limbs = e.limbs
         q_all, J_q, J_v, drift = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)], [ca.SX(0, 1)]
         N = ca.jacobian(e.qdot, limbs.v)
-        for j in e.topology.joints:
-            link = e.topology.tree_joints.get(j.name)
+        for j in e.topology.measured:
             q_all.append(e.measures.coordinates(j))
             J_v.append(e.measures.jacobian(j))
             drift.append(e.measures.bias(j))
-            if link is not None:
-                J_q.append(N[link.q, :])
+            if j.name in e.topology.own:
+                J_q.append(N[e.topology.own[j.name][0], :])
             else:  # a quaternion of a cut joint is a function of q like any other
                 J_q.append(ca.jacobian(q_all[-1], limbs.q) @ N if j.type.has_quaternion else J_v[-1])
         columns = {"q_all": ca.vertcat(*q_all), "J_q": ca.vertcat(*J_q), "J_v": ca.vertcat(*J_v)}

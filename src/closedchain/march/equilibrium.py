@@ -230,8 +230,7 @@ class _Search:
         )
 
     def _slides(self, i: int) -> bool:
-        units = [x for link in self.e.topology.links for x in link.joint.type.velocity_units]
-        return units[i] == "m/s"
+        return self.e.topology.v_units[i] == "m/s"
 
 
 def _size(at: _Place) -> float:

@@ -17,6 +17,7 @@ The theory is in ``docs/theory/inverse_dynamics.md``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -58,11 +59,30 @@ class SingularError(AssemblyError):
     """The equations do not tell the rates at a pose."""
 
 
-class Follower:
-    """The equations of a motion along paths: closures (but those of open joints) and wishes, at parameter values p."""
+Shapes = Callable[[float], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Coordinates of the shapes of all flexible bodies at a time, and their first two rates"""
 
-    def __init__(self, e: Equations, wishes: Wishes, p: np.ndarray, open_joints: tuple[str, ...] = ()) -> None:
+
+class Follower:
+    """The equations of a motion along paths: closures (but those of open joints) and wishes, at parameter values p.
+
+    Flexible bodies have the shapes they are given; none means undeformed.
+    """
+
+    def __init__(
+        self,
+        e: Equations,
+        wishes: Wishes,
+        p: np.ndarray,
+        open_joints: tuple[str, ...] = (),
+        shapes: Shapes | None = None,
+    ) -> None:
         self.e, self.wishes, self.p = e, wishes, p
+        links = e.topology.links
+        self._shape_q = [k for link in links for k in range(link.shape_q.start, link.shape_q.stop)]
+        self._shape_rows = np.eye(e.topology.nv)[[k for x in links for k in range(x.shape_v.start, x.shape_v.stop)]]
+        none = np.zeros(len(self._shape_q))
+        self.shapes: Shapes = shapes or (lambda t: (none, none, none))
         self.along: Along = trace_along(e, wishes)
         self.closed = active_rows(e, open_joints)
         c, A, c_t, gamma = (x[self.closed, :] for x in (e.closure.c, e.closure.A, e.closure.c_t, e.closure.gamma))
@@ -77,13 +97,31 @@ class Follower:
         self.length = drawn_length(e, p)
         self.size = velocity_sizes(e, self.length)
         wished = [1.0 if turns else self.length for turns in self.along.turns]
-        self._row_size = np.append(row_sizes(e, self.closed, self.length), wished)[:, None]
+        shaped = self._shape_rows @ self.size
+        self._row_size = np.concatenate([row_sizes(e, self.closed, self.length), wished, shaped])[:, None]
         self.idle = 0  # motions that the path leaves open, and that move nothing but what spins
 
     def at(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Residual, Jacobian and wanted rates of all rows."""
         c, K, rate = self._place(t, q, self._zero, self.p)
-        return c, K.reshape(len(c), len(self._zero)), rate
+        K = K.reshape(len(c), len(self._zero))
+        if not self._shape_q:
+            return c, K, rate
+        eta, eta_dot, _ = self.shapes(t)
+        off = q[self._shape_q] - eta
+        return np.concatenate([c, off]), np.vstack([K, self._shape_rows]), np.concatenate([rate, eta_dot])
+
+    def shaped(self, t: float, q: np.ndarray) -> np.ndarray:
+        """A configuration near q with the shapes of a time, on the path and closed."""
+        if not self._shape_q:
+            return q
+        found = self.correct(t, q)
+        if found is None:
+            raise AssemblyError(
+                f"no closed configuration of {self.e.topology.mechanism.name!r} at t = {t:.6g} s has the shapes that "
+                "its flexible bodies are given"
+            )
+        return found[0]
 
     @cached_property
     def _inertia(self) -> InPlace:
@@ -101,7 +139,8 @@ class Follower:
             gap = float(np.abs(c).max(initial=0.0))
             if not np.isfinite(gap):
                 return None
-            if gap <= self.tolerance and not gap < 0.5 * last:  # as good as rounding allows
+            # as good as rounding allows; shapes that are zero would go on becoming smaller
+            if gap <= self.tolerance and (not gap < 0.5 * last or gap < 1e-16 * self.length):
                 break
             if not c.size:
                 break
@@ -122,7 +161,7 @@ class Follower:
             M, _ = self._inertia(t, q, v, self.p)
             M = M.reshape(len(v), len(v))
             v = v - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ (M @ v), rcond=self._rank)[0]
-        wanted = self._bias(t, q, v, self.p)[0]
+        wanted = np.concatenate([self._bias(t, q, v, self.p)[0], self.shapes(t)[2]])
         a = self._solve(t, K, wanted, "acceleration")
         if self.idle:
             force = M @ a + self._inertia(t, q, v, self.p)[1]
@@ -156,6 +195,8 @@ class Follower:
 
     def _name(self, row: int) -> str:
         closures = len(self.closed)
+        if row >= closures + len(self.along):
+            return repr(self.e.topology.q_labels[self._shape_q[row - closures - len(self.along)]])
         return repr(self.along.names[row - closures] if row >= closures else self.e.closure.joints[self.closed[row]])
 
     def check_determined(self, t: float, q: np.ndarray) -> None:

@@ -146,13 +146,14 @@ def moved(e: Equations, q: ca.SX, delta: ca.SX) -> ca.SX:
     parts = [ca.SX(0, 1)]
     for link in e.topology.links:
         here, step = q[link.q, :], delta[link.v, :]
-        if not link.joint.type.has_quaternion:
+        if link.joint.type.has_quaternion:
+            quat, angle = here[-4:], step[:3]
+            if link.joint.type.nv == 6:
+                parts.append(here[:3] + rotation(quat) @ screw(angle, step[3:]))
+            parts.append(turned(quat, angle))
+        else:
             parts.append(here + step)
-            continue
-        quat, angle = here[-4:], step[:3]
-        if link.joint.type.nv == 6:
-            parts.append(here[:3] + rotation(quat) @ screw(angle, step[3:]))
-        parts.append(turned(quat, angle))
+        parts.append(q[link.shape_q, :] + delta[link.shape_v, :])
     return ca.vertcat(*parts, q[e.topology.tree_nq :, :])
 
 

@@ -34,7 +34,7 @@ def weightless(e: Equations, state: State, rows: Sequence[int]) -> str | None:
     if value > NOTHING:
         return None
     i = int(np.argmax(np.abs(motion)))
-    body = next(link.body.name for link in e.topology.links if link.v.start <= i < link.v.stop)
+    body = next(link.body.name for link in e.topology.links if link.freedoms.start <= i < link.freedoms.stop)
     return (
         f"Joint velocity {e.topology.v_labels[i]!r} has no inertia (body {body!r} and what hangs on it "
         "weigh nothing against this motion, and no loop holds it): give it a mass or a moment of inertia, for "

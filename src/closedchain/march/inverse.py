@@ -95,8 +95,7 @@ class Terms:
     @cached_property
     def effort_size(self) -> np.ndarray:
         """Of each actuator: the length of the drawing for a torque, one for a force."""
-        joints = self.equations.topology.mechanism.joints
-        units = [joints[joint].type.velocity_units[index] for joint, index in self.actuators]
+        units = [self.equations.topology.unit(*freedom) for freedom in self.actuators]
         return np.array([1.0 if u == "m/s" else self.length for u in units])
 
     @cached_property
@@ -237,7 +236,7 @@ def _norm(x: ca.SX) -> ca.SX:
 def _recursive(e: Equations, needed: Sequence[Vector6], a: ca.SX) -> ca.SX:
     """``N_d' N_l' w``: what the bodies need, carried through the joints of the tree, and the rotors'."""
     complement = NaturalComplement(e.limbs)
-    through = complement.joint_wrenches([ca.vertcat(ca.densify(f.ang), ca.densify(f.lin)) for f in needed])
+    through = complement.joint_wrenches([ca.densify(f.stacked()) for f in needed])
     out = [ca.densify(p.T @ w) for p, w in zip(complement.p, through, strict=True)]
     n = e.topology.nv
     rotors, bias = with_rotors(e.measures, ca.SX(n, n), ca.SX.zeros(n, 1))

@@ -21,6 +21,8 @@ from closedchain.march.redundancy import choose_rows, closure_jacobian, least_ra
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 
+SHAPES_FIRST = 1e3  # shapes are free by nature: they are chosen where they are this much weaker, even
+
 
 @dataclass(frozen=True)
 class Mobility:
@@ -40,6 +42,8 @@ class Mobility:
         Coordinates that can serve as independent ones.
     independent
         A good choice of ``true`` of them: the best conditioned one at the given pose.
+    shapes
+        How many of the freedoms are shapes of flexible bodies.
     """
 
     name: str
@@ -50,9 +54,13 @@ class Mobility:
     redundant: tuple[tuple[str, str], ...]
     possible: tuple[str, ...]
     independent: tuple[str, ...]
+    shapes: int = 0
 
     def __str__(self) -> str:
         lines = [f"mobility of {self.name}: {self.true} (count of Gruebler and Kutzbach: {self.counted})"]
+        if self.shapes:
+            rest = self.true - self.shapes
+            lines.append(f"  {rest} of the mechanism, and {self.shapes} of the shapes of its flexible bodies")
         if self.true != self.counted:
             by_joint: dict[str, list[str]] = {}
             for joint, row in self.redundant:
@@ -108,8 +116,10 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     # a coordinate that rests at one pose, at a dead centre, may lead at all others
     size = np.max([np.abs(motions).max(axis=1) for motions in generic], axis=0) if true else np.zeros(n)
     chosen: list[int] = []
+    shapes = [k for link in e.topology.links for k in range(link.shape_v.start, link.shape_v.stop)]
     if here.size:
-        order = qr(here.T, mode="r", pivoting=True)[1]
+        first = np.where(np.isin(np.arange(n), shapes), SHAPES_FIRST, 1.0)
+        order = qr((first[:, None] * here).T, mode="r", pivoting=True)[1]
         chosen = sorted(int(i) for i in order[:true])
     return Mobility(
         name=mechanism.name,
@@ -120,6 +130,7 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
         redundant=tuple(redundant),
         possible=tuple(labels[i] for i in range(n) if size[i] > 1e-8),
         independent=tuple(labels[i] for i in chosen),
+        shapes=len(set(shapes) & set(chosen)),
     )
 
 

@@ -58,7 +58,7 @@ class Now:
 
 def names(equations: Equations) -> list[str]:
     """Names of all coordinates, then of all velocities, as in the dataset of a run."""
-    joints = equations.topology.joints
+    joints = equations.topology.measured
     rates = [
         f"{label}'" if own in joint.type.coordinates else label
         for joint in joints

@@ -19,8 +19,7 @@ def drawn_length(e: Equations, p: np.ndarray) -> float:
 
 def velocity_sizes(e: Equations, length: float) -> np.ndarray:
     """By which velocities compare: the length for a slide, one for a hinge."""
-    units = [unit for link in e.topology.links for unit in link.joint.type.velocity_units]
-    return np.array([length if unit == "m/s" else 1.0 for unit in units])
+    return np.array([length if unit == "m/s" else 1.0 for unit in e.topology.v_units])
 
 
 def row_sizes(e: Equations, rows: Sequence[int], length: float) -> np.ndarray:

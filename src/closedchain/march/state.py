@@ -83,8 +83,8 @@ class State:
     def _named(self, which: int) -> dict[str, float]:
         self.check()
         values = joint_values(self.mechanism)(self.t, self.q, self.v, parameter_vector(self.mechanism, self.parameters))
-        joints = self.topology.joints
-        labels = [x for j in joints for x in (j.labels() if which == 0 else j.velocity_labels())]
+        measured = self.topology.measured
+        labels = [x for j in measured for x in (j.labels() if which == 0 else j.velocity_labels())]
         return dict(zip(labels, np.array(values[which]).ravel().tolist(), strict=True))
 
     def __repr__(self) -> str:
@@ -98,13 +98,13 @@ def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = 
 
 
 def joint_values(mechanism: Mechanism) -> Any:
-    """A CasADi function (t, q, v, p) -> coordinates and velocities of all joints in the order of the drawing."""
+    """A CasADi function (t, q, v, p) -> coordinates and velocities of all joints and shapes in order."""
     import casadi as ca
 
     e = derive(mechanism)
     if "joint values" not in mechanism._derived:
-        joints = e.topology.joints
-        q = ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints))
-        v = ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints))
+        measured = e.topology.measured
+        q = ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in measured))
+        v = ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in measured))
         mechanism._derived["joint values"] = e.function("joint_values", {"q_all": q, "v_all": v})
     return mechanism._derived["joint values"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from closedchain.errors import ModelError
 from closedchain.model.actions import (
@@ -28,6 +28,9 @@ from closedchain.model.expression import Expression, Number, check_number, is_ze
 from closedchain.model.parameters import Parameters, plain_value
 from closedchain.model.parts import Body, Frame, Joint, suggest
 from closedchain.model.shapes import Vector
+
+if TYPE_CHECKING:
+    from closedchain.model.flexible import Flexibility
 
 Place = Body | Frame
 
@@ -88,6 +91,7 @@ class Drawing:
         self.drives: dict[str, Drive] = {}
         self.forces: dict[str, FrameForce] = {}
         self.springs: dict[str, PointSpring] = {}
+        self.flexible: dict[str, Flexibility] = {}  # by body
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
         self._attempting = False  # inside a method that undoes itself when it fails
         self._taken = {"ground"}
@@ -177,6 +181,8 @@ class Drawing:
                 f"frame {name!r} on body {body.name!r} would be found as '{body.name}.{name}', which is something else "
                 f"in mechanism {self.name!r} already: choose another name"
             )
+        if body.name in self.flexible and f"{body.name}.{name}" in self.flexible[body.name].labels:
+            raise ModelError(f"body {body.name!r} already has a shape {name!r}: choose another name for the frame")
         for x in (x for row in frame.rotation for x in row if isinstance(x, Expression)):
             self._number(x, f"frame {body.name}.{name}")
         named = replace(frame, name=name, position=self._vector(frame.position, f"{body.name}.{name}"))

@@ -110,7 +110,10 @@ class Mechanism(DrawsJoints, DrawsActions):
 
     def validate(self, parameters: Mapping[str, float] | None = None) -> None:
         """Raise a `ModelError` that names the culprit if this mechanism cannot be right."""
-        validate.check_mechanism(self, self.values(parameters))
+        value = self.values(parameters)
+        validate.check_mechanism(self, value)
+        for flexibility in self.flexible.values():
+            flexibility.check(value)
 
     # verbs of the layers above, found when they are called: the drawing itself depends on none of them
     assemble = _verb("closedchain.march.assemble", "assemble")
@@ -120,6 +123,8 @@ class Mechanism(DrawsJoints, DrawsActions):
     linearise = _verb("closedchain.results.linearise", "linearise")
     draw_graph = _verb("closedchain.results.graph", "draw_graph")
     __str__ = _verb("closedchain.cut.describe", "describe")
+
+    rigid_twin = _verb("closedchain.model.flexible", "rigid_twin")
 
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"

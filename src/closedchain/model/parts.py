@@ -18,6 +18,8 @@ from closedchain.model.shapes import MassProperties, Vector
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
+    from closedchain.model.modes import ModeSet
+    from closedchain.model.sections import Section
 
 
 def suggest(name: str, known: Any) -> str:
@@ -58,7 +60,10 @@ class Frame:
 
 
 class Body:
-    """A rigid body: mass properties and named frames. ``body.tip`` and ``body["tip"]`` give a frame."""
+    """A body: mass properties and named frames, rigid unless `flexible` says otherwise.
+
+    ``body.tip`` and ``body["tip"]`` give a frame.
+    """
 
     def __init__(self, mechanism: Mechanism, name: str, properties: MassProperties, kind: str, outline: Any) -> None:
         self.mechanism = mechanism
@@ -113,6 +118,68 @@ class Body:
         what = f"frame {self.name}.{name}"
         x, y, z = entries(at, 3, f"{what}: a position has three components", "at=(0.1, 0, 0)")
         return self.mechanism._name_frame(Frame(self, (x, y, z), _rotation(rpy, R, axis, what)), name)
+
+    def flexible(
+        self,
+        E: Number,
+        section: Section,
+        *,
+        modes: ModeSet | None = None,
+        nu: Number | None = None,
+        G: Number | None = None,
+        length: Number | None = None,
+        damping: Number = 0.0,
+        rayleigh: Sequence[Number] = (0.0, 0.0),
+        stiffening: bool = False,
+    ) -> Body:
+        """Let this body deform as a beam along its x axis, from its origin. A second call replaces the first.
+
+        Parameters
+        ----------
+        E
+            Young's modulus, Pa.
+        section
+            The cross-section: ``cc.Section.rectangle(y=0.02, z=0.03)``.
+        modes
+            The shapes in which it may deform: ``cc.modes.craig_bampton(y=2)``. By default static shapes of the far end
+            and some normal modes in every direction in which the section has a stiffness; a planar mechanism needs
+            ``y`` only. Their coordinates are in the results as ``coupler.y1``, ...
+        nu, G
+            Poisson's ratio (0.3 unless given) or the shear modulus, Pa.
+        length
+            m; by default where the frame ``tip`` is.
+        damping
+            Damping ratio of all modes of the shapes, for instance 0.01.
+        rayleigh
+            alpha (1/s) and beta (s): damping alpha times mass plus beta times stiffness.
+        stiffening
+            Whether axial loads, as by rotation, change the stiffness against bending.
+
+        Examples
+        --------
+        >>> import closedchain as cc
+        >>> m = cc.Mechanism("arm")
+        >>> arm = m.body("arm", cc.rod(length=0.5, mass=2.352))
+        >>> arm.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.clamped_free(y=2))
+        Body('arm')
+        >>> m.flexible["arm"].labels
+        ('arm.y1', 'arm.y2')
+        """
+        from closedchain.model.flexible import make_flexible  # which needs this class
+
+        return make_flexible(
+            self.mechanism,
+            self,
+            E,
+            section,
+            modes=modes,
+            nu=nu,
+            G=G,
+            length=length,
+            damping=damping,
+            rayleigh=rayleigh,
+            stiffening=stiffening,
+        )
 
     def __getitem__(self, name: str) -> Frame:
         if not isinstance(name, str) or name not in self.frames:

@@ -147,9 +147,7 @@ def _columns(
 
 def side(e: Equations, joint: Joint, frame: Frame) -> FrameMotion:
     """One of the two frames of a joint, with the joint's axes."""
-    place = e.limbs.joint_frame(joint, frame)
-    index = e.topology.link_of[frame.body.name]
-    return e.motion.frame(frame, place if index < 0 else e.limbs.links[index].X_LB @ place)
+    return e.motion.frame(frame, joint)
 
 
 def _freedoms(e: Equations, joint: Joint, S: FrameMotion) -> ca.SX:

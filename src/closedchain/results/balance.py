@@ -17,6 +17,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
+from closedchain.derive.rnea import body_forces
 from closedchain.results.at_joints import AtJoints, holders, side
 from closedchain.results.newton_euler import moved
 from closedchain.results.reactions import Moved, reactions
@@ -137,8 +138,16 @@ def _largest(x: np.ndarray) -> np.ndarray:
 def _columns(e: Equations, a: ca.SX) -> dict[str, ca.SX]:
     """Centres of mass and what bodies need there; relative twists of joints, speeds of their bodies, velocities."""
     number, needs, centres = e.limbs.number, [], []
+    flexible = body_forces(e.limbs, e.motion, e.applied.wrenches, a) if e.topology.mechanism.flexible else []
     for i, link in enumerate(e.topology.links):
         centre, p = e.motion.frame(link.body["com"]), link.body.properties
+        if link.shape is not None:  # a body that deforms needs more than the acceleration of one point
+            X, need = e.motion.X[i], flexible[i]
+            moment, force = ca.densify(X.R @ need.ang), ca.densify(X.R @ need.lin)
+            moment += ca.cross(ca.densify(X.r - centre.X.r), force)
+            needs.append(ca.vertcat(moment, force))
+            centres.append(ca.densify(centre.X.r))
+            continue
         xx, yy, zz, xy, xz, yz = (number(x) for x in p.inertia)
         R, w = ca.densify(centre.X.R), ca.densify(centre.velocity.ang)
         I = R @ ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
@@ -147,7 +156,7 @@ def _columns(e: Equations, a: ca.SX) -> dict[str, ca.SX]:
         moment, force = I @ w_dot + ca.cross(w, I @ w), number(p.mass) * a_less_g
         if i in e.applied.wrenches:
             X = e.motion.X[i]
-            n, f = (ca.densify(X.R @ x) for x in e.applied.wrenches[i])
+            n, f = (ca.densify(X.R @ x) for x in e.applied.wrenches[i].rigid)
             moment -= n + ca.cross(ca.densify(X.r - centre.X.r), f)
             force -= f
         needs.append(ca.vertcat(moment, force))

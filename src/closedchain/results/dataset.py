@@ -24,9 +24,9 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
     e = run.program.equations
     variables: dict[str, tuple] = {}
     iq = iv = 0
-    for joint in e.topology.joints:
+    for joint in e.topology.measured:
         kind = joint.type
-        cut = joint.name not in e.topology.tree_joints
+        cut = joint.name not in e.topology.own
         for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
             variables[label] = ("time", out["q"][:, iq], _about(unit, joint.name, cut))
             iq += 1
@@ -34,15 +34,13 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
             rate = f"{label}'" if name in kind.coordinates else label
             variables[rate] = ("time", out["v"][:, iv], _about(unit, joint.name, cut))
             iv += 1
-    for i, (label, link) in enumerate((x, k) for k in e.topology.links for x in k.joint.velocity_labels()):
-        own = label.rpartition(".")[2] if "." in label else label
-        same = own in link.joint.type.coordinates or link.joint.type.nv == 1
-        unit = link.joint.type.velocity_units[i - link.v.start] + "^2"
-        variables[f"{label}''" if same else f"{label}'"] = (
-            "time",
-            out["a"][:, i],
-            _about(unit, link.joint.name, False),
-        )
+    for joint in e.topology.measured:
+        if joint.name not in e.topology.own:
+            continue
+        kind, at = joint.type, e.topology.own[joint.name][1].start
+        for i, (name, label) in enumerate(zip(kind.velocities, joint.velocity_labels(), strict=True)):
+            about = _about(f"{kind.velocity_units[i]}^2", joint.name, False)
+            variables[f"{label}''" if name in kind.coordinates else f"{label}'"] = ("time", out["a"][:, at + i], about)
 
     for name in e.applied.efforts:
         values = out[f"effort {name}"]

@@ -117,7 +117,7 @@ class Efforts:
 
     @cached_property
     def _columns(self) -> list[int]:
-        labels = [x for j in self.motion.samples.equations.topology.joints for x in j.velocity_labels()]
+        labels = [x for j in self.motion.samples.equations.topology.measured for x in j.velocity_labels()]
         return [labels.index(name) for name in self.actuators]
 
     @cached_property

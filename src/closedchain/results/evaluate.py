@@ -34,7 +34,7 @@ def _continue_quaternions(program: Compiled, q: np.ndarray) -> None:
     """A cut joint's quaternion is known up to its sign: over time the one that is nearer to the last, in place."""
     topology = program.equations.topology
     column = 0
-    for joint in topology.joints:
+    for joint in topology.measured:
         if joint.type.has_quaternion and joint.name not in topology.tree_joints and len(q):
             four = q[:, column : column + joint.type.nq][:, -4:]
             turned = np.sum(four[1:] * four[:-1], axis=1) < 0
@@ -48,7 +48,7 @@ def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> 
 
 def _columns(program: Compiled) -> dict[str, ca.SX]:
     e, closed = program.equations, program.closed
-    joints = e.topology.joints
+    joints = e.topology.measured
     lam = ca.SX.zeros(len(e.closure), 1)
     for k, row in enumerate(program.rows):
         lam[row] = closed.lam[k]

@@ -11,7 +11,7 @@ import numpy as np
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError, RunWarning
 from closedchain.march.assemble import assemble, assembly_modes
-from closedchain.march.follow import Follower, Found, LostError, numbers
+from closedchain.march.follow import Follower, Found, LostError, Shapes, numbers
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.wishes import Wishes, wishes
@@ -35,11 +35,13 @@ def follow(
     mode: str | None = None,
     parameters: Mapping[str, float] | None = None,
     open_joints: tuple[str, ...] = (),
+    shapes: Shapes | None = None,
 ) -> Motion:
     """Find the motion of a mechanism whose frames or coordinates follow paths.
 
     Frames on paths make it inverse kinematics, coordinates on paths forward kinematics; both may be mixed. Velocities
-    and accelerations are exact: the paths are differentiated as formulas.
+    and accelerations are exact: the paths are differentiated as formulas. Flexible bodies stay undeformed, unless their
+    shapes are given: how a motion bends them is a question of forces, which `inverse_dynamics` answers.
 
     Parameters
     ----------
@@ -61,6 +63,9 @@ def follow(
         Parameter values for this call only.
     open_joints
         Cut joints that are open, as a foot in the air.
+    shapes
+        A function of time that gives the coordinates of the shapes of all flexible bodies, in the order of the
+        mechanism's coordinates, and their first two rates.
 
     Raises
     ------
@@ -86,8 +91,8 @@ def follow(
     p = parameter_vector(mechanism, dict(parameters or {}))
     hold, frames = numbers(e, asked, p, float(t[0]))
     start = _first(mechanism, hold, frames, float(t[0]), guess, mode, parameters, open_joints)
-    follower = Follower(e, asked, p, tuple(open_joints))
-    first = _with_shafts(start, asked)
+    follower = Follower(e, asked, p, tuple(open_joints), shapes)
+    first = follower.shaped(float(t[0]), _with_shafts(start, asked))
 
     def motion(found: Found, reached: int) -> Motion:
         samples = Samples(e, t[:reached], *found, p, open_joints=tuple(open_joints))

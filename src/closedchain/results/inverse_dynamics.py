@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -12,6 +12,7 @@ import numpy as np
 from closedchain.derive.equations import Freedom
 from closedchain.errors import ModelError, RunWarning
 from closedchain.march.assemble import assemble
+from closedchain.march.follow import Shapes
 from closedchain.march.inverse import (
     UNBALANCED,
     Terms,
@@ -31,8 +32,11 @@ from closedchain.results.motion import Motion
 from closedchain.results.run import Run
 from closedchain.results.samples import Samples
 from closedchain.results.series_springs import SETTLED, deflected, series_springs
+from closedchain.results.shapes_along import settle, shape_freedoms, shape_stiffness
 
 METHODS = ("projection", "virtual-spring", "denoc")
+DEAR = 1e10  # weight of what a shape would have to be given: nothing, if motors can do without
+TREMBLES, VIBRATES = 1e-6, 1e-3  # of the forces: what may be missing along flexible bodies, with and without a warning
 WEAK = 1e-3  # conditioning of the actuators below which one is told
 
 
@@ -93,23 +97,29 @@ def inverse_dynamics(
     """
     if method not in METHODS:
         raise ModelError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
-    motion = _motion(mechanism, along, until, begin, t_eval, samples, guess, mode, parameters, open_joints)
+
+    def path(shapes: Shapes | None = None) -> Motion:
+        return _motion(mechanism, along, until, begin, t_eval, samples, guess, mode, parameters, open_joints, shapes)
+
+    motion = path()
     freedoms = actuated(mechanism, actuators)
     labels = [label(mechanism, x) for x in freedoms]
-    weight = _weights(weights, labels)
-    wanted = _preload(motion, preload, labels)
     springs = series_springs(mechanism, motion, freedoms)
     if springs and method != "projection":
         raise ModelError(f"method {method!r} knows no springs between motors and joints: use method='projection'")
-    # behind a spring the joint is an actuator too, until the spring gives all that it would
-    asked = (*freedoms, *(x.output for x in springs))
-    weight = np.append(weight, np.ones(len(springs)))
-    wanted = np.hstack([wanted, np.zeros((len(motion.t), len(springs)))])
+    # behind a spring the joint is an actuator too, until the spring gives all that it would; so are shapes, dearly
+    bent = shape_freedoms(motion.samples.equations)
+    asked = (*freedoms, *(x.output for x in springs), *bent)
+    weight = np.concatenate([_weights(weights, labels), np.ones(len(springs)), np.full(len(bent), DEAR)])
+    others = np.zeros((len(motion.t), len(springs) + len(bent)))
+    wanted = np.hstack([_preload(motion, preload, labels), others])
+    if bent:
+        motion = _settled(motion, path, asked, weight, wanted, moves=not isinstance(along, Motion | Run | State))
     x, told, u = _solved(motion, asked, method, weight, wanted)
     if springs:
-        motion = deflected(motion, springs, _continued(motion.t, told, u)[:, len(freedoms) :])
+        motion = deflected(motion, springs, _continued(motion.t, told, u)[:, len(freedoms) :][:, : len(springs)])
         x, told, u = _solved(motion, asked, method, weight, wanted)
-        missing = np.abs(u[:, len(freedoms) :]).max(initial=0.0)
+        missing = np.abs(u[:, len(freedoms) : len(freedoms) + len(springs)]).max(initial=0.0)
         if not missing <= SETTLED * np.abs(u).max(initial=0.0):
             raise ModelError(
                 f"the springs between motors and joints of {mechanism.name!r} lack {missing:.3g} N or N m along this "
@@ -126,6 +136,52 @@ def inverse_dynamics(
     _warn_of_singular_poses(some, motion.t[told])
     u, lam = (_continued(motion.t, told, values) for values in (u, lam))
     return Efforts(motion, tuple(labels), freedoms, x, told, u[:, : len(freedoms)], lam, method)
+
+
+def _settled(
+    motion: Motion,
+    path: Callable[[Shapes | None], Motion],
+    asked: tuple[Freedom, ...],
+    weight: np.ndarray,
+    wanted: np.ndarray,
+    moves: bool,
+) -> Motion:
+    """The motion with flexible bodies bent as it bends them; one that was given as it is must be so already."""
+    e, bent = motion.samples.equations, shape_freedoms(motion.samples.equations)
+
+    def lacking(shapes: Shapes | None) -> tuple[Motion, np.ndarray, np.ndarray, float]:
+        now = motion if shapes is None else path(shapes)
+        x, told, u = _solved(now, asked, "projection", weight, wanted)
+        size = float((x.force_size / x.length).max(initial=0.0))
+        return now, now.t, _continued(now.t, told, u)[:, -len(bent) :], size
+
+    if moves:
+        found, left = settle(lacking, shape_stiffness(e, motion.samples.parameters), motion.breaks)
+    else:
+        found, _, u, size = lacking(None)
+        left = np.abs(u).max(initial=0.0) / max(size, 1e-300)
+    name = e.topology.mechanism.name
+    if not left <= VIBRATES:
+        worst = e.topology.mechanism.flexible[bent[0][0]].labels[0]
+        if not moves:
+            raise ModelError(
+                f"this motion of {name!r} does not bend its flexible bodies as their stiffness asks: {left:.1e} of the "
+                f"forces along {worst!r} and the like are missing. Give the path itself, of joints or frames, and they "
+                "are bent as it takes"
+            )
+        raise ModelError(
+            f"along this path the flexible bodies of {name!r} would vibrate: without vibration {left:.1e} of the forces "
+            "are missing. Take a smoother or slower path or more samples; or prescribe the motion with m.drive(...) and "
+            "simulate, which tells the efforts with all vibrations"
+        )
+    if left > TREMBLES:
+        warnings.warn(
+            f"along this path the flexible bodies of {name!r} cannot be quite free of vibration: {left:.1e} of the "
+            "forces are missing in these efforts",
+            RunWarning,
+            stacklevel=3,
+        )
+    return found
 
 
 def _solved(
@@ -180,6 +236,20 @@ def holding_efforts(
         state.check()
     else:
         raise ModelError(f"holding_efforts needs a state, from m.assemble(...), not {state!r}")
+    if mechanism.flexible:  # they sag: only what is actuated stays where it is
+        held = {label(mechanism, x): state[label(mechanism, x)] for x in actuated(mechanism, actuators)}
+        return inverse_dynamics(
+            mechanism,
+            held,
+            t_eval=[state.t],
+            guess=state,
+            actuators=actuators,
+            weights=weights,
+            preload=preload,
+            method=method,
+            parameters=state.parameters,
+            open_joints=state.open_joints,
+        )
     rest = np.zeros_like(state.v)
     still = State(mechanism, state.q, rest, dict(state.parameters), state.t, state.open_joints, rest)
     return inverse_dynamics(mechanism, still, actuators=actuators, weights=weights, preload=preload, method=method)
@@ -231,6 +301,7 @@ def _motion(
     mode: str | None,
     parameters: Mapping[str, float] | None,
     open_joints: tuple[str, ...],
+    shapes: Shapes | None,
 ) -> Motion:
     if not isinstance(mechanism, Mechanism):
         raise ModelError(f"inverse_dynamics needs a cc.Mechanism, not {mechanism!r}")
@@ -255,6 +326,7 @@ def _motion(
         mode=mode,
         parameters=parameters,
         open_joints=open_joints,
+        shapes=shapes,
     )
 
 
@@ -330,10 +402,9 @@ def _check_balance(x: Terms, u: np.ndarray, left: np.ndarray, t: np.ndarray, lab
         return
     names = x.equations.topology.v_labels
     order = np.argsort(-off[k])
-    units = [unit for link in x.equations.topology.links for unit in link.joint.type.velocity_units]
     worst = int(order[0])
     moving = [names[i] for i in order if off[k, i] > 0.1 * off[k, worst]][:4]
-    unit = "N" if units[worst] == "m/s" else "N m"
+    unit = "N" if x.equations.topology.v_units[worst] == "m/s" else "N m"
     why = (
         f"{len(labels)} actuator{'s' * (len(labels) != 1)} cannot choose {x.freedoms} freedoms"
         if x.freedoms > len(labels)

@@ -21,6 +21,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations, derive
+from closedchain.derive.measure import Measured
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
@@ -31,7 +32,7 @@ from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import Tangent
 from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Body, Frame, Joint, suggest
+from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.linearisation import Linearisation
 
 DETERMINED = 1e-9  # smallest singular value, relative, of closures that determine the dependent velocities
@@ -116,7 +117,7 @@ def linearise(
     B[n + f :, k:] = np.eye(d)
     C = np.hstack([z_q @ at.T + z_v @ at.v_y + z_a @ at.a_y, z_v @ at.S + z_a @ at.a_nu])
     motion = _drive_motion(e, at, moved)
-    joints = e.topology.joints
+    joints = e.topology.measured
     shape_labels = [x for j in joints for x in _displacements(j)]
     return Linearisation.of(
         state,
@@ -185,7 +186,7 @@ def _dependent(e: Equations, state: State, rows: Rows, wanted: Sequence[str] | N
     if wanted is None:
         return [column for _, column in choose_pivots(e, state, rows.kept, "coordinates")]
     labels = e.topology.v_labels
-    joints = {link.joint.name: link.joint for link in e.topology.links}
+    joints = {x.name: x for x in e.topology.measured if x.name in e.topology.own}
     chosen: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
         known = joints[name].velocity_labels() if name in joints else (name,)
@@ -234,7 +235,7 @@ def _held_fast(name: str) -> str:
 
 def _outputs(e: Equations, outputs: Sequence[Any] | None) -> tuple[list[str], ca.SX]:
     """Names and traced values; accelerations are functions of the symbol `_a(e)`."""
-    joints = e.topology.joints
+    joints = e.topology.measured
     known: dict[str, ca.SX] = {}
     for j in joints:
         if not j.type.nv:
@@ -320,7 +321,7 @@ def _drive_motion(e: Equations, at: Tangent, moved: Sequence[int]) -> np.ndarray
 # ---- names ----------------------------------------------------------------------------------------------------------
 
 
-def _displacements(joint: Joint) -> tuple[str, ...]:
+def _displacements(joint: Measured) -> tuple[str, ...]:
     """Names of small displacements along the velocities of a joint; rotations and shifts where it has a quaternion."""
     if not joint.type.has_quaternion:
         return joint.velocity_labels()
@@ -331,14 +332,14 @@ def _labels(e: Equations, columns: Sequence[int]) -> tuple[list[str], list[str]]
     y: list[str] = []
     v: list[str] = []
     for link in e.topology.links:
-        names = _displacements(link.joint)
-        y += names
-        plain = not link.joint.type.has_quaternion
-        v += [f"{x}'" if plain else x for x in link.joint.velocity_labels()]
+        for mine in (link.joint, link.shape) if link.shape is not None else (link.joint,):
+            y += _displacements(mine)
+            plain = not mine.type.has_quaternion
+            v += [f"{x}'" if plain else x for x in mine.velocity_labels()]
     return [y[k] for k in columns], [v[k] for k in columns]
 
 
 def _joint_jacobian(e: Equations, at: Tangent) -> np.ndarray:
     """Velocities of all joints, cut ones too, by v."""
-    rows = [e.measures.jacobian(j) for j in e.topology.joints]
+    rows = [e.measures.jacobian(j) for j in e.topology.measured]
     return np.array(e.function("joints", {"J": ca.vertcat(ca.SX(0, e.topology.nv), *rows)})(*at.point))

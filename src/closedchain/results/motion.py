@@ -149,8 +149,8 @@ class Motion:
         then, now = self.samples.equations.topology, e.topology
         if (then.q_labels, then.v_labels) == (now.q_labels, now.v_labels):
             return self.q, self.v, self.a
-        coordinates = [x for j in then.joints for x in j.labels()]
-        velocities = [x for j in then.joints for x in j.velocity_labels()]
+        coordinates = [x for j in then.measured for x in j.labels()]
+        velocities = [x for j in then.measured for x in j.velocity_labels()]
         if not set(now.q_labels) <= set(coordinates):
             raise ModelError(f"joints were drawn in {self.mechanism.name!r} after the motion was found: find it again")
         at_q = [coordinates.index(x) for x in now.q_labels]
@@ -160,7 +160,7 @@ class Motion:
     @cached_property
     def joints(self) -> dict[str, np.ndarray]:
         """``q, v, a`` of all joints, cut or not, each (n, size), in the order of the drawing."""
-        measures, joints = self.samples.equations.measures, self.samples.equations.topology.joints
+        measures, joints = self.samples.equations.measures, self.samples.equations.topology.measured
 
         def trace(a: ca.SX, lam: dict[int, ca.SX]) -> dict[str, ca.SX]:
             accelerations = [ca.densify(measures.jacobian(j) @ a + measures.bias(j)) for j in joints]
@@ -179,7 +179,7 @@ class Motion:
 
         variables: dict[str, Any] = {}
         iq = iv = 0
-        for joint in self.samples.equations.topology.joints:
+        for joint in self.samples.equations.topology.measured:
             kind = joint.type
             for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
                 variables[label] = ("time", self.joints["q"][:, iq], {"units": unit, "joint": joint.name})
@@ -219,7 +219,7 @@ class Motion:
         """Coordinates whose rate is a velocity, by name: their columns among all coordinates and velocities."""
         out: dict[str, tuple[int, int]] = {}
         iq = iv = 0
-        for joint in self.samples.equations.topology.joints:
+        for joint in self.samples.equations.topology.measured:
             if not joint.type.has_quaternion:
                 for k, label in enumerate(joint.labels()):
                     out[label] = (iq + k, iv + k)

@@ -31,10 +31,8 @@ def plot(run: Run, *names: str, path: Any = None) -> Any:
 
     data = run.dataset
     if not names:
-        joints = run.program.equations.topology.tree_joints
-        names = tuple(
-            label for link in joints.values() for label in link.joint.labels() if data[label].attrs["units"] != "1"
-        )
+        links = run.program.equations.topology.links
+        names = tuple(label for link in links for label in link.q_labels if data[label].attrs["units"] != "1")
     for name in names:
         if name not in data:
             raise ModelError(f"the run has no variable {name!r}{suggest(name, data.data_vars)}")

@@ -122,10 +122,10 @@ def _columns(e: Equations) -> tuple[list[int], list[int], list[list[int]]]:
     lengths: list[int] = []
     quaternions: list[list[int]] = []
     at = 0
-    for joint in e.topology.joints:
+    for joint in e.topology.measured:
         places = range(at, at + joint.type.nq)
         at += joint.type.nq
-        if joint.name not in e.topology.tree_joints:
+        if joint.name not in e.topology.own:
             continue
         if joint.type.has_quaternion:
             quaternions.append([*places[-4:]])
@@ -147,8 +147,7 @@ def _rotation_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _force_error(run: Run, best: Run) -> float:
     wanted, got = closing_forces(best), closing_forces(run)
     out = float("nan")
-    links = best.program.equations.topology.links
-    units = [unit for link in links for unit in link.joint.type.velocity_units]
+    units = best.program.equations.topology.v_units
     for unit in dict.fromkeys(units):
         columns = [i for i, other in enumerate(units) if other == unit]
         size = np.abs(wanted[:, columns]).max(initial=0.0)

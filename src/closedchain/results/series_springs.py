@@ -11,7 +11,7 @@ rates, and with them those of the shaft, which the inertia of the rotor feels, a
 Spong, Journal of Dynamic Systems, Measurement, and Control 109 (1987) 310-319: elastic joints are determined by the
 motion of the load and its derivatives up to the fourth).
 
-Elastic coordinates of links will enter in the same way: they are coordinates that the path leaves to the forces.
+Shapes of flexible bodies are left to the forces, too: see `results.shapes_along`.
 """
 
 from __future__ import annotations

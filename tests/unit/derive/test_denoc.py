@@ -145,7 +145,7 @@ def test_propagation_and_mass_matrix_are_the_spatial_operations():
     x = Vector6(ca.SX([1.0, 2.0, 3.0]), ca.SX([-1.0, 0.5, 2.0]))
     six = ca.vertcat(*x)
     M = mass_matrix(traced.inertia)
-    B = propagation(traced.X)
+    B = propagation(e.limbs, traced)
     terms = {
         "B x": B @ six,
         "into": stack([traced.X.motion_into(x)]),
@@ -153,7 +153,7 @@ def test_propagation_and_mass_matrix_are_the_spatial_operations():
         "out": stack([traced.X.force_out(x)]),
         "M x": M @ six,
         "times": stack([traced.inertia.times(x)]),
-        "carried": carried(M, traced.X),
+        "carried": carried(M, traced),
         "product": B.T @ M @ B,
     }
     got = evaluate(case("tree", 3).mechanism, terms)

@@ -6,17 +6,22 @@ How to add your own mechanism
    of the numbers. Arguments have defaults.
 2. Set ``m.start`` (values of enough coordinates to fix the pose) and guesses of the other joints, so that
    ``m.assemble()`` needs no argument.
-3. Add one line to ``MECHANISMS``. The tests and benchmarks that go through the library then include it.
+3. Add one line to ``MECHANISMS``. The tests and benchmarks that go through the library then include it. One with
+   flexible links goes to ``FLEXIBLE``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from closedchain.errors import ModelError
+from closedchain.model.expression import t
+from closedchain.model.functions import cos, pi
 from closedchain.model.library.arms_with_box import arms_with_box
 from closedchain.model.library.delta import delta
+from closedchain.model.library.flexible_arm import flexible_arm
 from closedchain.model.library.gough_stewart import gough_stewart
 from closedchain.model.library.hexaglide import hexaglide
 from closedchain.model.library.legged import hexapod, walker
@@ -28,12 +33,14 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
 __all__ = [
+    "FLEXIBLE",
     "MECHANISMS",
     "Entry",
     "arms_with_box",
     "delta",
     "double_pendulum",
     "five_bar",
+    "flexible_arm",
     "four_bar",
     "four_bar_chain",
     "get",
@@ -74,10 +81,30 @@ MECHANISMS: dict[str, Entry] = {
     "walker": Entry(walker, 2.0, "body on four legs whose feet can be lifted"),
 }
 
+# with flexible links; ``m.rigid_twin()`` is each of them with rigid ones
+FLEXIBLE: dict[str, Entry] = {
+    "flexible-arm": Entry(flexible_arm, 1.0, "flexible beam on the hub of a motor"),
+    "flexible-four-bar": Entry(
+        partial(four_bar, flexible=True), 2.0, "crank-rocker with a flexible coupler (Wang et al. 2002)"
+    ),
+    "flexible-slider-crank": Entry(
+        partial(slider_crank, flexible=True), 1.0, "slider-crank whose rod is a strip of spring steel"
+    ),
+    "flexible-rrr3": Entry(
+        partial(rrr3, [torque * cos(2 * pi * t) for torque in (4.0, -3.0, 2.0)], flexible=True),
+        1.0,
+        "planar parallel robot 3-RRR with rods that are steel blades",
+    ),
+    "flexible-pacdrive": Entry(
+        partial(pacdrive, flexible=True), 0.3, "packaging robot of eleven flexible beams (Vidoni et al. 2012)"
+    ),
+    "flexible-delta": Entry(partial(delta, flexible="arms"), 0.5, "Delta with flexible upper arms"),
+}
+
 
 def get(name: str) -> Entry:
     """Find a mechanism by name; ``four_bar`` and ``four-bar`` are the same."""
-    key = name.replace("_", "-")
-    if key not in MECHANISMS:
-        raise ModelError(f"the library has no mechanism {name!r}{suggest(key, MECHANISMS)}")
-    return MECHANISMS[key]
+    key, known = name.replace("_", "-"), MECHANISMS | FLEXIBLE
+    if key not in known:
+        raise ModelError(f"the library has no mechanism {name!r}{suggest(key, known)}")
+    return known[key]

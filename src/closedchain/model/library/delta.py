@@ -10,12 +10,15 @@ import numpy as np
 from closedchain.model.library.holding import about_z, check_choice, gains, pose_efforts, servo
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
+from closedchain.model.modes import pinned_pinned, static
+from closedchain.model.sections import Section
 from closedchain.model.shapes import disc, rod
 
 BASE, PLATFORM, HALF_WIDTH = 0.2, 0.045, 0.05  # m: radii of the motor and rod circles; half the width of a forearm
 UPPER, FOREARM = 0.35, 0.8  # m
 UPPER_MASS, ROD_MASS, PLATFORM_MASS = 1.0, 0.12, 1.0
 G, PERIOD = 9.81, 0.5
+ALUMINIUM, GLASS_FIBRE = 70e9, 40e9  # Pa
 
 
 @reachable
@@ -24,6 +27,7 @@ def delta(
     *,
     position: Sequence[float] = (-0.1, -0.05, -0.8),
     goal: Sequence[float] = (0.15, 0.1, -0.75),
+    flexible: bool | str = False,
 ) -> Mechanism:
     """A Delta: three motors on the base, three upper arms, six forearm rods, and a platform that only translates.
 
@@ -36,6 +40,11 @@ def delta(
         ``"move"``: servos take the platform to ``goal`` and back, twice a second; ``"none"``: it falls.
     position, goal
         Of the platform, m; the motors lie in the plane z = 0.
+    flexible
+        ``"arms"``: the upper arms bend in both planes and twist (static shapes of their ends); they are aluminium tubes
+        (E = 70e9 Pa, nu = 0.33) of 40 mm with a wall of 12 mm, which weigh the 1 kg of the rigid ones to 1 %.
+        ``"rods"``: the rods bend in both planes (a sine each); they are solid glass fibre (E = 40e9 Pa) of 10 mm, and
+        their sines have 28 Hz on their own. True: both.
 
     Notes
     -----
@@ -44,7 +53,9 @@ def delta(
     far its arm points below the horizontal.
     """
     check_choice(drive, ("move", "none"), "delta: drive")
-    m = Mechanism("delta", gravity=(0, 0, -G))
+    if not isinstance(flexible, bool):
+        check_choice(flexible, ("arms", "rods"), "delta: flexible")
+    m = Mechanism("flexible-delta" if flexible else "delta", gravity=(0, 0, -G))
     platform = m.body("platform", disc(radius=0.06, thickness=0.02, mass=PLATFORM_MASS))
     m.output = platform["origin"]
     m.free("pose", m.ground, platform, guess=(*position, 1.0, 0.0, 0.0, 0.0))
@@ -54,17 +65,20 @@ def delta(
     for k, turn in enumerate(_turns()):
         arm = f"arm{k + 1}"
         upper = m.body(f"{arm} upper", rod(UPPER, UPPER_MASS, radius=0.02))
+        if flexible in (True, "arms"):
+            upper.flexible(ALUMINIUM, Section.tube(0.02, 0.012), modes=static(y=True, z=True, torsion=True), nu=0.33)
         motor = m.revolute(
             f"{arm} motor", m.ground.at(*BASE * turn[:, 0], R=turn), upper, axis=(0, 1, 0), guess=start[k]
         )
         m.start[motor.name] = start[k]
+        far = upper.tip.position[0] if flexible else UPPER  # where a beam ends is no number of its own
         swing, lean = _rod_angles(turn.T @ position, start[k])
         for side, y in (("left", HALF_WIDTH), ("right", -HALF_WIDTH)):
             name = f"{arm} {side}"
             link = m.body(f"{name} rod", rod(FOREARM, ROD_MASS, radius=0.005))
-            m.universal(
-                f"{name} elbow", upper.at(UPPER, y, 0.0), link, axes=((0, 1, 0), (0, 0, 1)), guess=(swing, lean)
-            )
+            if flexible in (True, "rods"):
+                link.flexible(GLASS_FIBRE, Section.circle(0.005), modes=pinned_pinned(y=1, z=1))
+            m.universal(f"{name} elbow", upper.at(far, y, 0.0), link, axes=((0, 1, 0), (0, 0, 1)), guess=(swing, lean))
             corner = platform.frame(name, at=(turn @ [PLATFORM, y, 0.0]).tolist())
             m.spherical(f"{name} ball", link.tip, corner, cut=True)
         if gain is not None:

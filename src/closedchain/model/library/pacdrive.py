@@ -1,4 +1,4 @@
-"""The PacDrive packaging robot of Vidoni, Gasparetto, Boscariol and Giovagnoni (2012), with rigid links."""
+"""The PacDrive packaging robot of Vidoni, Gasparetto, Boscariol and Giovagnoni (2012), with rigid or flexible links."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from closedchain.model.functions import maximum, minimum, where
 from closedchain.model.library.holding import check_choice
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
+from closedchain.model.modes import craig_bampton
+from closedchain.model.parts import Body, Frame
+from closedchain.model.sections import Section
 from closedchain.model.shapes import Shape, rigid, rod
 
 PIVOTS = {1: (-0.05, 0.0), 2: (0.05, 0.0), 6: (0.05, 0.07)}
@@ -19,9 +22,21 @@ WIDE, NARROW, SHORT = 0.02 * 0.03, 0.01 * 0.02, 0.01 * 0.03  # cross-sections, m
 SLOPE = math.radians(150)  # from joint 4 to 9 and from 5 to 11
 DRIVES = ("smooth", "step", "none")
 
+# tables 1 and 2 of the paper: length, sides of the section in the plane and across it (m), beams
+LINKS = {
+    1: (0.2, 0.02, 0.03, 2), 2: (0.2, 0.02, 0.03, 2), 3: (0.5, 0.02, 0.03, 2), 4: (0.5, 0.02, 0.03, 2),
+    5: (0.05, 0.01, 0.03, 1), 6: (0.2, 0.01, 0.02, 2), 7: (0.07, 0.01, 0.02, 1), 8: (0.07, 0.01, 0.02, 1),
+    9: (0.07, 0.01, 0.02, 1), 10: (0.5, 0.01, 0.02, 2), 11: (0.07, 0.01, 0.02, 1),
+}  # fmt: skip
+
 
 @reachable
-def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(-170), math.radians(-10))) -> Mechanism:
+def pacdrive(
+    drive: str = "smooth",
+    angles: tuple[float, float] = (math.radians(-170), math.radians(-10)),
+    *,
+    flexible: bool = False,
+) -> Mechanism:
     """A planar robot with two motors, whose two parallelograms keep its tool upright.
 
     Links 1-3 and 2-4 form a five-bar between the motors; links 6, 10 and the triangle 7-8-9 guide the tool 5-11. Joint
@@ -34,6 +49,11 @@ def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(
         ``"step"``: the same without ramps; ``"none"``.
     angles
         Of links 1 and 2 from the x axis at the start, rad.
+    flexible
+        Eleven beams ``link1`` to ``link11``, those of the tool and of the triangle welded together; the point of the
+        tool is ``link5.tip``. Young's modulus 5e9 Pa (the parameter ``E``) and Poisson's ratio 0.33 are the paper's.
+        Each beam may take all shapes that the paper's mesh of it has: 2 elements for links 1, 2, 3, 4, 6 and 10, one
+        for the others, bending in the plane and stretching. ``rigid_twin()`` moves as the robot with rigid links.
 
     Notes
     -----
@@ -43,7 +63,22 @@ def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(
     robot would have three freedoms. Thin rods, g = 9.81 along -y.
     """
     check_choice(drive, DRIVES, "pacdrive: drive")
-    m = Mechanism("pacdrive", gravity=(0, -9.81, 0))
+    m = Mechanism("flexible-pacdrive" if flexible else "pacdrive", gravity=(0, -9.81, 0))
+    q1, q2 = angles
+    four = np.array(PIVOTS[2]) + 0.2 * np.array([math.cos(q2), math.sin(q2)])
+    q3, q4 = _lower_arms(np.array(PIVOTS[1]) + 0.2 * np.array([math.cos(q1), math.sin(q1)]), four)
+    (_draw_beams if flexible else _draw_bodies)(m, q1, q2, q3, q4)
+    if drive != "none":
+        torque = m.parameter("torque", 20.0)
+        pulse = _smooth_pulse() if drive == "smooth" else where((t >= 0.1) & (t < 0.2), 1.0, 0.0)
+        m.motor("joint1", torque=-torque * pulse)
+        m.motor("joint2", torque=torque * pulse)
+    m.start = {"joint1": q1, "joint2": q2}
+    return m
+
+
+def _draw_bodies(m: Mechanism, q1: float, q2: float, q3: float, q4: float) -> None:
+    """Eight rigid bodies."""
     arm = 0.2 * WIDE * DENSITY
     link = {k: m.body(f"link{k}", rod(0.2, arm)) for k in (1, 2)}
     link |= {k: m.body(f"link{k}", rod(0.5, 0.5 * WIDE * DENSITY)) for k in (3, 4)}
@@ -58,9 +93,6 @@ def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(
     tool = m.body("tool", _bars((origin, down, SHORT), (origin, slope, NARROW)))
     m.output = tool.frame("tip", at=(*down, 0.0))
 
-    q1, q2 = angles
-    four = np.array(PIVOTS[2]) + 0.2 * np.array([math.cos(q2), math.sin(q2)])
-    q3, q4 = _lower_arms(np.array(PIVOTS[1]) + 0.2 * np.array([math.cos(q1), math.sin(q1)]), four)
     m.revolute("joint1", m.ground.at(*PIVOTS[1]), link[1], guess=q1)
     m.revolute("joint2", m.ground.at(*PIVOTS[2]), link[2], guess=q2)
     m.revolute("joint3", link[1].tip, link[3], guess=q3 - q1)
@@ -72,13 +104,43 @@ def pacdrive(drive: str = "smooth", angles: tuple[float, float] = (math.radians(
     m.revolute("joint7", link[6].tip, triangle.at(*seven))
     m.revolute("joint9", triangle.at(*slope), link[10], guess=q4)
     m.revolute("joint11", link[10].tip, tool.at(*slope))
-    if drive != "none":
-        torque = m.parameter("torque", 20.0)
-        pulse = _smooth_pulse() if drive == "smooth" else where((t >= 0.1) & (t < 0.2), 1.0, 0.0)
-        m.motor("joint1", torque=-torque * pulse)
-        m.motor("joint2", torque=torque * pulse)
-    m.start = {"joint1": q1, "joint2": q2}
-    return m
+
+
+def _draw_beams(m: Mechanism, q1: float, q2: float, q3: float, q4: float) -> None:
+    """Eleven flexible beams, each from the joint of its number to the end that table 2 gives."""
+    E, link = m.parameter("E", 5e9), {}
+    for k, (length, depth, width, beams) in LINKS.items():
+        link[k] = m.body(f"link{k}", rod(length, length * depth * width * DENSITY))
+        shapes = craig_bampton(y=2 * (beams - 1), axial=beams - 1, elements=beams)
+        link[k].flexible(E, Section.rectangle(y=depth, z=width), modes=shapes, nu=0.33)
+    m.output = link[5].tip
+    at = {1: q1, 2: q2, 3: q3, 4: q4, 6: q2, 10: q4} | {
+        k: math.radians(degrees) for k, degrees in {5: -90, 7: -90, 8: 150, 9: 30, 11: -30}.items()
+    }
+
+    def pin(name: str, a: int, b: int, end: Frame | None = None) -> None:
+        """A hinge from the end of one link to the start (or another end) of the next."""
+        m.revolute(name, link[a].tip, end or link[b], guess=math.remainder(at[b] - at[a], 2 * math.pi))
+
+    for k in PIVOTS:
+        m.revolute(f"joint{k}", m.ground.at(*PIVOTS[k]), link[k], guess=at[k])
+    pin("joint3", 1, 3)
+    pin("joint4", 2, 4)
+    pin("joint4 triangle", 2, 7, link[7].tip)
+    pin("joint5", 3, 4, link[4].tip)
+    pin("joint5 tool", 4, 5)
+    pin("joint7", 6, 7)
+    pin("joint9", 8, 10)
+    pin("joint11", 10, 11)
+    m.weld("weld5", _turned(link[11], at[5] - at[11]), link[5])
+    m.weld("weld4", _turned(link[7], at[8] - at[7]), link[8])
+    m.weld("weld9", _turned(link[8], at[9] - at[8]), link[9])
+    m.weld("weld7", _turned(link[9], at[7] - at[9]), link[7])
+
+
+def _turned(body: Body, angle: float) -> Frame:
+    """The end of a link, with the axes of another one that is welded to it."""
+    return body.at(*body.tip.position, rpy=(0.0, 0.0, math.remainder(angle, 2 * math.pi)))
 
 
 def _smooth_pulse() -> Expression:
