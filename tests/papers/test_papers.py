@@ -1,0 +1,27 @@
+"""Every claim of every paper is checked, and its verdict is what we last found it to be."""
+
+import importlib
+
+import pytest
+
+from papers.__main__ import names
+from papers.claims import CORRECTED, HOLDS
+
+VERDICTS = {
+    ("wang2002", "dominant frequency"): HOLDS,
+    ("wang2002", "two percent"): HOLDS,
+    ("wang2002", "any functions"): CORRECTED,
+}
+CLAIMS = [(name, claim) for name in names() for claim in importlib.import_module(f"papers.{name}").CLAIMS]
+
+
+def test_none_is_left_out():
+    assert {(name, claim.name) for name, claim in CLAIMS} == set(VERDICTS)
+
+
+@pytest.mark.parametrize(("name", "claim"), CLAIMS, ids=[f"{name}: {claim.name}" for name, claim in CLAIMS])
+def test_verdict(name, claim):
+    finding = claim.check()
+
+    assert finding.verdict == VERDICTS[name, claim.name], finding.because
+    assert finding.numbers and finding.because
