@@ -25,7 +25,9 @@ def main(wanted: list[str]) -> int:
         for claim in importlib.import_module(f"papers.{name}").CLAIMS:
             finding = claim.check()
             print(f"{name}, {claim.where}: {claim.says}")
-            print(textwrap.fill(f"{finding.verdict}: {finding.because}", 110, initial_indent="  ", subsequent_indent="  "))
+            print(
+                textwrap.fill(f"{finding.verdict}: {finding.because}", 110, initial_indent="  ", subsequent_indent="  ")
+            )
     return 0
 
 

@@ -238,6 +238,8 @@ def _axes_of(Phi: Vector6, part: int) -> set[int]:
     """Coordinate axes (of the angular part, or of the linear one) that are freedoms by themselves."""
     out = set()
     for k in range(Phi.ang.shape[1]):
+        if Phi.shape is not None and Phi.shape[:, k].nnz():  # what moves with a shape is none by itself
+            continue
         mine, other = (ca.sparsify(x[:, k]) for x in ((Phi.ang, Phi.lin) if part == 0 else (Phi.lin, Phi.ang)))
         if mine.nnz() == 1 and other.nnz() == 0 and mine.is_constant():
             out.add(mine.sparsity().get_triplet()[0][0])

@@ -17,8 +17,9 @@ where ``M'`` and ``dT/d eta`` come by automatic differentiation. See A. A. Shaba
 for this use in mechanisms J. Wang, C. M. Gosselin and L. Cheng, Multibody System Dynamics 7 (2002) section 3.2.
 
 With ``stiffening`` the bent axis keeps its length: the field has the second-order term ``-(1/2L) eta' H(x) eta`` along x
-(T. R. Kane, R. R. Ryan and A. K. Banerjee, Journal of Guidance 10 (1987) 139-151), of which the kinetic energy keeps
-what is quadratic in eta and eta'. Tension along the beam then stiffens it, as in a turning blade.
+(T. R. Kane, R. R. Ryan and A. K. Banerjee, Journal of Guidance 10 (1987) 139-151). Tension along the beam then stiffens
+it, as in a turning blade. The kinetic energy is that of this field: what is quadratic in eta by exact integrals, the
+rest, without which it would not stay positive, by quadrature.
 
 All integrals over shapes are pure numbers; length, mass and stiffness stay parameters.
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from closedchain.derive.limbs import Limbs
     from closedchain.model.flexible import Flexibility
 
+PLACES = 8  # of Gauss along the beam, for terms of third and fourth order in the shape
 ROUNDING = 1e-13  # of the largest entry: what is smaller in an integral or a shape is zero
 
 
@@ -109,15 +111,39 @@ class Beam:
         spin[1, :], spin[2, :] = -m * L * N1[2, :], m * L * N1[1, :]  # X_0 x U
         for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):  # s x U
             spin[a, :] += m * (eta.T @ (G[b][c] - G[c][b]))
-        own = m * (G[0][0] + G[1][1] + G[2][2])
+        own = self.G
         if on.t2.any():
             polar = self.polar
             spin[0, :] += polar * _exact(on.t0)
-            own += polar * _exact(on.t2)
             if is_zero(self.data.body.properties.inertia[0]):  # a thin rod as drawn, but with a section that turns
                 turning[0, 0] += polar
+        if self.data.stiffening:
+            more = self._beyond_second_order()
+            turning, spin, momentum, own = (x + y for x, y in zip((turning, spin, momentum, own), more, strict=True))
         shaping = Shaping(Vector6(ca.sparsify(spin), ca.sparsify(momentum)), symmetric(own))
         return Inertia(drawn.m, ca.sparsify(drawn.mc + moment), symmetric(turning), shaping)
+
+    def _beyond_second_order(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """What the square of ``V_0 + V_1 + V_2``, velocities by powers of eta, has beyond ``V_0 V_2``: of I, C, S_0, G."""
+        n, modes = self.eta.numel(), self.data.modes
+        total = ca.SX(6 + n, 6 + n)
+        places, weights = np.polynomial.legendre.leggauss(PLACES)
+        for xi, weight in zip((1 + places) / 2, weights / 2, strict=True):
+            U, bent = _exact(modes.at(xi)[0]), _exact(modes.integrals.H(xi)) @ self.eta
+            back, slip = ca.SX(3, 1), ca.SX(3, n)
+            back[0], slip[0, :] = -ca.dot(bent, self.eta) / (2 * self.length), -bent.T / self.length
+            V1 = ca.horzcat(-skew(ca.sparsify(U @ self.eta)), ca.SX(3, 3), U)
+            V2 = ca.horzcat(-skew(back), ca.SX(3, 3), slip)
+            cross = V1.T @ V2
+            total += weight * self.mass * (cross + cross.T + V2.T @ V2)
+        return total[:3, :3], total[:3, 6:], total[3:6, 6:], total[6:, 6:]
+
+    @property
+    def G(self) -> ca.SX:
+        """Inertia of the shape's own rates, undeformed."""
+        on = self.data.modes.integrals
+        own = self.mass * sum((_exact(on.G[a][a]) for a in range(3)), ca.SX(0))
+        return ca.sparsify(own + self.polar * _exact(on.t2) if on.t2.any() else own)
 
     @property
     def polar(self) -> ca.SX:
@@ -236,8 +262,8 @@ def trace_beam(limbs: Limbs, data: Flexibility, drawn: Inertia, eta: ca.SX, rate
     alpha, beta = data.rayleigh
     if not is_zero(beta):
         D += number(beta) * K
-    if not is_zero(alpha) and beam.inertia.shaping is not None:
-        D += number(alpha) * beam.inertia.shaping.G
+    if not is_zero(alpha):
+        D += number(alpha) * beam.G
     return replace(beam, K=ca.sparsify(K), D=ca.sparsify(D))
 
 

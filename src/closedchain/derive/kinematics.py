@@ -89,7 +89,8 @@ class Kinematics:
         J = self._jacobian(index, X.r)
         turn = lambda x: ca.sparsify(R @ x)  # noqa: E731
         if rates is None:
-            return FrameMotion(X, Vector6(turn(w), turn(v)), Vector6(turn(aw), turn(a)), J.map(ca.sparsify))
+            velocity, bias = Vector6(turn(w), turn(v)), Vector6(turn(aw), turn(a))
+            return FrameMotion(frame.body.name, X, velocity, bias, J.map(ca.sparsify))
         # the shape moves the frame in the link
         beam = self.limbs.links[index].beam
         assert beam is not None
@@ -101,7 +102,7 @@ class Kinematics:
         columns = self.limbs.links[index].link.shape_v
         J.ang[:, columns] += shape.ang
         J.lin[:, columns] += shape.lin
-        return FrameMotion(X, velocity, bias, J.map(ca.sparsify), shape)
+        return FrameMotion(frame.body.name, X, velocity, bias, J.map(ca.sparsify), shape)
 
 
 class Column(NamedTuple):
@@ -119,6 +120,8 @@ class FrameMotion:
 
     ``shape`` is the part of the velocity that each rate of its body's shape gives (3 x k each), None on a rigid body.
     """
+
+    body: str
 
     X: Transform
     velocity: Vector6

@@ -244,10 +244,10 @@ def _check_shapes(flexibility: Flexibility, what: str) -> None:
         raise ModelError(f"{what}: its shapes are not independent (look at {alike}): leave one out")
     strain, phi = eigenpairs(integrals.ku + integrals.kv + integrals.kw + integrals.kt, g)
     if strain[0] < STRAINLESS * max(1.0, strain[-1]) ** 0.5:
-        raise ModelError(
-            f"{what}: the shape {names[int(np.argmax(np.abs(phi[:, 0])))]!r} moves it without strain, as its frame "
-            "does already: leave such shapes out"
-        )
+        share = np.abs(phi[:, 0]) / size  # of unit shapes
+        mixed = [repr(names[i]) for i in np.flatnonzero(share > 1e-3 * share.max())]
+        culprit = f"the shape {mixed[0]}" if len(mixed) == 1 else f"a combination of the shapes {', '.join(mixed)}"
+        raise ModelError(f"{what}: {culprit} moves it without strain, as its frame does already: leave such shapes out")
 
 
 def rigid_twin(mechanism: Mechanism) -> Mechanism:

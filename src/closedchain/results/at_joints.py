@@ -19,6 +19,7 @@ from closedchain.derive.kinematics import FrameMotion
 from closedchain.derive.measure import COORDINATES
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.rotors import rotor_inertia
+from closedchain.derive.spatial import skew
 from closedchain.model.expression import Number
 from closedchain.model.parts import Frame, Joint
 from closedchain.results.samples import Freedom, Samples
@@ -50,6 +51,10 @@ class AtJoints:
         By drive or gear: what of its force acts on each of its freedoms (see `holders`).
     acted
         Joints along which something acts.
+    shaping
+        By flexible body and joint on it, (n, shapes, 6): forces on its shape that components of the joint's wrench give.
+    shape_need
+        By flexible body, (n, shapes): what the joints must do to its shape together.
     """
 
     R_first: np.ndarray
@@ -65,6 +70,8 @@ class AtJoints:
     origin: np.ndarray
     shares: dict[str, np.ndarray]
     acted: frozenset[str]
+    shaping: dict[tuple[str, str], np.ndarray]
+    shape_need: dict[str, np.ndarray]
 
 
 def at_joints(samples: Samples) -> AtJoints:
@@ -101,6 +108,8 @@ def at_joints(samples: Samples) -> AtJoints:
         origin=got["origin"].transpose(0, 2, 1),
         shares={name: x[0, :, 0] if n else np.ones(x.shape[1]) for name, x in by_joint("shares").items()},
         acted=frozenset(acted | set(applied.on_joints) | {name for name, _ in replaced}),
+        shaping={pair: got[key] for key, pair in _shaped(e).items() if key in got},
+        shape_need={name: x[:, :, 0] for name, x in by_joint("shape").items()},
     )
 
 
@@ -123,6 +132,11 @@ def _columns(
     # in the link's own frame, about its origin; here in world axes
     needed = body_forces(e.limbs, motion, applied.wrenches, a)
     need = [ca.densify(ca.vertcat(motion.X[i].R @ f.ang, motion.X[i].R @ f.lin)) for i, f in enumerate(needed)]
+    for link, f in zip(e.topology.links, needed, strict=True):
+        if link.shape is not None and f.shape is not None:
+            columns[f"shape {link.body.name}"] = ca.densify(f.shape)
+    for key, (body, name) in _shaped(e).items():
+        columns[key] = _on_shape(e, body, *sides[name])
     apart = [ca.SX.zeros(6, 1) for _ in need]
     for joint in joints:
         P, S = sides[joint.name]
@@ -143,6 +157,29 @@ def _columns(
     columns["need"], columns["apart"] = ca.horzcat(*need), ca.horzcat(*apart)
     columns["origin"] = ca.horzcat(*(ca.densify(motion.X[i].r) for i in range(len(need))))
     return columns
+
+
+def _shaped(e: Equations) -> dict[str, tuple[str, str]]:
+    """Flexible bodies with the joints on them, by the name of the column."""
+    flexible = e.topology.mechanism.flexible
+    return {
+        f"shaping {k} {frame.body.name}": (frame.body.name, joint.name)
+        for k, joint in enumerate(e.topology.joints)
+        for frame in (joint.a, joint.b)
+        if frame.body.name in flexible
+    }
+
+
+def _on_shape(e: Equations, body: str, P: FrameMotion, S: FrameMotion) -> ca.SX:
+    """Forces on the shape of a body (shapes x 6) that components of a joint's wrench on its second body, at S, give."""
+    n = len(e.topology.mechanism.flexible[body].labels)
+    total = ca.SX.zeros(n, 6)
+    for frame, sign in ((S, 1), (P, -1)):
+        if frame.shape is not None and frame.body == body:
+            arm = S.X.r - frame.X.r
+            turned = sign * frame.shape.ang.T
+            total += ca.horzcat(turned, sign * frame.shape.lin.T + turned @ skew(arm))
+    return ca.densify(total)
 
 
 def side(e: Equations, joint: Joint, frame: Frame) -> FrameMotion:

@@ -15,8 +15,9 @@ hold freedoms, their efforts are unknown too: what is left of (2) are combinatio
 
     w = w_0 + B y,    C y = d                                                                                 (3)
 
-with one solution where the mechanism is not over-constrained. Where it is, B times the null space of C is what rigid
-bodies leave open, and of all distributions that of least weighted norm is taken. Moments count over a length in that
+with one solution where the mechanism is not over-constrained. Where it is, the shapes of flexible bodies tell more: what
+their joints do to the shape of a body, ``sum_j Psi_j' w_j``, must be what its motion takes. B times the null space of C
+is what all this leaves open, and of all distributions that of least weighted norm is taken. Moments count over a length in that
 norm and in the rank of C, so that neither depends on the unit of length.
 """
 
@@ -102,6 +103,19 @@ class NewtonEuler:
         or six that span the same in each joint. ``weight`` is that of each joint in the norm, (joints).
         """
         now = _Block(self, block)
+        found = self._solve(now, weight)
+        if found[1].shape[3] and self.at.shape_need:  # rigid bodies leave something open: do flexible ones tell?
+            told = self._solve(_Block(self, block, shapes=True), weight)
+            better = np.isfinite(told[0]).all(axis=(1, 2))
+            wrench = np.where(better[:, None, None], told[0], found[0])
+            open_ = max(told[1].shape[3], 0 if better.all() else found[1].shape[3])
+            loose = np.zeros((*wrench.shape, open_))
+            loose[better, :, :, : told[1].shape[3]] = told[1][better]
+            loose[~better, :, :, : found[1].shape[3]] = found[1][~better][..., :open_]
+            return wrench, loose
+        return found
+
+    def _solve(self, now: _Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         wrench = np.full(now.known.shape, np.nan)
         good = np.flatnonzero(now.finite)
         u, s, vt = np.linalg.svd(now.C[good], full_matrices=now.C.shape[1] < now.C.shape[2])
@@ -142,8 +156,8 @@ class _Block:
         Samples whose numbers are.
     """
 
-    def __init__(self, system: NewtonEuler, block: slice) -> None:
-        self.system, self.block = system, block
+    def __init__(self, system: NewtonEuler, block: slice, shapes: bool = False) -> None:
+        self.system, self.block, self.shapes = system, block, shapes
         at, joints = system.at, system.joints
         self.r = at.r_second[block]
         self.centre = self.r.mean(axis=1, keepdims=True)
@@ -159,13 +173,38 @@ class _Block:
         none = np.zeros((n, 0))
         self.tau = np.concatenate([none, *(at.tau[joints[k].name][block] for k in self._free)], axis=1)
         size = np.concatenate([none, *(np.linalg.norm(Phi * system.scale, axis=2) for Phi in self._Phi)], axis=1)
-        self._row_size = np.sqrt(size**2 @ _T(system.hold) ** 2)
-        self.C = system.hold @ self._along_freedoms(self.B) / self._row_size[..., None]
-        self.d = (self.tau - self._along_freedoms(known)[..., 0]) @ _T(system.hold) / self._row_size
+        self.hold = system.hold
+        if shapes:
+            self._shaping = self._on_shapes()
+            self.tau = np.concatenate([self.tau, *(x[block] for x in at.shape_need.values())], axis=1)
+            squares = [sum(np.sum((x * system.scale) ** 2, axis=2) for _, x in rows) for rows in self._shaping]
+            # shapes that no joint touches are equations without unknowns
+            size = np.concatenate([size, *(np.where(x > 0, np.sqrt(x), 1.0) for x in squares)], axis=1)
+            self.hold = np.block(
+                [
+                    [system.hold, np.zeros((len(system.hold), size.shape[1] - len(system.rows)))],
+                    [
+                        np.zeros((size.shape[1] - len(system.rows), len(system.rows))),
+                        np.eye(size.shape[1] - len(system.rows)),
+                    ],
+                ]
+            )
+        self._row_size = np.sqrt(size**2 @ _T(self.hold) ** 2)
+        self.C = self.hold @ self._along_freedoms(self.B) / self._row_size[..., None]
+        self.d = (self.tau - self._along_freedoms(known)[..., 0]) @ _T(self.hold) / self._row_size
         self.finite = np.isfinite(self.d).all(axis=1) & np.isfinite(self.C).all(axis=(1, 2))
         self.finite &= np.isfinite(self.known).all(axis=(1, 2))
         needed = np.abs(at.need[block] / system.scale).max(axis=(1, 2), initial=0.0)
         self.largest = np.maximum(needed, np.abs(self.d).max(axis=1, initial=0.0))
+
+    def _on_shapes(self) -> list[list[tuple[int, np.ndarray]]]:
+        """For each flexible body, the joints on it by number, with what their wrenches do to its shape."""
+        number = {joint.name: k for k, joint in enumerate(self.system.joints)}
+        at = self.system.at
+        return [
+            [(number[joint], x[self.block]) for (of, joint), x in at.shaping.items() if of == body]
+            for body in at.shape_need
+        ]
 
     def _given(self) -> np.ndarray:
         """(n, joints, 6, 1): the known wrenches of cut joints that are open, or springs."""
@@ -208,13 +247,15 @@ class _Block:
         return out
 
     def _along_freedoms(self, wrench: np.ndarray, i: Any = slice(None)) -> np.ndarray:
-        """``Phi' w`` of the joints whose freedoms are equations, at samples i: (n, freedoms, columns)."""
+        """``Phi' w`` of the joints whose freedoms are equations, then forces on shapes, at samples i: (n, rows, columns)."""
         rows = [Phi[i] @ wrench[:, k] for k, Phi in zip(self._free, self._Phi, strict=True)]
+        if self.shapes:
+            rows += [sum(x[i] @ wrench[:, k] for k, x in on_body) for on_body in self._shaping]
         return np.concatenate([np.zeros((len(wrench), 0, wrench.shape[3])), *rows], axis=1)
 
     def missing(self, i: np.ndarray, wrench: np.ndarray) -> np.ndarray:
         """By how much the wrenches of samples i miss the equations, over the largest force."""
-        rows = (self._along_freedoms(wrench[..., None], i)[..., 0] - self.tau[i]) @ _T(self.system.hold)
+        rows = (self._along_freedoms(wrench[..., None], i)[..., 0] - self.tau[i]) @ _T(self.hold)
         off = np.abs(rows / self._row_size[i]).max(axis=1, initial=0.0)
         return off / np.maximum(self.largest[i], self.system.least)
 

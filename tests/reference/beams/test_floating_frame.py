@@ -62,7 +62,7 @@ def error(found, wanted):
         ("pinned", cc.modes.pinned_pinned(y=3), "pinned_pinned"),
         ("free", cc.modes.free_free(y=3), "free_free"),
     ],
-    ids=str,
+    ids=["cantilever", "pinned", "free"],
 )
 def test_own_modes(held, shapes, answer):
     assert relative(frequencies(beam(shapes, held)[0]), NUMBERS[answer]["omega_rad_s"]) < DIGITS
@@ -87,7 +87,7 @@ def test_all_modes_of_a_mesh(held, answer, elements):
         (cc.modes.craig_bampton(y=4), (6e-6, 2e-4, 8e-4)),
         (cc.modes.static(y=True), (5e-3, 0.6)),
     ],
-    ids=str,
+    ids=["powers", "normal modes", "static"],
 )
 def test_other_shapes_come_from_above(shapes, within):
     found = error(frequencies(beam(shapes)[0]), NUMBERS["cantilever"]["omega_rad_s"])[: len(within)]
@@ -130,7 +130,7 @@ def bent(m, state):
     return np.array([state[label] for label in m.flexible["beam"].labels])
 
 
-@pytest.mark.parametrize("shapes", [cc.modes.polynomials(y=2), cc.modes.static(y=True)], ids=str)
+@pytest.mark.parametrize("shapes", [cc.modes.polynomials(y=2), cc.modes.static(y=True)], ids=["powers", "static"])
 def test_a_force_on_the_tip(shapes):
     want = NUMBERS["statics"]["cantilever_tip_force_1N"]
     m, body = beam(shapes)
@@ -179,7 +179,7 @@ def test_rayleigh():
 @pytest.mark.parametrize(
     "shapes",
     [cc.modes.polynomials(y=3, z=2, axial=2, torsion=1), cc.modes.craig_bampton(y=2, z=1, axial=1, torsion=0)],
-    ids=str,
+    ids=["powers", "normal modes"],
 )
 def test_modal_damping(shapes):
     """The same ratio for all modes, also of shapes that are none."""
@@ -228,7 +228,7 @@ FLAPPING = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}
 @pytest.mark.parametrize("speed", FLAPPING)
 def test_stiffening_of_a_blade_out_of_its_plane(speed):
     unit = math.sqrt(E * BAR.Iy / BEAM["mass_per_length"]) / L**2
-    found = frequencies(turning(cc.modes.polynomials(z=6), speed * unit, stiffening=True))[0] / unit
+    found = frequencies(turning(cc.modes.polynomials(z=7), speed * unit, stiffening=True))[0] / unit
     assert found == pytest.approx(FLAPPING[speed], abs=6e-5)  # printed with four decimals
 
 
