@@ -63,3 +63,55 @@ def test_what_goes_wrong_is_told(cli):
     assert answer.code == 2 and "did you mean 'O.motor'" in answer.err
     answer = cli("modes", "four-bar", "--hold", "Q=1")
     assert answer.code == 2 and "'Q'" in answer.err
+
+
+# ---- flexible bodies -------------------------------------------------------------------------------------------------
+
+BENT = """
+import closedchain as cc
+mechanism = cc.library.four_bar(flexible=True)
+"""
+
+
+def test_the_table_tells_what_deforms(cli, file):
+    answer = cli("modes", file(BENT))
+    assert (answer.code, answer.err) == (0, "")
+    assert "deforms (share of the energy)" in answer.out and answer.out.count("coupler 100 %") == 2
+    assert "deforms" not in cli("modes", "pendulum", "--hold", "hinge=-1").out
+
+
+def test_locked_motors(cli, file):
+    name = file(BENT)
+    content = cli("modes", name, "--lock", "motors", "--json").json
+    assert content["locked"] == ["O"] and content["in_equilibrium"] is True
+    assert [mode["frequency"] for mode in content["modes"]] == pytest.approx([10.44829, 41.79315], rel=1e-6)
+    assert content["modes"][0]["elastic_share"]["coupler"] == pytest.approx(1.0, abs=1e-3)
+    assert sum(content["modes"][0]["kinetic_share"].values()) == pytest.approx(1.0)
+    answer = cli("modes", name, "--lock", "B")
+    assert answer.code == 2 and "draw it with cut=False" in answer.err
+
+
+def test_animations_and_pictures(cli, file, tmp_path):
+    name = file(BENT)
+    answer = cli("modes", name, "--animate", "swing/mode.html", "--mode", "2", "--plot", "modes.svg")
+    assert answer.code == 0 and "wrote swing/mode.html" in answer.out and "wrote modes.svg" in answer.out
+    assert "mode 2: 11.75 Hz" in (tmp_path / "swing" / "mode.html").read_text()
+    assert (tmp_path / "modes.svg").stat().st_size > 1000
+    answer = cli("modes", name, "--animate", "mode.mp4")
+    assert answer.code == 2 and "must end in .html or .gif" in answer.err
+    answer = cli("modes", name, "--animate", "mode.html", "--mode", "9")
+    assert answer.code == 2 and "modes are numbered 1 to 3" in answer.err
+
+
+def test_frequencies_over_the_workspace(cli, file):
+    name = file(BENT)
+    content = cli("modes", name, "--over", "O=0:pi/2:2", "--json").json
+    assert content["over"]["O"] == pytest.approx([0.0, math.pi / 2]) and content["locked"] == ["O"]
+    assert content["frequencies"][1] == pytest.approx([10.44829, 41.79315], rel=1e-6)
+    answer = cli("modes", name, "--over", "O=0:1:2", "--plot", "over.svg")
+    assert answer.code == 0 and "mode 2 [Hz]" in answer.out and "41.7932" in answer.out
+    for wrong, told in (("O=0:1", "COORDINATE=A:B:N"), ("O=0:1:x", "not a finite number"), ("Q=0:1:2", "'Q'")):
+        answer = cli("modes", name, "--over", wrong)
+        assert answer.code == 2 and told in answer.err
+    answer = cli("modes", name, "--over", "O=0:1:2", "--animate", "mode.html")
+    assert answer.code == 2 and "an animation shows one" in answer.err

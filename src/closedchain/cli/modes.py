@@ -1,19 +1,26 @@
-"""``closedchain modes``: how a mechanism swings about its equilibrium."""
+"""``closedchain modes``: how a mechanism swings about its equilibrium, or with its motors locked."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from closedchain.cli import output, source, values
-from closedchain.cli.compare import as_typed
-from closedchain.cli.exits import GOOD
+from closedchain.cli.compare import PICTURES, as_typed, start_of, target
+from closedchain.cli.exits import GOOD, WrongUsage
 
 if TYPE_CHECKING:
+    import xarray
+
     from closedchain.march.state import State
     from closedchain.results.linearisation import Linearisation
+
+MOTORS = "motors"
+MOVING = (".html", ".gif")
 
 
 def modes(
@@ -31,51 +38,196 @@ def modes(
             "Repeatable.",
         ),
     ] = None,
+    locks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lock",
+            metavar="COORDINATE",
+            help="Lock this coordinate, as by a brake; 'motors' locks all that motors act on. What is left sinks into "
+            "balance, and swings. Repeatable.",
+        ),
+    ] = None,
+    overs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over",
+            metavar="COORDINATE=A:B:N",
+            help="Frequencies at N values of a coordinate from A to B, which is locked at each of them. Repeatable, "
+            "for a grid.",
+        ),
+    ] = None,
+    animate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write an animation of a mode: an .html or .gif file.")
+    ] = None,
+    mode: Annotated[int, typer.Option(metavar="K", help="Which mode --animate shows, from 1.")] = 1,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw mode shapes, or what --over finds: a .png, .svg or .pdf file."),
+    ] = None,
     as_json: output.Json = False,
 ) -> int:
     """Show frequencies, damping and mode shapes of small motions about an equilibrium.
 
     The equilibrium is searched for from the start of the mechanism, under gravity, springs, and the motors as they are
-    at t = 0; with control in their laws it is part of the modes.
+    at t = 0; with control in their laws it is part of the modes. Of flexible bodies the table tells which of them
+    deform, by their share of the energy of a mode.
 
     \b
     Examples:
       closedchain modes pendulum --hold hinge=-60*deg
       closedchain modes gough-stewart --set kd=10
+      closedchain modes my_robot.py --lock motors --animate mode.html --mode 2
+      closedchain modes my_robot.py --over O=0:2*pi:25 --plot frequencies.png
       closedchain modes my_robot.py --here --json
     """  # noqa: D301
     with output.only_json(as_json):
+        moving = [target("--animate", animate, MOVING)] if animate else []
+        pictures = [target("--plot", plot, PICTURES)] if plot else []
+        over = _ranges(overs or [])
+        if over and moving:
+            raise WrongUsage("--over finds frequencies at many poses: an animation shows one (use --hold and --lock)")
         found = source.find(where)
         for name, value in values.assignments("--set", sets or []).items():
             as_typed(partial(found.mechanism.parameters.__setitem__, name, value))
-        hold = values.pose("--hold", holds or [])
-        from closedchain.march.equilibrium import equilibrium
-        from closedchain.results.linearisation import COLUMNS
-        from closedchain.results.linearise import linearise
-
-        start = _start(found, hold)
-        about = linearise(found.mechanism, start if here else equilibrium(found.mechanism, start), outputs=[])
+        locked = _locked(found, locks or [])
+        if over:
+            frequencies = _over(found, over, locked, pictures)
+        else:
+            about = _about(found, values.pose("--hold", holds or []), locked, here)
+            _draw(about, mode, moving, pictures)
+    wrote = [str(path) for path in (*moving, *pictures)]
+    if over:
+        return _tell_over(frequencies, over, wrote, as_json)
     if as_json:
-        output.print_json(_content(about))
+        output.print_json(_content(about, locked or []) | ({"wrote": wrote} if wrote else {}))
         return GOOD
+    _show(about, found.mechanism.name, locked)
+    output.show(*(f"wrote {path}" for path in wrote))
+    return GOOD
+
+
+def _about(found: source.Source, hold: dict[str, list[float]], locked: list[str] | None, here: bool) -> Linearisation:
+    from closedchain.march.equilibrium import equilibrium
+    from closedchain.results.linearise import linearise
+
+    start = _start(found, hold)
+    if locked is not None:
+        from closedchain.results.locked import locked_modes
+
+        return as_typed(lambda: locked_modes(found.mechanism, start, locked, sag=not here))
+    return linearise(found.mechanism, start if here else equilibrium(found.mechanism, start), outputs=[])
+
+
+def _draw(about: Linearisation, mode: int, moving: Sequence[Path], pictures: Sequence[Path]) -> None:
+    if moving:
+        from closedchain.results.animation import animate_mode
+    if pictures:
+        from closedchain.results.sketch import plot_modes
+    for path in moving:
+        as_typed(partial(animate_mode, about, mode, path))
+    for path in pictures:
+        plot_modes(about, path=path)
+
+
+def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
+    return as_typed(lambda: found.mechanism.assemble(hold)) if hold else start_of(found)
+
+
+def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
+    from closedchain.results.linearisation import COLUMNS
+    from closedchain.results.modal import table
+
     facts = [
         ("about", "an equilibrium" if about.in_equilibrium else "a state that is no equilibrium"),
+        *([("locked", ", ".join(locked) or "nothing")] if locked is not None else []),
         ("independent coordinates", ", ".join(about.independent) or "none"),
         ("stable", _stability(about)),
     ]
-    output.show(output.facts(found.mechanism.name, facts))
-    output.show(output.table(COLUMNS, about.rows(), right=COLUMNS[:3]))
+    output.show(output.facts(name, facts))
+    headings, rows = table(about)
+    output.show(output.table(headings, rows, right=COLUMNS[:3]))
     pose = [(name, f"{x:.6g}") for name, x in about.state.coordinates.items()]
     output.show(output.table(("coordinate", "value"), pose, right=("value",)))
     if about.note:
         output.say("note", about.note)
+
+
+# ---- over the workspace ----------------------------------------------------------------------------------------------
+
+
+def _over(
+    found: source.Source, over: dict[str, list[float]], locked: list[str] | None, pictures: Sequence[Path]
+) -> xarray.Dataset:
+    from closedchain.results.workspace import frequencies_over
+
+    data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked))
+    if pictures:
+        from closedchain.results.flexible_plot import plot_frequencies
+    for path in pictures:
+        as_typed(partial(plot_frequencies, data, path=path))
+    return data
+
+
+def _tell_over(data: xarray.Dataset, over: dict[str, list[float]], wrote: list[str], as_json: bool) -> int:
+    name, locked, names = data.attrs["mechanism"], data.attrs["locked"], list(over)
+    if as_json:
+        content = {
+            "name": name,
+            "locked": locked.split(", ") if locked else [],
+            "over": over,
+            "frequencies": data["frequency"].transpose(*names, "mode").values.tolist(),
+        }
+        output.print_json(content | ({"wrote": wrote} if wrote else {}))
+        return GOOD
+    output.show(output.facts(name, [("locked", locked or "nothing")]))
+    headings, rows = _poses(data, names)
+    output.show(output.table(headings, rows, right=headings))
+    output.show(*(f"wrote {path}" for path in wrote))
     return GOOD
 
 
-def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
-    if hold:
-        return as_typed(lambda: found.mechanism.assemble(hold))
-    return found.start() if found.start is not None else found.mechanism.assemble()
+def _poses(data: xarray.Dataset, names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """A row for each pose: coordinates, and the frequency of each mode."""
+    table = data["frequency"].stack(pose=list(names)).transpose("pose", "mode")
+    modes_ = [f"mode {k} [Hz]" for k in table["mode"].values]
+    rows = []
+    for k in range(table.sizes["pose"]):
+        one = table.isel(pose=k)
+        place = [f"{float(one[name]):.5g}" for name in names]
+        rows.append([*place, *("-" if not x > 0 else f"{x:.6g}" for x in one.values)])
+    return [*names, *modes_], rows
+
+
+def _ranges(texts: Sequence[str]) -> dict[str, list[float]]:
+    """``["O=0:pi:5"]`` as values by coordinate."""
+    import numpy as np
+
+    out: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, given = text.rpartition("=")
+        parts = given.split(":")
+        if not equals or not name.strip() or len(parts) != 3:
+            raise WrongUsage(f"--over takes COORDINATE=A:B:N, for instance --over O=0:2*pi:25, not {text!r}")
+        low, high, count = (values.number(f"--over {text}", part) for part in parts)
+        if count != int(count) or count < 1:
+            raise WrongUsage(f"--over {text}: the number of values is a whole one, 1 at least, not {parts[2]}")
+        out[name.strip()] = np.linspace(low, high, int(count)).tolist()
+    return out
+
+
+# ---- what is told ----------------------------------------------------------------------------------------------------
+
+
+def _locked(found: source.Source, locks: Sequence[str]) -> list[str] | None:
+    """Coordinates to lock; None: none were named."""
+    from closedchain.results.locked import motor_coordinates
+
+    if not locks:
+        return None
+    out: list[str] = []
+    for name in locks:
+        out += motor_coordinates(found.mechanism) if name == MOTORS else [name]
+    return list(dict.fromkeys(out))
 
 
 def _stability(about: Linearisation) -> str:
@@ -86,13 +238,14 @@ def _stability(about: Linearisation) -> str:
     return "yes, but some motions are free to drift" if drifting else "yes"
 
 
-def _content(about: Linearisation) -> dict[str, Any]:
+def _content(about: Linearisation, locked: list[str]) -> dict[str, Any]:
     shapes = about.modes["shape"]
     joints = [str(x) for x in shapes["joint"].values]
     return {
         "name": about.state.mechanism.name,
         "in_equilibrium": about.in_equilibrium,
         "stable": about.stable,
+        "locked": locked,
         "independent": [*about.independent],
         "residual": about.residual,
         "state": about.state.coordinates,
@@ -102,10 +255,28 @@ def _content(about: Linearisation) -> dict[str, Any]:
                 "damping_ratio": float(one["damping_ratio"]),
                 "eigenvalue": _pair(one["eigenvalue"]),
                 "shape": dict(zip(joints, map(_pair, s), strict=True)),
+                **energy,
             }
-            for one, s in ((about.modes.isel(mode=k), shapes.values[k]) for k in range(len(shapes)))
+            for one, s, energy in (
+                (about.modes.isel(mode=k), shapes.values[k], energy) for k, energy in enumerate(_energies(about))
+            )
         ],
     }
+
+
+def _energies(about: Linearisation) -> list[dict[str, Any]]:
+    """Shares of bodies in the energies of each mode."""
+    from closedchain.results.modal import shares
+
+    found = shares(about)
+    bodies = [str(x) for x in found["body"].values]
+    flexible = about.state.mechanism.flexible
+    out = []
+    for k in range(found.sizes["mode"]):
+        elastic, kinetic = (dict(zip(bodies, found[x].values[k].tolist(), strict=True)) for x in ("elastic", "kinetic"))
+        own = {"elastic_share": {name: x for name, x in elastic.items() if name in flexible}} if flexible else {}
+        out.append(own | {"kinetic_share": kinetic})
+    return out
 
 
 def _pair(x: Any) -> list[float]:

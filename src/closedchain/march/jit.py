@@ -35,12 +35,14 @@ def source_digest(package=_PACKAGE):
     16 hexadecimal digits.
     """
     package = Path(package)
+    march = package / "march"
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted((package / "march").glob("*.py")), package / "native" / "call.py"]:
+    for path in [*sorted(march.glob("*.py")), *sorted(march.glob("*/*.py")), package / "native" / "call.py"]:
         if path.is_file():
             text = path.read_bytes()
             # files without jitted functions or numbers for them may change without a new compilation
-            if path.name in ("call.py", "tableaus.py") or b"march.jit import" in text or path.name == "jit.py":
+            named = path.name in ("call.py", "tableaus.py", "jit.py", "memory.py")
+            if named or b"march.jit import" in text or b".memory import" in text:
                 digest.update(path.name.encode() + b"\0" + text + b"\0")
     return digest.hexdigest()[:16]
 
