@@ -73,8 +73,8 @@ def two_percent() -> Finding:
         worst <= 0.025,
         {"largest error": worst, "until 1 s": early, "largest deflection [m]": size},
         f"with k = {STIFFNESS:.0e} N/m the deflection is off by at most {100 * worst:.1f} % of its largest value "
-        f"({1e3 * size:.2f} mm) over {UNTIL:g} s, and by {100 * early:.1f} % in the first second; point by point it has no "
-        "bound, since the deflection passes zero",
+        f"({1e3 * size:.2f} mm) over {UNTIL:g} s, and by {100 * early:.1f} % in the first second; point by point it has "
+        "no bound, since the deflection passes zero",
         otherwise=CORRECTED if worst <= 0.25 else FAILS,
     )
 
@@ -82,8 +82,8 @@ def two_percent() -> Finding:
 def any_functions() -> Finding:
     """Polynomials that satisfy no condition of the far joint, closed by a spring, against sines closed exactly.
 
-    Sines leave the ends where they are, polynomials are clamped to the near one: the beam is seen from another frame. Two
-    linear fields in different frames differ by how much longer they make the axis, unless it keeps its length.
+    Sines leave the ends where they are, polynomials are clamped to the near one: the beam is seen from another frame.
+    Two linear fields in different frames differ by how much longer they make the axis, unless it keeps its length.
     """
     many, counts = 0.5, (2, 3, 5)
     times = TIMES[many >= TIMES]

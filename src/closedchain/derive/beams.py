@@ -16,8 +16,8 @@ the link moves by Lagrange's equations in the quasi-velocities ``V = (omega, v, 
 where ``M'`` and ``dT/d eta`` come by automatic differentiation. See A. A. Shabana, Dynamics of Multibody Systems, and
 for this use in mechanisms J. Wang, C. M. Gosselin and L. Cheng, Multibody System Dynamics 7 (2002) section 3.2.
 
-With ``stiffening`` the bent axis keeps its length: the field has the second-order term ``-(1/2L) eta' H(x) eta`` along x
-(T. R. Kane, R. R. Ryan and A. K. Banerjee, Journal of Guidance 10 (1987) 139-151). Tension along the beam then stiffens
+With ``stiffening`` the bent axis keeps its length: the field has the second-order term ``-(1/2L) eta' H(x) eta`` along
+x (T. R. Kane, R. R. Ryan and A. K. Banerjee, Journal of Guidance 10 (1987) 139-151). Tension along the beam then stiffens
 it, as in a turning blade. The kinetic energy is that of this field: what is quadratic in eta by exact integrals, the
 rest, without which it would not stay positive, by quadrature.
 
@@ -124,7 +124,7 @@ class Beam:
         return Inertia(drawn.m, ca.sparsify(drawn.mc + moment), symmetric(turning), shaping)
 
     def _beyond_second_order(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        """What the square of ``V_0 + V_1 + V_2``, velocities by powers of eta, has beyond ``V_0 V_2``: of I, C, S_0, G."""
+        """Of I, C, S_0 and G: what the square of ``V_0 + V_1 + V_2``, by powers of eta, has beyond ``V_0 V_2``."""
         n, modes = self.eta.numel(), self.data.modes
         total = ca.SX(6 + n, 6 + n)
         places, weights = np.polynomial.legendre.leggauss(PLACES)

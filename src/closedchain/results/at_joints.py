@@ -52,7 +52,7 @@ class AtJoints:
     acted
         Joints along which something acts.
     shaping
-        By flexible body and joint on it, (n, shapes, 6): forces on its shape that components of the joint's wrench give.
+        By flexible body and joint on it, (n, shapes, 6): forces on its shape of components of the joint's wrench.
     shape_need
         By flexible body, (n, shapes): what the joints must do to its shape together.
     """

@@ -15,10 +15,10 @@ hold freedoms, their efforts are unknown too: what is left of (2) are combinatio
 
     w = w_0 + B y,    C y = d                                                                                 (3)
 
-with one solution where the mechanism is not over-constrained. Where it is, the shapes of flexible bodies tell more: what
-their joints do to the shape of a body, ``sum_j Psi_j' w_j``, must be what its motion takes. B times the null space of C
-is what all this leaves open, and of all distributions that of least weighted norm is taken. Moments count over a length in that
-norm and in the rank of C, so that neither depends on the unit of length.
+with one solution where the mechanism is not over-constrained. Where it is, flexible bodies tell more: what the joints do
+to the shape of a body, ``sum_j Psi_j' w_j``, must be what its motion takes. B times the null space of C is what all this
+leaves open, and of all distributions that of least weighted norm is taken. Moments count over a length in that norm and
+in the rank of C, so that neither depends on the unit of length.
 """
 
 from __future__ import annotations
@@ -175,20 +175,14 @@ class _Block:
         size = np.concatenate([none, *(np.linalg.norm(Phi * system.scale, axis=2) for Phi in self._Phi)], axis=1)
         self.hold = system.hold
         if shapes:
+            from scipy.linalg import block_diag
+
             self._shaping = self._on_shapes()
             self.tau = np.concatenate([self.tau, *(x[block] for x in at.shape_need.values())], axis=1)
             squares = [sum(np.sum((x * system.scale) ** 2, axis=2) for _, x in rows) for rows in self._shaping]
             # shapes that no joint touches are equations without unknowns
             size = np.concatenate([size, *(np.where(x > 0, np.sqrt(x), 1.0) for x in squares)], axis=1)
-            self.hold = np.block(
-                [
-                    [system.hold, np.zeros((len(system.hold), size.shape[1] - len(system.rows)))],
-                    [
-                        np.zeros((size.shape[1] - len(system.rows), len(system.rows))),
-                        np.eye(size.shape[1] - len(system.rows)),
-                    ],
-                ]
-            )
+            self.hold = block_diag(system.hold, np.eye(size.shape[1] - len(system.rows)))
         self._row_size = np.sqrt(size**2 @ _T(self.hold) ** 2)
         self.C = self.hold @ self._along_freedoms(self.B) / self._row_size[..., None]
         self.d = (self.tau - self._along_freedoms(known)[..., 0]) @ _T(self.hold) / self._row_size
@@ -247,7 +241,7 @@ class _Block:
         return out
 
     def _along_freedoms(self, wrench: np.ndarray, i: Any = slice(None)) -> np.ndarray:
-        """``Phi' w`` of the joints whose freedoms are equations, then forces on shapes, at samples i: (n, rows, columns)."""
+        """``Phi' w`` of the joints whose freedoms are equations, and forces on shapes, at samples i: (n, rows, k)."""
         rows = [Phi[i] @ wrench[:, k] for k, Phi in zip(self._free, self._Phi, strict=True)]
         if self.shapes:
             rows += [sum(x[i] @ wrench[:, k] for k, x in on_body) for on_body in self._shaping]
