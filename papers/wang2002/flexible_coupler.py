@@ -73,8 +73,8 @@ def two_percent() -> Finding:
         worst <= 0.025,
         {"largest error": worst, "until 1 s": early, "largest deflection [m]": size},
         f"with k = {STIFFNESS:.0e} N/m the deflection is off by at most {100 * worst:.1f} % of its largest value "
-        f"({1e3 * size:.2f} mm) over {UNTIL:g} s, and by {100 * early:.1f} % in the first second; point by point it has "
-        "no bound, since the deflection passes zero",
+        f"({1e3 * size:.2f} mm) over {UNTIL:g} s, and by {100 * early:.1f} % in the first second; point by point it "
+        "has no bound, since the deflection passes zero",
         otherwise=CORRECTED if worst <= 0.25 else FAILS,
     )
 

@@ -52,7 +52,7 @@ Columns = dict[int, ca.SX]
 
 
 class ArticulatedInertia(NamedTuple):
-    """A symmetric 6 x 6 matrix from accelerations to wrenches: ``[A B; B' C]``; that of a flexible link has its shape."""
+    """A symmetric 6 x 6 matrix from accelerations to wrenches: ``[A B; B' C]``; a flexible link has more."""
 
     A: ca.SX
     B: ca.SX

@@ -86,7 +86,7 @@ class Pair:
         return Rows(ca.densify(value), J, ca.densify(bias), self.sides(D))
 
     def sides(self, D: ca.SX) -> dict[int, ca.SX]:
-        """Split ``D (w_P, w_S, d')`` by links: a point moves with the link's origin, by ``w x arm``, and by the shape."""
+        """Split ``D (w_P, w_S, d')`` by links: a point moves with the origin, by ``w x arm``, and by the shape."""
         out = {}
         ends = ((self.link_P, self.P, -1, D[:, 0:3]), (self.link_S, self.S, 1, D[:, 3:6]))
         for link, frame, sign, spin in ends:
