@@ -40,6 +40,14 @@ _HOMES = {
     "closedchain.march.equilibrium": "equilibrium",
     "closedchain.results.simulate": "simulate",
     "closedchain.results.run": "Run",
+    "closedchain.results.beam_fields": "BeamFields",
+    "closedchain.results.rigid_motion": "rigid_run",
+    "closedchain.results.locked": "locked_modes",
+    "closedchain.results.workspace": "frequencies_over",
+    "closedchain.results.spectrum": "dominant spectrum",
+    "closedchain.results.animation": "animate animate_mode",
+    "closedchain.results.sketch": "plot_deformed plot_modes",
+    "closedchain.results.flexible_plot": "plot_beam plot_deflection plot_frequencies plot_spectrum",
     "closedchain.results.follow": "follow",
     "closedchain.results.motion": "Motion",
     "closedchain.results.limits": "Violation",
@@ -120,21 +128,29 @@ if TYPE_CHECKING:
     from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
     from closedchain.model.sections import Section
     from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
+    from closedchain.results.animation import animate, animate_mode
+    from closedchain.results.beam_fields import BeamFields
     from closedchain.results.compare import compare
     from closedchain.results.comparison import Comparison
     from closedchain.results.controllers import ComputedTorque
     from closedchain.results.efforts import Efforts
+    from closedchain.results.flexible_plot import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
     from closedchain.results.follow import follow
     from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
     from closedchain.results.limits import Violation
     from closedchain.results.linearisation import Linearisation
     from closedchain.results.linearise import linearise
+    from closedchain.results.locked import locked_modes
     from closedchain.results.motion import Motion
     from closedchain.results.recommend import Recommendation, recommend
+    from closedchain.results.rigid_motion import rigid_run
     from closedchain.results.run import Run
     from closedchain.results.simulate import simulate
     from closedchain.results.sizing import Sizing
+    from closedchain.results.sketch import plot_deformed, plot_modes
+    from closedchain.results.spectrum import dominant, spectrum
     from closedchain.results.stiffness import StiffnessChoice, choose_stiffness
+    from closedchain.results.workspace import frequencies_over
 
 
 def __getattr__(name: str) -> Any:

@@ -132,9 +132,9 @@ def _columns(
     # in the link's own frame, about its origin; here in world axes
     needed = body_forces(e.limbs, motion, applied.wrenches, a)
     need = [ca.densify(ca.vertcat(motion.X[i].R @ f.ang, motion.X[i].R @ f.lin)) for i, f in enumerate(needed)]
-    for link, f in zip(e.topology.links, needed, strict=True):
-        if link.shape is not None and f.shape is not None:
-            columns[f"shape {link.body.name}"] = ca.densify(f.shape)
+    for bent, f in zip(e.topology.links, needed, strict=True):
+        if bent.shape is not None and f.shape is not None:
+            columns[f"shape {bent.body.name}"] = ca.densify(f.shape)
     for key, (body, name) in _shaped(e).items():
         columns[key] = _on_shape(e, body, *sides[name])
     apart = [ca.SX.zeros(6, 1) for _ in need]

@@ -251,11 +251,19 @@ class Linearisation:
             )
         return f"the mechanism moves: eigenvalues hold for this instant and these coordinates ({name}'' = {value:.4g})"
 
+    def animate(self, mode: int, file: Any, **options: Any) -> Any:
+        """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.results.animation.animate_mode`."""
+        from closedchain.results.animation import animate_mode
+
+        return animate_mode(self, mode, file, **options)
+
     def __str__(self) -> str:
+        from closedchain.results.modal import table as modal_table
+
         what = "an equilibrium" if self.in_equilibrium else "a pose at rest" if self.at_rest else "a moving state"
         names = ", ".join(self.independent) or "none"
         lines = [f"{self.state.mechanism.name} about {what}; independent coordinates: {names}", ""]
-        lines += table(COLUMNS, self.rows())
+        lines += table(*modal_table(self))
         lines += ["", "stable" if self.stable else "unstable: a small deviation grows"]
         return "\n".join(lines + ([f"note: {self.note}"] if self.note else []))
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from closedchain.results.beam_fields import BeamFields
     from closedchain.results.samples import Samples
 
 
@@ -230,6 +231,34 @@ class Run:
 
         return balance(self, stiffness)
 
+    # ---- flexible bodies -------------------------------------------------------------------------------------------
+
+    def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
+        """Displacements, forces and stresses along a flexible body; see `closedchain.results.deflection.beam`."""
+        from closedchain.results.deflection import beam
+
+        return beam(self, body, x, forces=forces)
+
+    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
+        """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
+        from closedchain.results.deflection import deflection
+
+        return deflection(self, body, at, against=against)
+
+    def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
+        """Stresses along a flexible body over time; see `closedchain.results.deflection.stress`."""
+        from closedchain.results.deflection import stress
+
+        return stress(self, body, x)
+
+    def tip_deflection(
+        self, frame: Frame | Body | str, rigid: Run | None = None, *, same: str = "efforts", axes: str = "world"
+    ) -> xarray.DataArray:
+        """A frame against the motion with rigid links; see `closedchain.results.deflection.tip_deflection`."""
+        from closedchain.results.deflection import tip_deflection
+
+        return tip_deflection(self, frame, rigid, same=same, axes=axes)
+
     def _samples(self) -> list[Samples]:
         from closedchain.results.reactions import samples_of_run
 
@@ -290,6 +319,18 @@ class Run:
         from closedchain.results.plot import plot
 
         return plot(self, *names, path=path)
+
+    def plot_deformed(self, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
+        """Draw the mechanism with its deflections magnified; see `closedchain.results.sketch.plot_deformed`."""
+        from closedchain.results.sketch import plot_deformed
+
+        return plot_deformed(self, time, magnify=magnify, path=path)
+
+    def animate(self, file: Any, **options: Any) -> Any:
+        """Write the motion as a GIF or an HTML page; see `closedchain.results.animation.animate`."""
+        from closedchain.results.animation import animate
+
+        return animate(self, file, **options)
 
     def to_netcdf(self, path: Any) -> None:
         """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""

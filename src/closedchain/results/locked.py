@@ -1,0 +1,207 @@
+"""Modes of a mechanism whose motors stand still, as by brakes: what is left is elasticity.
+
+With some coordinates held, the mechanism rests where ``L' (tau - h) = 0`` along all motions L that keep the loops
+closed and the held coordinates where they are. About there, with the stiffness of `march.tangent` at zero acceleration
+(brakes exert no force along L),
+
+    L' M L y'' + L' R_v L y' + L' R_q N L y = 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from closedchain.derive.equations import Equations, derive
+from closedchain.errors import ModelError
+from closedchain.march.assemble import active_rows, assemble
+from closedchain.march.closing import TOLERANCE, Closing
+from closedchain.march.mobility import SHAPES_FIRST
+from closedchain.march.redundancy import closure_jacobian, least_rank
+from closedchain.march.state import State, parameter_vector
+from closedchain.march.tangent import functions
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
+from closedchain.results.linearisation import Linearisation
+from closedchain.results.modal import displacements
+
+SAGGED = 1e-12  # m or rad: a step this short only improves rounding
+SAGS = 20  # Newton steps
+DEPENDENT = 1e-9  # smallest, relative, of held coordinates that are independent
+
+
+def locked_modes(
+    mechanism: Mechanism, state: State | None = None, locked: Sequence[str] | None = None, *, sag: bool = True
+) -> Linearisation:
+    """Linearise a mechanism about a pose with some coordinates locked.
+
+    Parameters
+    ----------
+    mechanism
+        With flexible bodies, or other springs.
+    state
+        The pose. None: ``mechanism.assemble()``.
+    locked
+        Names of coordinates. Default: all that motors act on.
+    sag
+        Whether the mechanism is first let sink, in all but the locked coordinates, to where it is in balance.
+
+    Returns
+    -------
+    Linearisation
+        Of what is still free; it has no inputs and outputs. Its state has sagged.
+
+    Raises
+    ------
+    ModelError
+        If there is no such coordinate, if those that are locked depend on each other, or if nothing is left to move.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> f"{locked_modes(cc.library.flexible_arm()).frequencies[0]:.4f} Hz"
+    '10.3204 Hz'
+    """
+    state = assemble(mechanism) if state is None else state
+    if not isinstance(state, State) or state.mechanism is not mechanism:
+        raise ModelError(f"locked_modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    state.check()
+    names = motor_coordinates(mechanism) if locked is None else [locked] if isinstance(locked, str) else list(locked)
+    about = _Locked(state, names)
+    q = about.sagged(state.q) if sag else state.q
+    return about.linearised(q)
+
+
+def motor_coordinates(mechanism: Mechanism) -> list[str]:
+    """Names of the coordinates that motors act on."""
+    pairs = dict.fromkeys((x.joint, x.index) for x in mechanism.motors.values())
+    joints = mechanism.joints
+    return [joints[name].labels()[k] for name, k in pairs if not joints[name].type.has_quaternion]
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A pose: feasible motions L, forces along them, and the matrices of small motions."""
+
+    L: np.ndarray
+    g: np.ndarray
+    M: np.ndarray
+    K: np.ndarray
+    C: np.ndarray
+
+
+class _Locked:
+    def __init__(self, state: State, locked: Sequence[str]) -> None:
+        self.state, self.locked = state, list(locked)
+        e = self.e = derive(state.mechanism)
+        labels = e.topology.v_labels
+        for name in locked:
+            if name not in labels:
+                cut = name in [x for joint in e.topology.cuts for x in joint.labels()]
+                hint = "; it is that of a cut joint: draw it with cut=False" if cut else suggest(str(name), labels)
+                raise ModelError(f"locked: no coordinate is named {name!r}{hint}")
+        self.p = parameter_vector(state.mechanism, state.parameters)
+        self.active = active_rows(e, state.open_joints)
+        now = dict(zip(state.labels, state.q.tolist(), strict=True))
+        self.closing = Closing(
+            e,
+            self.p,
+            time=state.t,
+            held={name: now[name] for name in locked},
+            guess=now,
+            rows=self.active,
+            open_joints=state.open_joints,
+        )
+        self.held = [labels.index(name) for name in locked]
+        self.free = [k for k in range(len(labels)) if k not in set(self.held)]
+
+    def place(self, q: np.ndarray) -> _Place:
+        terms, slopes = functions(self.e)
+        n = self.e.topology.nv
+        at_rest = (self.state.t, q, np.zeros(n), self.p)
+        M, force, A, _, N = (np.array(x) for x in terms(*at_rest))
+        L = self._feasible(q)
+        lam = np.zeros(len(self.e.closure))
+        if self.active:
+            rows = A[np.ix_(self.active, self.free)]
+            lam[self.active] = np.linalg.lstsq(rows.T, force[self.free, 0], rcond=1e-10)[0]
+        R_q, R_v = (np.array(x) for x in slopes(*at_rest, np.zeros(n), lam)[:2])
+        return _Place(L, L.T @ force[:, 0], L.T @ M @ L, L.T @ R_q @ N @ L, L.T @ R_v @ L)
+
+    def _feasible(self, q: np.ndarray) -> np.ndarray:
+        """Motions (n x f) that keep the loops closed and the held coordinates where they are."""
+        n = self.e.topology.nv
+        null = np.eye(n)
+        if self.active:
+            _, s, vt = np.linalg.svd(closure_jacobian(self.closing, q))
+            null = vt[int((s > least_rank(self.e) * s[0]).sum()) :].T
+        if not self.held:
+            return null
+        _, s, vt = np.linalg.svd(null[self.held])
+        if len(s) < len(self.held) or s[-1] < DEPENDENT * s[0]:
+            raise ModelError(f"locked: {', '.join(self.locked)} depend on each other at this pose: lock fewer of them")
+        return null @ vt[len(self.held) :].T
+
+    def sagged(self, q: np.ndarray) -> np.ndarray:
+        """Newton's method to where the forces vanish; where it would not come to rest, the pose itself."""
+        first, last = q, np.inf
+        for _ in range(SAGS):
+            at = self.place(q)
+            if not np.linalg.eigvalsh((at.K + at.K.T) / 2).min(initial=np.inf) > 0:
+                return first
+            step = at.L @ np.linalg.solve(at.K, at.g)
+            size = float(np.abs(step).max(initial=0.0))
+            if size < SAGGED or (size < 1e-9 and size > 0.5 * last):
+                return q
+            last = size
+            q = self.closing.near(q, step)
+            if self.closing.error(q) > TOLERANCE:
+                return first
+        return first
+
+    def linearised(self, q: np.ndarray) -> Linearisation:
+        from scipy.linalg import qr
+
+        e, at = self.e, self.place(q)
+        f = at.L.shape[1]
+        if not f:
+            raise ModelError(f"locked: nothing of {self.state.mechanism.name!r} can move: lock fewer coordinates")
+        # coordinates to name the motions by: shapes first, then those that move most
+        shapes = [k for link in e.topology.links for k in range(link.shape_v.start, link.shape_v.stop)]
+        weight = np.where(np.isin(np.arange(e.topology.nv), shapes), SHAPES_FIRST, 1.0)
+        chosen = sorted(qr((weight[:, None] * at.L).T, mode="r", pivoting=True)[1][:f])
+        T = np.linalg.inv(at.L[chosen])
+        M, K, C = (T.T @ x @ T for x in (at.M, at.K, at.C))
+        A = np.zeros((2 * f, 2 * f))
+        A[:f, f:] = np.eye(f)
+        A[f:] = np.linalg.solve(M, np.hstack([-K, -C]))
+        own = [part for link in e.topology.links for part in (link.joint, link.shape) if part is not None]
+        names = [x for part in own for x in displacements(part)]
+        return Linearisation.of(
+            replace(self.state, q=q, v=np.zeros(e.topology.nv), a=None),
+            A=A,
+            B=np.zeros((2 * f, 0)),
+            C=np.zeros((0, 2 * f)),
+            D=np.zeros((0, 0)),
+            states=[*(names[k] for k in chosen), *(f"{names[k]}'" for k in chosen)],
+            inputs=[],
+            outputs=[],
+            rates=np.concatenate([np.zeros(f), np.linalg.solve(M, T.T @ at.g)]),
+            values=np.zeros(0),
+            inertia=M,
+            joints=[x for part in e.topology.measured for x in displacements(part)],
+            motions=_joint_jacobian(e, (self.state.t, q, np.zeros(e.topology.nv), self.p)) @ at.L @ T,
+            at_rest=True,
+        )
+
+
+def _joint_jacobian(e: Equations, point: tuple[float, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+    """Velocities of all joints and shapes, cut joints too, by v; traced once."""
+    derived = e.topology.mechanism._derived
+    if "velocities of all joints" not in derived:
+        rows = [e.measures.jacobian(part) for part in e.topology.measured]
+        derived["velocities of all joints"] = e.function("joints", {"J": ca.vertcat(ca.SX(0, e.topology.nv), *rows)})
+    return np.array(derived["velocities of all joints"](*point))

@@ -1,0 +1,221 @@
+"""Modal analysis of mechanisms with flexible links: which bodies deform in a mode, and in which shape.
+
+A `Linearisation` has frequencies and modes of a closed mechanism about a pose. Of each mode with eigenvalue ``lambda``
+and motion s of all velocities (complex where parts do not move in step), and with M, K_b for the inertia of the
+mechanism and the stiffness of the body b,
+
+    elastic share of b = s_b^* K_b s_b / (|lambda|^2 s^* M s)        kinetic share of b = s^* M_b s / s^* M s
+
+The kinetic shares add up to one. So do the elastic ones, if nothing but elasticity stores energy: gravity and springs
+take the rest, gravity also the other way. Modes that do not swing have no elastic share.
+
+With its motors locked (`closedchain.results.locked`), a mechanism moves elastically only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from closedchain.derive.equations import Equations, derive
+from closedchain.derive.measure import Measured
+from closedchain.errors import ModelError
+from closedchain.march.state import parameter_vector
+from closedchain.model.parts import suggest
+from closedchain.results.beam_fields import BeamFields
+from closedchain.results.beam_numbers import BeamNumbers
+from closedchain.results.linearisation import COLUMNS, Linearisation
+from closedchain.results.outline import Outline, Posed, outline
+from closedchain.results.samples import Samples
+
+if TYPE_CHECKING:
+    import xarray
+
+DEFORMS = "deforms (share of the energy)"
+STEP = 1e-6  # rad or m, of a mode: for the displacements of points by differences, which cancel to 1e-10
+SHOWN = 3  # bodies in a line of the table
+LEAST = 0.005  # share of energy: smaller ones are not told
+
+
+# ---- energies --------------------------------------------------------------------------------------------------------
+
+
+def shares(about: Linearisation) -> xarray.Dataset:
+    """Share of each body in the elastic and kinetic energy of each mode: ``elastic``, ``kinetic`` (mode, body).
+
+    Examples
+    --------
+    A flexible coupler: the first mode is the linkage that swings under gravity, the second one bends the coupler.
+
+    >>> import closedchain as cc
+    >>> m = cc.library.four_bar(flexible=True)
+    >>> about = cc.linearise(m, cc.equilibrium(m))
+    >>> [f"{x:.1%}" for x in shares(about)["elastic"].sel(body="coupler").values]
+    ['0.0%', '100.0%', '100.0%']
+    """
+    import xarray
+
+    e = derive(about.state.mechanism)
+    s = motions(about)
+    point = (about.state.t, about.state.q)
+    p = parameter_vector(about.state.mechanism, about.state.parameters)
+    energies = _kinetic(e)
+    real, imaginary = (
+        np.array([np.array(energies(*point, np.ascontiguousarray(y), p)).ravel() for y in part]).reshape(len(s), -1)
+        for part in (s.real, s.imag)
+    )
+    kinetic = real + imaginary
+    total = kinetic.sum(axis=1, keepdims=True)
+    elastic = np.zeros_like(kinetic)
+    stiffness = _stiffness(e)(p)
+    for link, K in zip([x for x in e.topology.links if x.shape is not None], stiffness, strict=True):
+        own = s[:, link.shape_v]
+        elastic[:, link.index] = np.einsum("mi,ij,mj->m", own.conj(), np.array(K), own).real / 2
+    values = about.modes["eigenvalue"].values
+    swings = (values.imag != 0)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(swings, elastic / (np.abs(values)[:, None] ** 2 * total), np.nan)
+    coords = {"mode": about.modes["mode"].values, "body": [link.body.name for link in e.topology.links]}
+    about_kinetic = {"units": "1", "about": "of the kinetic energy"}
+    return xarray.Dataset(
+        {
+            "elastic": (("mode", "body"), share, {"units": "1", "about": "of the energy of the mode, in this body"}),
+            "kinetic": (("mode", "body"), kinetic / total, about_kinetic),
+        },
+        coords,
+    )
+
+
+def _kinetic(e: Equations) -> ca.Function:
+    """Kinetic energies of all links as a function of (t, q, v, p); made once."""
+    derived = e.topology.mechanism._derived
+    if "kinetic energies" not in derived:
+        twist = e.motion.twist
+        each = [ca.densify(twist[i].dot(x.inertia.times(twist[i]))) / 2 for i, x in enumerate(e.limbs.links)]
+        derived["kinetic energies"] = e.function("kinetic_energies", {"T": ca.vertcat(*each)})
+    return derived["kinetic energies"]
+
+
+def _stiffness(e: Equations) -> Any:
+    """Stiffness matrices of all flexible links as a function of p; made once."""
+    derived = e.topology.mechanism._derived
+    if "stiffness of shapes" not in derived:
+        beams = [x.beam for x in e.limbs.links if x.beam is not None]
+        f = ca.Function("stiffness", [e.limbs.p], [ca.densify(beam.K) for beam in beams])
+        derived["stiffness of shapes"] = lambda p: f.call([p])
+    return derived["stiffness of shapes"]
+
+
+def motions(about: Linearisation) -> np.ndarray:
+    """(modes, velocities) motion of the cut mechanism in each mode, numbered as in `State`."""
+    links = derive(about.state.mechanism).topology.links
+    own = [part for link in links for part in (link.joint, link.shape) if part is not None]
+    names = [str(x) for x in about.modes["joint"].values]
+    return about.modes["shape"].values[:, [names.index(x) for part in own for x in displacements(part)]].astype(complex)
+
+
+def displacements(part: Measured) -> tuple[str, ...]:
+    """Names of small displacements along the velocities of a joint or shape, as a `Linearisation` has them."""
+    if not part.type.has_quaternion:
+        return part.velocity_labels()
+    return tuple(f"{part.name}.{'turn' if x[0] == 'w' else 'shift'} {x[1]}" for x in part.type.velocities)
+
+
+def deforms(about: Linearisation) -> list[str]:
+    """Which bodies deform in each mode, with their share of its energy: ``"coupler 99 %, crank 1 %"``, or ``"-"``."""
+    found = shares(about)["elastic"]
+    out = []
+    for row in found.values:
+        order = [k for k in np.argsort(-np.nan_to_num(row), kind="stable")[:SHOWN] if row[k] >= LEAST]
+        out.append(", ".join(f"{found['body'].values[k]} {100 * row[k]:.0f} %" for k in order) or "-")
+    return out
+
+
+def table(about: Linearisation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings and rows of the table of modes, with the bodies that deform where there are flexible ones."""
+    if not about.state.mechanism.flexible:
+        return COLUMNS, list(about.rows())
+    rows: list[tuple[str, ...]] = [
+        (*row[:4], body, row[4]) for row, body in zip(about.rows(), deforms(about), strict=True)
+    ]
+    return (*COLUMNS[:4], DEFORMS, COLUMNS[4]), rows
+
+
+# ---- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def mode_number(about: Linearisation, k: int) -> int:
+    """The place of mode number k (from 1, as in the table) in arrays."""
+    count = about.modes.sizes["mode"]
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= count:
+        raise ModelError(f"modes are numbered 1 to {count}, not {k!r}")
+    return int(k) - 1
+
+
+class _Swing:
+    """Points of bodies at the ends of a small swing: at the phases 0 and a quarter."""
+
+    def __init__(self, about: Linearisation, s: np.ndarray) -> None:
+        state = about.state
+        self.mechanism, self.t = state.mechanism, np.array([0.0, np.pi / 2])
+        e, p = derive(state.mechanism), parameter_vector(state.mechanism, state.parameters)
+        rates = e.function("rates", {"q_dot": e.qdot})
+        ways = [s.real, -s.imag]
+        ways = [0 * s.real, *ways, *(-x for x in ways)]
+        q = [state.q + STEP * np.array(rates(state.t, state.q, v, p)).ravel() for v in ways]
+        zero = np.zeros((len(q), e.topology.nv))
+        self._posed = Posed(Samples(e, np.full(len(q), state.t), np.array(q), zero, zero, p))
+
+    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        return np.repeat(self._posed.points(body, drawn)[:1], 2, axis=0)
+
+    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        found = self._posed.points(body, drawn)
+        return found[:1] + (found[1:3] - found[3:]) / (2 * STEP)
+
+
+def mode_outline(about: Linearisation, k: int, phases: Any = (0.0,)) -> Outline:
+    """The mechanism in mode number k (from 1), displaced to first order, at some phases of its swing (rad).
+
+    Displacements are such that the largest one over the swing is 1 m: magnify them by what it shall be.
+    """
+    state, phases = about.state, np.atleast_1d(np.asarray(phases, float))
+    found = outline(_Swing(about, motions(about)[mode_number(about, k)]), state.mechanism.values(state.parameters))
+
+    def swung(rest: np.ndarray, two: np.ndarray, phases: np.ndarray) -> np.ndarray:
+        away = two - rest
+        return np.cos(phases)[:, None, None] * away[0] + np.sin(phases)[:, None, None] * away[1]
+
+    pairs = [*zip(found.rigid, found.bent, strict=True), found.pins]
+    round_ = np.linspace(0, np.pi, 37)
+    size = max(float(np.linalg.norm(swung(*x, round_), axis=2).max(initial=0.0)) for x in pairs) or 1.0
+    still = [np.repeat(a[:1], len(phases), axis=0) for a, _ in pairs]
+    bent = [a + swung(*x, phases) / size for a, x in zip(still, pairs, strict=True)]
+    return Outline(
+        state.mechanism,
+        phases,
+        found.lines,
+        tuple(still[:-1]),
+        tuple(bent[:-1]),
+        (still[-1], bent[-1]),
+        found.grounded,
+    )
+
+
+def mode_fields(about: Linearisation, k: int, body: str, x: Any = None) -> BeamFields:
+    """What a flexible body does in mode number k (from 1), by shapes: displacements, and section forces with them.
+
+    At the phases 0 and a quarter of the swing (``t`` is 0 and a quarter of the period), with coordinates as large as
+    in ``linearisation.modes``, of which the largest is 1; all scales with them.
+    """
+    state, i = about.state, mode_number(about, k)
+    if body not in state.mechanism.flexible:
+        raise ModelError(f"body {body!r} is not flexible{suggest(str(body), state.mechanism.flexible)}")
+    data, topology = state.mechanism.flexible[body], derive(state.mechanism).topology
+    eta = motions(about)[i, topology.links[topology.link_of[body]].shape_v]
+    frequency = float(about.frequencies[i])
+    quarter = 0.25 / frequency if frequency else np.inf
+    beam = BeamNumbers.of(data, state.mechanism.values(state.parameters))
+    return BeamFields.from_shapes(beam, data.modes, [0.0, quarter], np.array([eta.real, -eta.imag]), x)
