@@ -511,6 +511,20 @@ def motor_envelope() -> Any:
     return need.envelope(motor)
 
 
+@picture
+def coupler_deflection() -> Any:
+    """The flexible coupler of Wang and others: how far its middle is from its frame."""
+    run = cc.simulate(cc.library.four_bar(flexible=True), until=2.0, rtol=1e-8, t_eval=np.linspace(0, 2, 801))
+    return cc.plot_deflection(run, "coupler")
+
+
+@picture
+def pacdrive_modes() -> Any:
+    """The first modes of the flexible PacDrive with its motors locked."""
+    m = cc.library.pacdrive(flexible=True, drive="none")
+    return cc.plot_modes(cc.locked_modes(m, locked=["joint1", "joint2"]), *range(1, 7))
+
+
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "pictures"
     for path in make(target):
