@@ -30,7 +30,7 @@ def deflection(run) -> np.ndarray:
     """Of the middle of the coupler from the line between its ends, across it, m (Figure 11)."""
     one, middle, other = (run.frame(x).position.values[:, :2] for x in ("coupler", "coupler.com", "coupler.tip"))
     along = (other - one) / np.linalg.norm(other - one, axis=1)[:, None]
-    return np.cross(along, middle - one)
+    return along[:, 0] * (middle - one)[:, 1] - along[:, 1] * (middle - one)[:, 0]
 
 
 @cache
