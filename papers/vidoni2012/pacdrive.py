@@ -1,7 +1,7 @@
 """The PacDrive robot: rigid (Figure 6), flexible (Figures 7 and 8), pick-and-place (Figures 9 to 11), and the method.
 
-The paper does not give the places of the ground pivots and the directions in the tool; see ``closedchain.library.pacdrive``
-for what was chosen. Its curves are compared with Adams there; here with motions by other methods of this library.
+The paper does not give the places of the ground pivots and the directions in the tool; what was chosen is said in
+``closedchain.library.pacdrive``. Its curves are compared with Adams there; here with motions by other methods of this library.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def dropped_terms() -> Finding:
     return judged(
         literal < 1e-3 * motion,
         {"gained, the paper's rows [J]": literal, "gained, all terms [J]": whole, "kinetic energy [J]": motion},
-        f"in the 0.1 s after the torque is gone the robot gains {literal:.2f} J out of nothing with the paper's rows and "
-        f"motor angles as coordinates, {whole:.4f} J with all terms; its kinetic energy is up to {motion:.1f} J. What is "
-        "dropped is of first order in u, as the effect of flexibility itself",
+        f"in the 0.1 s after the torque is gone the robot gains {literal:.2f} J out of nothing with the paper's rows "
+        f"and motor angles as coordinates, {whole:.4f} J with all terms; its kinetic energy is up to {motion:.1f} J. "
+        "What is dropped is of first order in u, as the effect of flexibility itself",
     )
 
 

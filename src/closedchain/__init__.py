@@ -32,6 +32,7 @@ _HOMES = {
     "closedchain.close.operational_space": "OperationalSpace",
     "closedchain.close.denoc": "DeNOC",
     "closedchain.close.virtual_spring": "VirtualSpring",
+    "closedchain.close.erls": "ERLS",
     "closedchain.close.modified_denoc": "ModifiedDeNOC",
     "closedchain.march.state": "State",
     "closedchain.march.events": "Event Switch",
@@ -48,6 +49,8 @@ _HOMES = {
     "closedchain.results.animation": "animate animate_mode",
     "closedchain.results.sketch": "plot_deformed plot_modes",
     "closedchain.results.flexible_plot": "plot_beam plot_deflection plot_frequencies plot_spectrum",
+    "closedchain.results.erls_run": "ErlsRun",
+    "closedchain.results.erls_modes": "erls_modes",
     "closedchain.results.follow": "follow",
     "closedchain.results.motion": "Motion",
     "closedchain.results.limits": "Violation",
@@ -74,6 +77,7 @@ __all__ = ["__version__", *_MODULES, *_WHERE]
 
 if TYPE_CHECKING:
     from closedchain.close.denoc import DeNOC
+    from closedchain.close.erls import ERLS
     from closedchain.close.ggl import GGL
     from closedchain.close.independent import IndependentCoordinates
     from closedchain.close.index3 import Index3
@@ -134,6 +138,8 @@ if TYPE_CHECKING:
     from closedchain.results.comparison import Comparison
     from closedchain.results.controllers import ComputedTorque
     from closedchain.results.efforts import Efforts
+    from closedchain.results.erls_modes import erls_modes
+    from closedchain.results.erls_run import ErlsRun
     from closedchain.results.flexible_plot import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
     from closedchain.results.follow import follow
     from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics

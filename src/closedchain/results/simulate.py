@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain._version import __version__
+from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
@@ -79,7 +80,8 @@ def simulate(
     until, begin
         End and beginning of the run, s; it begins at the time of the start, which is usually 0.
     method
-        How loops are closed; default `Multipliers()`.
+        How loops are closed; default `Multipliers()`. With `ERLS()` flexible links are finite elements, and the result
+        is an `ErlsRun`.
     solver
         A name from ``closedchain list solvers``. ``"dop853"`` (default) or ``"dopri5"``; for stiff equations
         ``"radau5"`` or ``"rodas5p"``, with exact Jacobians; ``"auto"`` finds out itself, and says so in ``run.record``;
@@ -123,6 +125,16 @@ def simulate(
     method = Multipliers() if method is None else method
     if not isinstance(method, Formulation):
         raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
+    if isinstance(method, ERLS):  # finite elements are assembled with numbers: a run of their own, with the same verbs
+        from closedchain.results.erls import simulate_erls
+
+        return simulate_erls(  # type: ignore[return-value]
+            mechanism, start, until,
+            method=method, solver=solver, rtol=rtol, atol=atol, t_eval=t_eval, every=every, begin=begin,
+            step=step, first_step=first_step, max_step=max_step, max_steps=max_steps, parameters=parameters,
+            progress=progress, events=events, singularity=singularity, dense_output=dense_output, save_to=save_to,
+            save_every=save_every,
+        )  # fmt: skip
     solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
     if save_to is not None and not isinstance(save_to, str | Path):

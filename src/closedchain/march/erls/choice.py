@@ -1,0 +1,227 @@
+"""What is decided with numbers before an equivalent rigid-link system is traced: its coordinates, and what is zeroed.
+
+Coordinates q are those of the motors' joints if they are independent, filled up by others; as in
+`close.independent`, the remaining ones are solved for.
+
+Zeroed displacements (after (36) of the paper): with ``zero="chord"`` the far end of each driven link has no displacement
+across it, measured in its own frame, so that q is the direction of the chord and u are smallest; with ``"base"`` the driven
+end has no rotation, so that q is the angle of the motor. A choice is regular where the rows of J at the zeroed displacements
+form a regular block. Its *health* is the smallest singular value of that block, with lengths and angles measured by the
+largest displacement and rotation that the same coordinate gives to any node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedchain.close.erls import ERLS
+from closedchain.derive.equations import Equations
+from closedchain.derive.erls import Displacements
+from closedchain.derive.erls_nodes import Node, Nodes
+from closedchain.errors import ModelError
+from closedchain.march.independent import Pivots, _eliminate, _scaled
+from closedchain.march.redundancy import choose_rows, independent_rows
+from closedchain.march.state import State
+from closedchain.model.mechanism import Mechanism
+
+HEALTHY = 1e-6  # smallest singular value of a block of J that counts as regular
+TURNS, MOVES = ("rx", "ry", "rz"), ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A displacement to be zeroed.
+
+    Attributes
+    ----------
+    node, name : of the node, along or about an axis of its body.
+    joint, freedom : or the node's own along a freedom of this joint, where name is empty.
+    root : whether the node has to be a root for that.
+    why : what it means, in words.
+    """
+
+    node: Node
+    why: str
+    name: str = ""
+    joint: str = ""
+    freedom: int = 0
+    root: bool = False
+
+    @property
+    def what(self) -> str:
+        """The displacement, for messages."""
+        place = "" if self.node.xi is None else f" at x/L = {self.node.xi:g}"
+        return f"{self.name or 'what joint ' + repr(self.joint) + ' leaves free'} of {self.node.body!r}{place}"
+
+
+def choose_coordinates(e: Equations, state: State) -> Pivots:
+    """Pivots ``(row, velocity)``: the velocities left over are the coordinates of the rigid-link system."""
+    rows = independent_rows(e, state)
+    if rows.singular:
+        raise ModelError(
+            f"{e.topology.mechanism.name!r} starts at a singular pose, where its rigid-link system has no independent "
+            "coordinates: start elsewhere, or use a floating frame (cc.Multipliers())"
+        )
+    m = e.topology.mechanism
+    driven = {(motor.joint, motor.index) for motor in m.motors.values()} - {(d.joint, d.index) for d in m.drives.values()}
+    wanted = []
+    for joint, index in driven:
+        link = e.topology.tree_joints.get(joint)
+        if link is not None:
+            wanted.append(link.v.start + index)
+    # a quaternion has no angle that could be a coordinate
+    never = [k for link in e.topology.links if link.joint.type.has_quaternion for k in range(link.v.start, link.v.stop)]
+    A = _scaled(e, state)[list(rows.kept)] if rows.kept else np.zeros((0, e.topology.nv))
+    pattern = np.zeros(A.shape, bool)
+    if rows.kept:
+        places = e.closure.A[list(rows.kept), :].sparsity().get_triplet()
+        pattern[places[0], places[1]] = True
+    pivots = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, sorted(wanted))) if rows.kept else ()
+    left = set(range(e.topology.nv)) - {column for _, column in pivots}
+    if left & set(never):
+        others = sorted(set(range(e.topology.nv)) - set(never))
+        pivots = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, others)) if rows.kept else ()
+        left = set(range(e.topology.nv)) - {column for _, column in pivots}
+    if left & set(never):
+        label = e.topology.v_labels[min(left & set(never))]
+        raise ModelError(
+            f"ERLS needs coordinates that are angles or slides, but {label!r} of {m.name!r} moves independently: draw the "
+            "joint as a universal or as hinges, or use a floating frame (cc.Multipliers())"
+        )
+    return pivots
+
+
+def driven_links(e: Equations, independent: Sequence[int]) -> list[tuple[int, int]]:
+    """Link and number of the freedom of each coordinate q."""
+    out = []
+    for k in independent:
+        link = next(x for x in e.topology.links if x.v.start <= k < x.v.stop)
+        out.append((link.index, k - link.v.start))
+    return out
+
+
+def wishes(e: Equations, nodes: Nodes, independent: Sequence[int], kind: str, own: np.ndarray) -> list[Wish]:
+    """For each coordinate the displacement that a kind of choice zeroes.
+
+    Parameters
+    ----------
+    own : (nodes, 6, nv) displacement (x, y, z) and rotation of each held node by each velocity of the tree.
+    """
+    out = []
+    for (index, freedom), k in zip(driven_links(e, independent), independent, strict=True):
+        link = e.topology.links[index]
+        name, joint = link.body.name, link.joint.name
+        near = nodes.of(link.joint.a if link.reversed else link.joint.b)
+        turns = np.abs(own[near, 3:, k]).max() > 0
+        if kind == "chord" and name in nodes.flexible and turns:
+            far = Node(name, 1.0 if (nodes.nodes[near].xi or 0.0) < 0.5 else 0.0)
+            moved = np.abs(own[nodes.nodes.index(far), :3, k])
+            moved[0] = 0.0  # along the beam
+            if moved.max() > 0:
+                axis = "xyz"[int(np.argmax(moved))]
+                why = f"the far end of {name!r} is not displaced along {axis}: q is its chord"
+                out.append(Wish(far, why, axis, root=True))
+                continue
+        if nodes.hold_of[joint].slave == near:
+            why = f"{name!r} has no displacement of its own along joint {joint!r}: q is what its motor sees"
+            out.append(Wish(nodes.nodes[near], why, joint=joint, freedom=freedom))
+            continue
+        part = own[near, 3:, k] if turns else own[near, :3, k]
+        axis = ("r" if turns else "") + "xyz"[int(np.argmax(np.abs(part)))]
+        why = f"{name!r} has no {axis} at joint {joint!r}: q is its direction there"
+        out.append(Wish(nodes.nodes[near], why, axis, root=True))
+    return out
+
+
+def named_stations(m: Mechanism, lengths: Mapping[str, object], method: ERLS) -> dict[str, set[float]]:
+    """Places on beams that named displacements belong to, as fractions of the length."""
+    out: dict[str, set[float]] = {}
+    for name in method.zero:
+        body, number, _ = _parts(m, name)
+        if body not in lengths:
+            continue
+        count = method.elements.get(body, 2) if isinstance(method.elements, Mapping) else method.elements
+        if number > count:
+            raise ModelError(f"ERLS: {name!r} is to be zeroed, but {body!r} has {count} elements, with nodes 0 to {count}")
+        out.setdefault(body, set()).add(number / count)
+    return out
+
+
+def named_wishes(d: Displacements, method: ERLS) -> list[Wish]:
+    """Displacements that were named by the user, as ``"link1.2.y"``: body, number of the node, direction."""
+    m, out = d.e.topology.mechanism, []
+    for label in method.zero:
+        body, number, name = _parts(m, label)
+        count = method.elements.get(body, 2) if isinstance(method.elements, Mapping) else method.elements
+        node = Node(body, number / count if body in d.nodes.flexible else None)
+        mine = [x.name for x in d.of if d.nodes.nodes[x.node] == node]
+        out.append(Wish(node, f"{label!r} was asked for", name, root=name not in mine))
+    return out
+
+
+def _parts(m: Mechanism, label: str) -> tuple[str, int, str]:
+    parts = label.rsplit(".", 2) if isinstance(label, str) else []
+    if len(parts) != 3 or not parts[1].isdigit() or parts[0] not in m.bodies:
+        raise ModelError(
+            f"ERLS: {label!r} is no displacement; they are named by body, number of the node and direction, as in "
+            f"'{next(iter(m.bodies))}.0.rz'"
+        )
+    return parts[0], int(parts[1]), parts[2]
+
+
+def choose_cycles(G: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) -> Pivots:
+    """Pivots ``(row, displacement)`` of the gaps of cycles (rows of G) at the start; avoided ones stay free if they can."""
+    if not len(G):
+        return ()
+    kept = choose_rows([G])
+    return tuple((kept[i], j) for i, j in _eliminate(G[list(kept)], pattern[list(kept)], sorted(avoided)))
+
+
+def find(d: Displacements, wish: Wish) -> int:
+    """Number of a displacement among u; -1 if it is none."""
+    node = d.nodes.nodes.index(wish.node)
+    hold = d.nodes.hold_of.get(wish.joint)
+    if hold is None:
+        return next((k for k, x in enumerate(d.of) if x.node == node and x.name == wish.name), -1)
+    return next((k for k, x in enumerate(d.of) if x.node == node and x.freedom == wish.freedom), -1)
+
+
+def health(J: np.ndarray, turning: np.ndarray, zeroed: Sequence[int]) -> float:
+    """Smallest singular value of the block of J (n_u x n_q) at zeroed displacements, without units.
+
+    Parameters
+    ----------
+    turning : (n_u,) whether a displacement is a rotation.
+    """
+    if not J.shape[1]:
+        return 1.0
+    return float(np.linalg.svd(J[list(zeroed)] / units(J, turning, zeroed), compute_uv=False)[-1])
+
+
+def units(J: np.ndarray, turning: np.ndarray, zeroed: Sequence[int]) -> np.ndarray:
+    """What the zeroed block of J is measured by, entry by entry (n_q, n_q)."""
+    rows = scales(J, turning)
+    columns = np.maximum(np.abs(J / rows[:, None]).max(axis=0, initial=0.0), 1e-300) if len(J) else np.ones(J.shape[1])
+    return np.outer(rows[list(zeroed)], columns)
+
+
+def scales(J: np.ndarray, turning: np.ndarray) -> np.ndarray:
+    """The largest displacement, or rotation, that coordinates give to any node (n_u,)."""
+    largest = np.abs(J).max(axis=1, initial=0.0)
+    return np.array([max(largest[turning == kind].max(initial=0.0), 1e-300) for kind in turning])
+
+
+def is_rotation(d: Displacements) -> np.ndarray:
+    """Of each displacement in u: whether it is an angle."""
+    out = []
+    for x in d.of:
+        if x.name in (*TURNS, *MOVES):
+            out.append(x.name in TURNS)
+        else:
+            joint, _, velocity = x.name.rpartition(".")
+            kind = d.nodes.hold_of[joint].joint.type
+            out.append(kind.velocity_units[kind.velocities.index(velocity)] == "rad/s")
+    return np.array(out, bool)

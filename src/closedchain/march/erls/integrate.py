@@ -1,0 +1,197 @@
+"""March a `System` in time: tolerances, starting accelerations, calls of the integrators, and what came out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedchain.march.erls import alpha, esdirk, kernels, stage, steps
+from closedchain.march.erls.system import System
+from closedchain.march.erls.workspace import Workspace
+from closedchain.march.switching_times import SwitchingTimes
+from closedchain.march.trajectory import Status
+from closedchain.model.held import held
+
+UNHEALTHY = 1e-6  # smallest pivot of the zeroed block of J, without units, at which a run is stopped
+LONG = 1.0  # s: an error of the velocities within a step counts as what it does to positions in this time, or in the run
+ATTEMPTS = 500  # between two looks at progress and Ctrl-C
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a run cost.
+
+    Attributes
+    ----------
+    steps, rejections : accepted and rejected attempts.
+    iterations : of Newton's method, in all stages.
+    evaluations : of the residual, differences for derivatives included.
+    linearisations, factorisations : how often derivatives were taken, and matrices factorised.
+    closings : Newton steps for the loops of the rigid-link system.
+    smallest_step, largest_step : among the accepted steps; nan if there is none.
+    """
+
+    steps: int
+    rejections: int
+    iterations: int
+    evaluations: int
+    linearisations: int
+    factorisations: int
+    closings: int
+    smallest_step: float
+    largest_step: float
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What an integration gives.
+
+    Attributes
+    ----------
+    t : (m,) times of the samples.
+    x : (m, 3, n) y, y', y'' there.
+    work : (m,) done on the mechanism until then, J.
+    status : how it ended; ``t_end`` is the time reached.
+    health : smallest pivot of the zeroed block at the end.
+    """
+
+    t: np.ndarray
+    x: np.ndarray
+    work: np.ndarray
+    status: Status
+    t_end: float
+    counts: Counts
+    health: float
+    seconds: float
+
+
+def tolerances(system: System, atol: float) -> np.ndarray:
+    """Tolerance of each entry of y: metres for displacements, and for angles those that move the longest beam so far."""
+    names = [*np.tile(system.mesh.names, len(system.mesh.chain_nodes))]
+    turning = [name.startswith("r") for name in names] + system.turning.tolist()
+    units = [unit for link in system.e.topology.links for unit in link.joint.type.velocity_units]
+    turning += [units[k] == "rad/s" for k in system.independent]
+    return np.where(turning, atol / system.longest, atol)
+
+
+def accelerations(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Accelerations at a state: the residual is linear in them."""
+    a = np.zeros_like(y)
+    if ws.linearise(t, y, v, a) and ws.factor(1.0, 0.0, 0.0):
+        for _ in range(2):
+            a = a - ws.solve(ws.residual(t, y, v, a))
+    return a if np.isfinite(a).all() else np.zeros_like(y)
+
+
+class Switches:
+    """Conditions on time alone in laws (``t < 0.1``): they are numbers that are held until the next of them changes."""
+
+    def __init__(self, system: System, until: float, max_step: float) -> None:
+        self.held = held(system.twin)
+        self.system, self.until, self.changed = system, until, False
+        self.p = system.p.copy()
+        values = dict(zip(system.twin.parameters, system.p.tolist(), strict=False))
+        self.times = SwitchingTimes(self.held.jumps, values, system.start.t, until, max_step)
+
+    def hold(self, ws: Workspace, t: float) -> float:
+        """Put in what holds from t on; returns the time of the next change, or the end of the run."""
+        if not self.times.timed:
+            return self.until
+        change, numbers = self.times.after(t)
+        first = len(self.system.twin.parameters) + self.held.outputs
+        for i, value in numbers.items():
+            self.p[first + i] = value
+        c, room = self.system.compiled, ws.room
+        room.w_motion[:], room.w_newton[:], room.w_tangent[:] = (f.prepare(self.p) for f in (c.motion, c.newton, c.tangent))
+        self.changed = True
+        return min(change, self.until)
+
+
+SOLVERS = {"esdirk4": (esdirk.advance, esdirk.ROWS), "generalised-alpha": (alpha.advance, alpha.ROWS)}
+"""What marches, and how many rows of workspace it needs."""
+
+
+def integrate(
+    system: System,
+    until: float,
+    t_eval: np.ndarray,
+    *,
+    atol: float,
+    solver: str = "esdirk4",
+    step: float | None = None,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+    max_steps: int = 10_000_000,
+    progress: Callable[[float, int], object] | None = None,
+) -> Motion:
+    """March from the start of the system to a time.
+
+    Parameters
+    ----------
+    until : end, s.
+    t_eval : times at which the solution is kept.
+    atol : tolerance of the error of a step, m; see `tolerances`.
+    solver : of `SOLVERS`.
+    step : one length for all steps; None: chosen by the error.
+    first_step, max_step, max_steps : limits.
+    progress : called with time and steps now and then.
+    """
+    clock = time.perf_counter()
+    advance, rows = SOLVERS[solver]
+    t_eval = np.ascontiguousarray(t_eval, float)
+    ws = Workspace(system)
+    n, t0 = system.n, system.start.t
+    y, v = system.at_rest()
+    x = np.array([y, v, accelerations(ws, t0, y, v)])
+    scale = tolerances(system, atol)
+    end, work = np.zeros((3, n)), np.zeros((rows, n))
+    work[alpha.EARLIER] = x[2]
+    samples, works = np.zeros((len(t_eval), 3, n)), np.zeros(len(t_eval))
+    options, state, memory = np.zeros(1, steps.OPTIONS), np.zeros(1, steps.STATE), np.zeros(1, stage.MEMORY)
+    o, s, m = options[0], state[0], memory[0]
+    o["end"], o["max_step"], o["attempts"], o["max_steps"], o["healthy"] = until, max_step, ATTEMPTS, max_steps, UNHEALTHY
+    o["fixed"], o["rho"] = step is not None, 1.0 if system.method.rho_inf is None else system.method.rho_inf
+    s["t"], s["h_min"], s["power"], m["health"] = t0, np.inf, ws.room.work.sum(), 1.0
+    m["time"] = min(until - t0, LONG)
+    swiftest = float(np.max(np.abs(x[2]) / scale, initial=0.0))
+    s["h"] = step or first_step or min(0.1 * (until - t0), 1.0 / np.sqrt(max(swiftest, 1e-300)))
+    while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
+        samples[s["next"]] = x
+        s["next"] += 1
+    functions = np.array([f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve)], np.int64)
+    status = Status.finished
+    switches = Switches(system, until, max_step)
+    try:
+        while s["t"] < until:
+            # conditions on time hold until the next of them changes; steps end there
+            o["end"] = switches.hold(ws, float(s["t"]))
+            if switches.changed:
+                x[2] = accelerations(ws, float(s["t"]), x[0], x[1])
+                work[alpha.EARLIER], s["power"], s["h_old"], m["usable"] = x[2], ws.room.work.sum(), 0.0, 0
+            s["status"] = steps.RUNNING
+            while s["status"] == steps.RUNNING:
+                advance(functions, ws.table, scale, x, end, work, t_eval, samples, works, options, state, memory)
+                if progress is not None:
+                    progress(float(s["t"]), int(s["steps"]))
+            status = Status(int(s["status"]))
+            if status is not Status.finished:
+                break
+    except KeyboardInterrupt:
+        status = Status.interrupted
+    counts = Counts(
+        steps=int(s["steps"]),
+        rejections=int(s["rejections"]),
+        iterations=int(m["iterations"]),
+        evaluations=int(ws.room.counts[0]),
+        linearisations=int(m["linearisations"]),
+        factorisations=int(m["factorisations"]),
+        closings=int(ws.room.counts[1]),
+        smallest_step=float(s["h_min"]) if s["steps"] else np.nan,
+        largest_step=float(s["h_max"]) if s["steps"] else np.nan,
+    )
+    taken = int(s["next"])
+    seconds = time.perf_counter() - clock
+    return Motion(t_eval[:taken], samples[:taken], works[:taken], status, float(s["t"]), counts, float(m["health"]), seconds)

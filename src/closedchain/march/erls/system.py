@@ -1,0 +1,343 @@
+"""A mechanism under ERLS: traced, compiled, meshed; what the integrators and the results work with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from closedchain.close.erls import ERLS, Traced, close_cycles
+from closedchain.cut.topology import cut
+from closedchain.derive.equations import Equations, derive
+from closedchain.derive.erls import Displacements
+from closedchain.derive.erls_nodes import Node, hold_nodes
+from closedchain.errors import ModelError
+from closedchain.march.closing import Closing
+from closedchain.march.erls import choice
+from closedchain.march.erls.mesh import Mesh, make_mesh
+from closedchain.march.state import State, parameter_vector
+from closedchain.model.mechanism import Mechanism
+from closedchain.native import NativeFunction, compile_function
+
+CLOSED = 1e-6  # m or rad: what a start may be open
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What does not depend on numbers of the mechanism, nor on how many elements there are."""
+
+    traced: Traced
+    zeroed: tuple[int, ...]
+    why: tuple[str, ...]
+    units: np.ndarray
+    motion: NativeFunction
+    newton: NativeFunction
+    tangent: NativeFunction
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A flexible mechanism ready to be marched.
+
+    Attributes
+    ----------
+    mechanism, twin : as drawn, and with rigid links.
+    start : state of the rigid twin.
+    p : parameters.
+    compiled : native functions and what they were traced from.
+    mesh : numbers of the elements.
+    """
+
+    mechanism: Mechanism
+    twin: Mechanism
+    method: ERLS
+    start: State
+    p: np.ndarray
+    compiled: Compiled
+    mesh: Mesh
+    functions: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def d(self) -> Displacements:
+        """The traced displacements."""
+        return self.compiled.traced.d
+
+    @property
+    def e(self) -> Equations:
+        """The equations of the rigid twin."""
+        return self.d.e
+
+    @property
+    def independent(self) -> tuple[int, ...]:
+        """Numbers of the velocities of the tree that are the coordinates q."""
+        return self.compiled.traced.independent
+
+    @property
+    def n_q(self) -> int:
+        """How many coordinates q there are."""
+        return len(self.independent)
+
+    @property
+    def n_u(self) -> int:
+        """Displacements at joints."""
+        return len(self.d.of)
+
+    @property
+    def n_chain(self) -> int:
+        """Displacements between joints."""
+        return len(self.mesh.chain_nodes) * len(self.mesh.names)
+
+    @property
+    def n(self) -> int:
+        """Size of ``y = (u between, u at joints, q)``, zeroed displacements included."""
+        return self.n_chain + self.n_u + self.n_q
+
+    @property
+    def zeroed(self) -> np.ndarray:
+        """Places of the zeroed displacements in y."""
+        return self.n_chain + np.array(self.compiled.zeroed, np.int64)
+
+    @cached_property
+    def where(self) -> np.ndarray:
+        """Places of the coordinates q among those of the tree."""
+        return np.array([self._coordinate(k) for k in self.independent], np.int64)
+
+    def _coordinate(self, velocity: int) -> int:
+        link = next(x for x in self.e.topology.links if x.v.start <= velocity < x.v.stop)
+        return link.q.start + velocity - link.v.start
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the entries of y: body, number of the node, and direction; then the coordinates q."""
+        mesh, names = self.mesh, []
+        for node in mesh.chain_nodes:
+            names += [f"{mesh.bodies[node]}.{mesh.numbers[node]}.{name}" for name in mesh.names]
+        held = {int(mesh.arrays.held[node]): int(node) for node in mesh.held_nodes}
+        for x in self.d.of:
+            node = held[x.node]
+            names.append(f"{mesh.bodies[node]}.{mesh.numbers[node]}.{x.name}")
+        coordinates = self.e.topology.v_labels
+        return (*names, *(coordinates[k] for k in self.independent))
+
+    @cached_property
+    def turning(self) -> np.ndarray:
+        """Of each displacement at joints: whether it is an angle."""
+        return choice.is_rotation(self.d)
+
+    @cached_property
+    def longest(self) -> float:
+        """Length of the longest beam, m: what angles are measured by."""
+        value = self.twin.values(dict(self.start.parameters))
+        return max(value(beam.length) for beam in self.mechanism.flexible.values())
+
+    def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """y and its rate at the start: undeformed, moving as the rigid twin does."""
+        y, v = np.zeros(self.n), np.zeros(self.n)
+        first = self.n_chain + self.n_u
+        y[first:], v[first:] = self.start.q[self.where], self.start.v[list(self.independent)]
+        return y, v
+
+
+def system(
+    mechanism: Mechanism,
+    start: State,
+    method: ERLS,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    twin: Mechanism | None = None,
+) -> System:
+    """Trace, compile and mesh a flexible mechanism.
+
+    Parameters
+    ----------
+    start : a state of the mechanism, or of its rigid twin.
+    parameters : values for this run.
+    twin : the rigid twin, if it is not simply that of the mechanism, as with brakes.
+    """
+    if not mechanism.flexible:
+        raise ModelError(
+            f"mechanism {mechanism.name!r} has no flexible body: make one with body.flexible(E=..., section=...), or use "
+            "another method"
+        )
+    twin = rigid_twin(mechanism) if twin is None else twin
+    overrides = dict(mechanism.parameters.merged({**start.parameters, **(parameters or {})}))
+    at = start_of_twin(mechanism, twin, start, overrides)
+    p = parameter_vector(twin, overrides)
+    lengths = {name: beam.length for name, beam in mechanism.flexible.items()}
+    held = frozenset((x.joint, x.index) for x in twin.drives.values())
+    e = derive(twin)
+    pivots = choice.choose_coordinates(e, at)
+    key = ("erls", pivots, method.zero, held, None if isinstance(method.zero, str) else method.elements)
+    if key not in twin._derived:
+        twin._derived[key] = _compiled(e, at, p, pivots, lengths, method, held)
+    compiled = twin._derived[key]
+    T = compiled.traced.T.sparsity().get_triplet()
+    mesh = make_mesh(
+        compiled.traced.d.nodes,
+        mechanism.flexible,
+        method.elements,
+        twin.values(overrides),
+        compiled.traced.d.names,
+        (np.array(T[0]), np.array(T[1])),
+        rayleigh=method.rayleigh,
+        stiffening=method.stiffening,
+    )
+    return System(mechanism, twin, method, at, p, compiled, mesh)
+
+
+def rigid_twin(mechanism: Mechanism) -> Mechanism:
+    """The rigid twin of a mechanism, made once for each drawing."""
+    cut(mechanism)  # drops what was derived from an older drawing
+    if "rigid twin" not in mechanism._derived:
+        mechanism._derived["rigid twin"] = mechanism.rigid_twin()
+    return mechanism._derived["rigid twin"]
+
+
+def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameters: Mapping[str, float]) -> State:
+    """The state of the rigid twin with the same joint coordinates and velocities."""
+    topology = cut(twin)
+    if start.mechanism is not twin:
+        if start.mechanism is not mechanism and start.mechanism is not rigid_twin(mechanism):
+            raise ModelError(f"the start belongs to {start.mechanism.name!r}, not to {mechanism.name!r}")
+        shapes = [x for beam in mechanism.flexible.values() for x in beam.labels]
+        bent = [x for x, value in zip(start.labels, start.q, strict=True) if x in shapes and abs(value) > 1e-12]
+        if bent:
+            raise ModelError(
+                f"the start of {mechanism.name!r} is deformed ({bent[0]!r} is not zero), but ERLS begins undeformed: take it "
+                "from m.assemble(...) without shapes"
+            )
+    q, v = start.coordinates, start.velocities
+    state = State(
+        twin,
+        np.array([q[label] for label in topology.q_labels]),
+        np.array([v[label] for label in topology.v_labels]),
+        dict(parameters),
+        start.t,
+        start.open_joints,
+    )
+    if start.open_joints:
+        raise ModelError(f"joint {start.open_joints[0]!r} is open at the start: ERLS has all joints closed")
+    closing = Closing(derive(twin), parameter_vector(twin, dict(parameters)), time=start.t)
+    closing.check_fixed()
+    if closing.error(state.q) > CLOSED:
+        raise ModelError(
+            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} m or rad at the start: take it from "
+            "m.assemble(...) with the same parameters"
+        )
+    return state
+
+
+def _compiled(
+    e: Equations,
+    start: State,
+    p: np.ndarray,
+    pivots: choice.Pivots,
+    lengths: Mapping[str, Any],
+    method: ERLS,
+    locked: frozenset[tuple[str, int]],
+) -> Compiled:
+    clock = time.perf_counter()
+    d, zeroed, why, units = _zeroed(e, start, p, pivots, lengths, method, locked)
+    traced = Traced(d, pivots, zeroed)
+    name = e.topology.mechanism.name
+    inputs = {"x": traced.x, "p": e.limbs.p}
+    motion = compile_function(f"{name} motion of its links", inputs, {"out": traced.motion[0]}, slow=("p",))
+    at = {"x": ca.vertcat(e.limbs.t, e.limbs.q), "p": e.limbs.p}
+    newton = compile_function(f"{name} closing of its loops", at, {"out": traced.newton}, slow=("p",))
+    f, derivatives, _ = traced.tangent
+    asked = {"x": ca.vertcat(traced.x, f), "p": e.limbs.p}
+    tangent = compile_function(f"{name} tangent", asked, {"out": derivatives}, slow=("p",))
+    return Compiled(traced, zeroed, why, units, motion, newton, tangent, time.perf_counter() - clock)
+
+
+def _zeroed(
+    e: Equations,
+    start: State,
+    p: np.ndarray,
+    pivots: choice.Pivots,
+    lengths: Mapping[str, Any],
+    method: ERLS,
+    locked: frozenset[tuple[str, int]],
+) -> tuple[Displacements, tuple[int, ...], tuple[str, ...], np.ndarray]:
+    """Choose the zeroed displacements, with the nodes they belong to as roots."""
+    independent = [k for k in range(e.topology.nv) if k not in {column for _, column in pivots}]
+    S = _feasible(e, start, p, pivots, independent)
+    named = not isinstance(method.zero, str)
+    stations = choice.named_stations(e.topology.mechanism, lengths, method) if named else {}
+
+    def displacements(preferred: Collection[Node]) -> Displacements:
+        nodes = hold_nodes(e.topology, lengths, locked=locked, preferred=preferred, stations=stations)
+        return Displacements(e, nodes)
+
+    plain = displacements(())
+    tried = []
+    for kind in ("named",) if named else dict.fromkeys((method.zero, "base", "chord")):
+        try:
+            if named:
+                wanted = choice.named_wishes(plain, method)
+            else:
+                wanted = choice.wishes(e, plain.nodes, independent, kind, _motions(plain, start, p))
+            d = displacements([w.node for w in wanted if w.root])
+            _close_cycles(d, start, p, [k for k in (choice.find(d, w) for w in wanted) if k >= 0])
+        except ModelError as reason:
+            tried.append(str(reason))
+            continue
+        zeroed = tuple(choice.find(d, w) for w in wanted)
+        missing = [w for w, k in zip(wanted, zeroed, strict=True) if k < 0]
+        if missing:
+            tried.append(f"{missing[0].what} is not free")
+            continue
+        J = _numbers(d, d.J, start, p) @ S
+        turning = choice.is_rotation(d)
+        good = choice.health(J, turning, zeroed) if len(zeroed) == len(independent) else 0.0
+        if good > choice.HEALTHY:
+            return d, zeroed, tuple(w.why for w in wanted), choice.units(J, turning, zeroed)
+        tried.append(
+            f"with {', '.join(w.what for w in wanted)} zeroed the coordinates q "
+            f"({', '.join(e.topology.v_labels[k] for k in independent)}) are not determined: the block of J = dr/dq at "
+            f"these displacements is singular (smallest singular value {good:.1e})"
+        )
+    name = e.topology.mechanism.name
+    raise ModelError(f"ERLS of {name!r}: {'; '.join(dict.fromkeys(tried))}. Try zero='chord', 'base', or other names")
+
+
+def _motions(d: Displacements, start: State, p: np.ndarray) -> np.ndarray:
+    """Displacement and rotation of each held node by each velocity of the tree (nodes, 6, nv)."""
+    rows = ca.vertcat(*(ca.vertcat(x.lin, x.ang) for x in map(d.rigid, range(len(d.nodes.nodes)))))
+    return _numbers(d, rows, start, p).reshape(len(d.nodes.nodes), 6, -1)
+
+
+def _close_cycles(d: Displacements, start: State, p: np.ndarray, avoided: Sequence[int]) -> None:
+    """Cycles of rigid bodies: choose what is dependent there, with numbers, and trace it."""
+    if not d.gaps.numel():
+        return
+    G = ca.sparsify(ca.jacobian(d.gaps, d.u))
+    pattern = np.zeros(G.shape, bool)
+    places = G.sparsity().get_triplet()
+    pattern[places[0], places[1]] = True
+    close_cycles(d, choice.choose_cycles(_numbers(d, G, start, p), pattern, avoided))
+
+
+def _numbers(d: Displacements, x: ca.SX, start: State, p: np.ndarray) -> np.ndarray:
+    f = ca.Function("numbers", [d.e.limbs.t, d.e.limbs.q, d.e.limbs.p], [ca.densify(x)])
+    return np.array(f(start.t, start.q, p))
+
+
+def _feasible(
+    e: Equations, start: State, p: np.ndarray, pivots: choice.Pivots, independent: list[int]
+) -> np.ndarray:
+    """Velocities of the tree by those of the coordinates q (nv x n_q)."""
+    S = np.zeros((e.topology.nv, len(independent)))
+    S[independent, range(len(independent))] = 1.0
+    if pivots:
+        rows, dependent = [r for r, _ in pivots], [c for _, c in pivots]
+        f = ca.Function("A", [e.limbs.t, e.limbs.q, e.limbs.p], [ca.densify(e.closure.A)])
+        A = np.array(f(start.t, start.q, p))[rows]
+        S[dependent] = -np.linalg.solve(A[:, dependent], A[:, independent])
+    return S

@@ -1,0 +1,145 @@
+"""`simulate_erls`: from a flexible mechanism and a start to an `ErlsRun`, by an equivalent rigid-link system."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from closedchain.close.erls import ERLS
+from closedchain.errors import ModelError, RunError, RunWarning
+from closedchain.march.assemble import assemble
+from closedchain.march.state import State
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
+from closedchain.results.erls_run import ErlsRun
+
+SOLVERS = ("esdirk4", "generalised-alpha")
+LEAST_RTOL = 1e-13
+
+
+def simulate_erls(
+    mechanism: Mechanism,
+    start: State | None = None,
+    until: float = 1.0,
+    *,
+    method: ERLS | None = None,
+    solver: str | None = None,
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    t_eval: Any = None,
+    every: float | None = None,
+    begin: float | None = None,
+    step: float | None = None,
+    first_step: float | None = None,
+    max_step: float = np.inf,
+    max_steps: int = 10_000_000,
+    parameters: Mapping[str, float] | None = None,
+    progress: Callable[[float, int], object] | None = None,
+    **others: Any,
+) -> ErlsRun:
+    """Simulate a mechanism with flexible links as finite elements on an equivalent rigid-link system.
+
+    Parameters
+    ----------
+    mechanism
+        With flexible bodies (``body.flexible(...)``); their shapes are not used, their numbers are.
+    start
+        From ``mechanism.assemble()``, or from that of its rigid twin: undeformed.
+    until, begin
+        End and beginning of the run, s.
+    method
+        `ERLS`: elements, terms, what is zeroed.
+    solver
+        ``"esdirk4"``: order 4, chooses its steps, what is too fast for them dies out (default);
+        ``"generalised-alpha"``: order 2, damps no frequency unless ``rho_inf`` says so (default if that is given), with its
+        own steps or a fixed ``step``.
+    rtol, atol
+        Tolerance of a step: atol in metres, for displacements, and for angles by what they move the longest beam;
+        default: rtol times that length. Errors of a run are some ten times larger.
+    t_eval, every
+        Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
+    step, first_step, max_step, max_steps
+        Limits of the steps.
+    parameters
+        Parameter values for this run only; nothing is recompiled.
+    progress
+        Called with the time reached and the number of steps, now and then.
+
+    Raises
+    ------
+    RunError
+        If the run ends early; what was computed is in its ``run``.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> from closedchain.results.erls import simulate_erls
+    >>> run = simulate_erls(cc.library.pacdrive(flexible=True), until=0.02, rtol=1e-6)
+    >>> f"{float(run['joint1'][-1]):.4f}"
+    '-2.9571'
+    """
+    from closedchain.march.erls.integrate import integrate  # loads Numba
+    from closedchain.march.erls.system import rigid_twin, system
+    from closedchain.results.simulate import sample_times
+
+    method = ERLS() if method is None else method
+    if not isinstance(method, ERLS):
+        raise ModelError(f"simulate_erls takes cc.ERLS(...), not {method!r}")
+    if not isinstance(mechanism, Mechanism):
+        raise ModelError(f"simulate needs a cc.Mechanism, not {mechanism!r}")
+    usual = {"events": (), "singularity": "pass", "dense_output": False, "save_to": None, "save_every": 5.0}
+    for name, value in others.items():
+        if name not in usual:
+            raise ModelError(f"simulate has no option {name!r}{suggest(name, usual)}")
+        if value != usual[name] and not (name == "events" and not value):
+            raise ModelError(f"ERLS has no {name}: leave it out, or use a floating frame (cc.Multipliers())")
+    solver = ("esdirk4" if method.rho_inf is None else "generalised-alpha") if solver is None else solver
+    if solver not in SOLVERS:
+        raise ModelError(f"ERLS is marched by {' or '.join(map(repr, SOLVERS))}, not by {solver!r}")
+    if solver == "esdirk4" and method.rho_inf is not None:
+        raise ModelError("rho_inf is of generalised-alpha: take solver='generalised-alpha', or leave rho_inf out")
+    for name, value in (("until", until), ("rtol", rtol), ("atol", atol), ("step", step), ("first_step", first_step)):
+        if value is not None and not (isinstance(value, int | float | np.number) and np.isfinite(value)):
+            raise ModelError(f"{name} must be a finite number, not {value!r}")
+    for name, value in (("rtol", rtol), ("atol", atol), ("step", step), ("first_step", first_step), ("max_step", max_step)):
+        if value is not None and not value > 0:
+            raise ModelError(f"{name} must be a positive number, not {value}")
+    if rtol < LEAST_RTOL:
+        raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
+    if start is None:
+        start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
+    if not isinstance(start, State):
+        raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
+    if start.mechanism is not mechanism and start.mechanism is not rigid_twin(mechanism):
+        raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
+    start.check()
+    if begin is not None:
+        start = replace(start, t=begin)
+    if not until > start.t:
+        raise ModelError(f"the run goes from {start.t:g} to {until:g} s: ERLS runs forward in time only")
+    made = system(mechanism, start, method, parameters=parameters)
+    times = sample_times(start.t, until, t_eval, every)
+    grid = np.asarray(times[:] if hasattr(times, "intervals") else times.array, float)
+    tolerance = rtol * made.longest if atol is None else atol
+    motion = integrate(
+        made,
+        until,
+        grid,
+        atol=tolerance,
+        solver=solver,
+        step=step,
+        first_step=first_step,
+        max_step=max_step,
+        max_steps=max_steps,
+        progress=progress,
+    )
+    run = ErlsRun(made, motion, solver, rtol, tolerance)
+    if not run.ended_well:
+        raise RunError(run.explanation, run)
+    for complaint in run.complaints():
+        warnings.warn(complaint, RunWarning, stacklevel=2)
+    return run

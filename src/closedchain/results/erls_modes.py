@@ -1,0 +1,215 @@
+"""Frequencies and mode shapes of a mechanism with flexible links about a pose, by an equivalent rigid-link system.
+
+With M and K of all displacements u and coordinates q at the undeformed pose, less the zeroed displacements,
+
+    K phi = omega^2 M phi
+
+As many frequencies are zero as there are coordinates q: the mechanism moves rigidly there; they are left out. With joints
+locked, as by brakes, their coordinates are no longer free, and neither are the elastic rotations there. Gravity is not
+counted, since a pose need not be one of rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain.close.erls import ERLS
+from closedchain.errors import ModelError
+from closedchain.march.assemble import assemble
+from closedchain.march.state import State
+from closedchain.model.actions import Drive
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
+
+if TYPE_CHECKING:
+    import xarray
+
+    from closedchain.march.erls.system import System
+
+RIGID = 1e-6  # of the highest frequency: modes that are slower move the mechanism rigidly
+
+
+@dataclass(frozen=True, eq=False)
+class ErlsModes:
+    """Modes of a flexible mechanism about a pose, slowest first.
+
+    Attributes
+    ----------
+    frequencies : (modes,) Hz.
+    shapes : (modes, n) displacements and coordinates y of each mode, with unit modal mass.
+    rigid : how many modes move the mechanism rigidly; they are left out.
+    locked : names of coordinates that are locked.
+    """
+
+    system: System
+    frequencies: np.ndarray
+    shapes: np.ndarray
+    rigid: int
+    locked: tuple[str, ...]
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """Frequencies, shapes by displacement in the paper's order, and shares of elastic energy by body."""
+        import xarray
+
+        from closedchain.march.erls.numbering import paper_order
+
+        order = paper_order(self.system)
+        q = slice(self.system.n - self.system.n_q, self.system.n)
+        labels = self.system.labels
+        return xarray.Dataset(
+            {
+                "frequency": ("mode", self.frequencies, {"units": "Hz"}),
+                "u": (("mode", "displacement"), self.shapes[:, order], {"units": "m or rad"}),
+                "q": (("mode", "coordinate"), self.shapes[:, q], {"units": "m or rad"}),
+                "elastic_share": (("mode", "body"), self.shares, {"units": "1", "about": "of the elastic energy"}),
+            },
+            coords={
+                "mode": np.arange(1, len(self.frequencies) + 1),
+                "displacement": [labels[k] for k in order],
+                "coordinate": list(labels[q]),
+                "body": list(self.system.mechanism.flexible),
+            },
+        )
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Share of each flexible body in the elastic energy of each mode (modes, bodies)."""
+        from closedchain.march.erls.matrices import element_stiffness
+
+        moved = self._nodes.reshape(len(self.shapes), -1)
+        bodies = self.system.mechanism.flexible
+        energy = [np.einsum("mi,ij,mj->m", moved, element_stiffness(self.system, body), moved) for body in bodies]
+        total = np.maximum(np.sum(energy, axis=0), 1e-300)
+        return np.array([x / total for x in energy]).T
+
+    @cached_property
+    def _nodes(self) -> np.ndarray:
+        """Displacements of all nodes in each mode (modes, nodes, k)."""
+        from closedchain.march.erls.matrices import nodal_map
+        from closedchain.march.erls.workspace import Workspace
+
+        ws = Workspace(self.system)
+        y, v = self.system.at_rest()
+        ws.residual(self.system.start.t, y, np.zeros_like(v), np.zeros_like(y))
+        return (self.shapes @ nodal_map(ws).T).reshape(len(self.shapes), -1, len(self.system.mesh.names))
+
+    def deformed(self, mode: int, scale: float = 1.0) -> dict[str, np.ndarray]:
+        """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times ``scale``."""
+        from closedchain.march.erls.energy import look
+
+        if not 1 <= mode <= len(self.frequencies):
+            raise ModelError(f"there are modes 1 to {len(self.frequencies)}, not {mode!r}")
+        system, mesh = self.system, self.system.mesh
+        y, _ = system.at_rest()
+        x = np.zeros((1, 3, system.n))
+        x[0, 0] = y + scale * self.shapes[mode - 1]
+        at = look(system, np.array([system.start.t]), x)
+        out = {}
+        for body in system.e.topology.links:
+            name = body.body.name
+            nodes = list(mesh.nodes_of(name))
+            local = mesh.places[nodes].copy()
+            for i, axis in enumerate(mesh.names):
+                if axis in ("x", "y", "z"):
+                    local[:, "xyz".index(axis)] += at.u[0, nodes, i]
+            out[name] = at.r[0, body.index] + local @ at.R[0, body.index].T
+        return out
+
+    def __str__(self) -> str:
+        bodies = list(self.system.mechanism.flexible)
+        lines = ["mode  frequency [Hz]  deforms (share of the elastic energy)"]
+        for k, f in enumerate(self.frequencies):
+            best = np.argsort(-self.shares[k])[:3]
+            told = ", ".join(f"{bodies[i]} {100 * self.shares[k, i]:.0f} %" for i in best if self.shares[k, i] > 0.005)
+            lines.append(f"{k + 1:4d}  {f:14.6g}  {told}")
+        return "\n".join(lines)
+
+
+def erls_modes(
+    mechanism: Mechanism,
+    pose: State | None = None,
+    *,
+    method: ERLS | None = None,
+    locked: Sequence[str] | bool = (),
+    count: int | None = None,
+) -> ErlsModes:
+    """Frequencies and mode shapes about a pose.
+
+    Parameters
+    ----------
+    mechanism
+        With flexible bodies.
+    pose
+        A state; its velocities do not matter. None: ``mechanism.assemble()``.
+    method
+        Elements, and what is zeroed.
+    locked
+        Names of joint coordinates that are held, or True for those of all motors.
+    count
+        How many modes; None: all.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> from closedchain.results.erls_modes import erls_modes
+    >>> modes = erls_modes(cc.library.pacdrive(flexible=True), locked=True, count=3)
+    >>> modes.frequencies.round(2)
+    array([12.54, 14.41, 17.11])
+    """
+    from scipy.linalg import eigh
+
+    from closedchain.march.erls.matrices import matrices
+    from closedchain.march.erls.system import rigid_twin, start_of_twin, system
+
+    method = ERLS() if method is None else method
+    pose = assemble(mechanism) if pose is None else pose
+    twin = rigid_twin(mechanism)
+    held = _locked(mechanism, locked)
+    still = start_of_twin(mechanism, twin, pose, mechanism.parameters.merged(pose.parameters))
+    if held:
+        twin = _braked(twin, still, held)
+    made = system(mechanism, pose, method, twin=twin)
+    M, K, _ = matrices(made)
+    kept = [k for k in range(made.n) if k not in set(made.zeroed.tolist())]
+    M, K = (0.5 * (A + A.T)[np.ix_(kept, kept)] for A in (M, K))
+    n_modes = None if count is None else [0, min(count + made.n_q, len(kept)) - 1]
+    values, vectors = eigh(K, M, subset_by_index=n_modes)
+    omega = np.sqrt(np.maximum(values[made.n_q :], 0.0))
+    shapes = np.zeros((len(omega), made.n))
+    shapes[:, kept] = vectors[:, made.n_q :].T
+    return ErlsModes(made, omega / (2 * np.pi), shapes, made.n_q, tuple(held))
+
+
+def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, int]]:
+    """Joint and number of each locked coordinate, by its name."""
+    known = {label: (j.name, i) for j in m.joints.values() for i, label in enumerate(j.velocity_labels())}
+    if isinstance(locked, bool):
+        motors = [(x.joint, x.index) for x in m.motors.values()] if locked else []
+        if locked and not motors:
+            raise ModelError(f"mechanism {m.name!r} has no motor to lock: name the coordinates, locked=('O',)")
+        return {label: place for label, place in known.items() if place in motors}
+    if isinstance(locked, str):
+        locked = (locked,)
+    for label in locked:
+        if label not in known:
+            raise ModelError(f"mechanism {m.name!r} has no coordinate {label!r} to lock{suggest(str(label), known)}")
+    return {label: known[label] for label in locked}
+
+
+def _braked(twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
+    """The rigid twin with coordinates held where they are, and without motors."""
+    braked: Any = twin.rigid_twin()
+    braked.motors = {}
+    for label, (joint, index) in held.items():
+        if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
+            continue
+        value = pose.coordinates[braked.joints[joint].labels()[index]]
+        braked.drives[f"{label} locked"] = Drive(f"{label} locked", joint, index, float(value))
+    braked.revision += 1
+    return braked

@@ -1,0 +1,362 @@
+"""An `ErlsRun`: what a simulation by an equivalent rigid-link system produced, with its checks."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import asdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain._version import __version__
+from closedchain.errors import ModelError
+from closedchain.march.erls.beams import along, end_forces, node_displacements
+from closedchain.march.erls.energy import Samples, look
+from closedchain.march.erls.integrate import Counts, Motion
+from closedchain.march.erls.numbering import paper_order
+from closedchain.march.erls.system import System
+from closedchain.march.state import State
+from closedchain.march.trajectory import SENTENCES, Status
+from closedchain.model.parts import Body, Frame, suggest
+from closedchain.results.beam_fields import BeamFields
+from closedchain.results.beam_numbers import BeamNumbers
+from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset
+from closedchain.results.run import Run
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+ENERGY = 1e4  # rtol times the energy exchanged: what may come from nowhere
+SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
+CITATIONS = {
+    "esdirk4": "Kennedy, Carpenter (2003), Additive Runge-Kutta schemes, Applied Numerical Mathematics 44, 139-181",
+    "generalised-alpha": "Chung, Hulbert (1993), Journal of Applied Mechanics 60, 371-375",
+}
+
+
+class ErlsRun:
+    """A simulated motion of a mechanism with flexible links.
+
+    ``run["joint1"]`` is the true angle of a joint over time, elasticity included, ``run["joint1'"]`` its velocity;
+    ``run.rigid["joint1"]`` is the angle of the equivalent rigid-link system. ``run.u`` has the displacements, in the
+    paper's order; ``run.beam("link1")``, ``run.deflection("link1", 1.0)`` what a beam does; ``run.zeroed`` tells which
+    displacements are zeroed, and why these.
+    """
+
+    def __init__(self, system: System, motion: Motion, solver: str, rtol: float, atol: float) -> None:
+        self.system, self.motion = system, motion
+        self.mechanism, self.method = system.mechanism, system.method
+        self.solver, self.rtol, self.atol = solver, rtol, atol
+        self.parameters = dict(system.start.parameters)
+
+    # ---- what happened ---------------------------------------------------------------------------------------------
+
+    @property
+    def t(self) -> np.ndarray:
+        """Sample times, s."""
+        return self.motion.t
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        return self.motion.status
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end."""
+        return self.status is Status.finished
+
+    @property
+    def ended_well(self) -> bool:
+        """Complete, or interrupted by the user."""
+        return self.complete or self.status is Status.interrupted
+
+    @property
+    def counts(self) -> Counts:
+        """What the run cost."""
+        return self.motion.counts
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        return "the end was reached" if self.complete else self.explanation
+
+    @property
+    def explanation(self) -> str:
+        """Why the run did not reach its end, and what to try."""
+        said, advice = SENTENCES.get(self.status, (self.status.name, "try a smaller step"))
+        if self.status is Status.singular:
+            said = (
+                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: the block of "
+                f"J at them is nearly singular ({self.motion.health:.1e})"
+            )
+            other = "base" if self.method.zero == "chord" else "chord"
+            advice = f"zero others, cc.ERLS(zero={other!r}), or go on from there with another choice"
+        elif self.status in (Status.not_solved, Status.step_too_small):
+            advice = (
+                "the rigid-link system may be near a singular pose, where its loops do not close, or displacements have "
+                "become too large; stop before, or look at run.u"
+            )
+        return (
+            f"the run of {self.mechanism.name!r} with {self.solver} ended at t = {self.motion.t_end:.6g} s: {said}; {advice}. "
+            f"{len(self.t)} samples are kept in the error's .run"
+        )
+
+    @cached_property
+    def samples(self) -> Samples:
+        """Poses, displacements and energies at the samples."""
+        return look(self.system, self.t, self.motion.x)
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """Everything over time, with units and the run's metadata in the attributes."""
+        return dataset(self)
+
+    @cached_property
+    def rigid(self) -> xarray.Dataset:
+        """Coordinates and velocities of all joints of the equivalent rigid-link system over time."""
+        return rigid_dataset(self)
+
+    def __getitem__(self, name: str) -> xarray.DataArray:
+        if isinstance(name, str) and name.endswith("''") and name[:-1] in self.dataset:
+            return acceleration(self, name)
+        if name not in self.dataset:
+            raise ModelError(f"the run has no variable {name!r}{suggest(str(name), self.dataset.data_vars)}")
+        return self.dataset[name]
+
+    # ---- displacements ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Places in the state of the displacements, in the order of the paper."""
+        return paper_order(self.system)
+
+    @property
+    def displacements(self) -> tuple[str, ...]:
+        """Names of the displacements u in the paper's order: body, number of the node, direction in the body's axes."""
+        return tuple(self.system.labels[k] for k in self.order)
+
+    @property
+    def u(self) -> xarray.DataArray:
+        """Displacements u over time (time, displacement), m and rad; zeroed ones included."""
+        return self.dataset["u"]
+
+    @property
+    def zeroed(self) -> dict[str, str]:
+        """Which displacements are zeroed, so that u and q are unique, and what that means."""
+        labels = [self.system.labels[k] for k in self.system.zeroed]
+        return dict(zip(labels, self.system.compiled.why, strict=True))
+
+    def beam(self, body: Body | str, x: Any = None) -> BeamFields:
+        """Displacements, section forces and stresses along a flexible body; components in the axes of its rigid link."""
+        name = body.name if isinstance(body, Body) else body
+        if name not in self.mechanism.flexible:
+            raise ModelError(f"body {name!r} is not flexible{suggest(str(name), self.mechanism.flexible)}")
+        data = self.mechanism.flexible[name]
+        numbers = BeamNumbers.of(data, self.mechanism.values(self.parameters))
+        nodes, moved = node_displacements(self.system, self.samples, name)
+        forces = end_forces(self.system, self.samples, self.t, self.motion.x, name)
+        return BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=forces)
+
+    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
+        """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
+        from closedchain.results.deflection import deflection
+
+        return deflection(self, body, at, against=against)
+
+    def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
+        """Stresses along a flexible body over time; see `closedchain.results.deflection.stress`."""
+        from closedchain.results.deflection import stress
+
+        return stress(self, body, x)
+
+    def tip_deflection(self, frame: Frame | Body | str, rigid: Run | None = None) -> xarray.Dataset:
+        """How far a frame is from where it would be with rigid links under the same efforts, over time.
+
+        ``rigid`` is a run of the rigid twin at the same times, if there is one already.
+        """
+        import xarray
+
+        from closedchain.results.simulate import simulate
+
+        at = self._frame(frame)
+        if rigid is None:
+            start = self.system.start
+            rigid = simulate(self.system.twin, start, float(self.t[-1]), rtol=1e-9, t_eval=self.t)
+        bodies = {"ground": rigid.mechanism.ground, **rigid.mechanism.bodies}
+        there = rigid.frame(type(at)(bodies[at.body.name], at.position, at.rotation, at.name))
+        if len(rigid.t) != len(self.t) or not np.allclose(rigid.t, self.t):
+            raise ModelError("the rigid run has other times: simulate it with t_eval=run.t, or leave it out")
+        away = self.frame(at)["position"].values - there["position"].values
+        return xarray.Dataset(
+            {
+                "displacement": (("time", "axis"), away, {"units": "m"}),
+                "distance": ("time", np.linalg.norm(away, axis=1), {"units": "m"}),
+            },
+            coords={"time": ("time", self.t, {"units": "s"}), "axis": list("xyz")},
+            attrs={"frame": f"{at.body.name}.{at.name}", "axes": "world"},
+        )
+
+    def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
+        """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.
+
+        A frame on a beam rides on its section, on a rigid arm if it is off the axis or beyond an end.
+        """
+        import xarray
+
+        at = self._frame(frame)
+        value, m = self.mechanism.values(self.parameters), len(self.t)
+        place = np.array([value(x) for x in at.position])
+        turned = np.array([[value(x) for x in row] for row in at.rotation])
+        if at.body.name == "ground":
+            R, r = np.tile(turned, (m, 1, 1)), np.tile(place, (m, 1))
+            v, w = np.zeros((m, 3)), np.zeros((m, 3))
+        else:
+            R, r, v, w = self._carried(at.body.name, place, turned)
+        axes = list("xyz")
+        return xarray.Dataset(
+            {
+                "position": (("time", "axis"), r, {"units": "m"}),
+                "rotation": (("time", "axis", "frame_axis"), R, {"units": "1"}),
+                "velocity": (("time", "axis"), v, {"units": "m/s"}),
+                "angular_velocity": (("time", "axis"), w, {"units": "rad/s"}),
+            },
+            coords={"time": ("time", self.t, {"units": "s"}), "axis": axes, "frame_axis": axes},
+            attrs={"frame": f"{at.body.name}.{at.name}", "axes": "world"},
+        )
+
+    def _frame(self, frame: Frame | Body | str) -> Frame:
+        if isinstance(frame, Body):
+            return frame["origin"]
+        return frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame)
+
+    def _carried(
+        self, body: str, place: np.ndarray, turned: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Pose and velocities of a frame on a body, carried by its section or its node."""
+        s, system = self.samples, self.system
+        if body in self.mechanism.flexible:
+            L = self.mechanism.values(self.parameters)(self.mechanism.flexible[body].length)
+            x = min(max(place[0], 0.0), L)
+            d, theta, d_dot, theta_dot = along(system, s, body, x)
+            base = np.array([x, 0.0, 0.0])
+        else:
+            nodes, moved = node_displacements(system, s, body)
+            d, theta = moved[:, 0, :3], moved[:, 0, 3:]
+            rates = node_displacements(system, _rates(s), body)[1]
+            d_dot, theta_dot, base = rates[:, 0, :3], rates[:, 0, 3:], np.zeros(3)
+        arm = place - base
+        index = system.e.topology.link_of[body]
+        R, r = s.R[:, index], s.r[:, index]
+        w, v = s.twists[:, index, :3], s.twists[:, index, 3:]
+        p = place + d + np.cross(theta, arm)
+        v = v + np.cross(w, p) + d_dot + np.cross(theta_dot, arm)
+        world = lambda z: np.einsum("mab,mb->ma", R, z)  # noqa: E731
+        return R @ _rotations(theta) @ turned, r + world(p), world(v), world(w + theta_dot)
+
+    def state(self, index: int = -1) -> State:
+        """The state of the equivalent rigid-link system (of the rigid twin) at one of the samples."""
+        import casadi as ca
+
+        from closedchain.march.erls.energy import evaluate, inputs
+
+        traced = self.system.compiled.traced
+        given = inputs(self.system, self.t, self.samples.q, self.motion.x)
+        v = evaluate(self.system, "tree velocities", {"v": ca.densify(traced.closed([traced.e.limbs.v])[0])}, given)["v"]
+        q = self.samples.q[index]
+        return State(self.system.twin, q, v[index, :, 0], dict(self.parameters), float(self.t[index]))
+
+    # ---- is it good ------------------------------------------------------------------------------------------------
+
+    @property
+    def energy_error(self) -> xarray.DataArray:
+        """Energy that came from nowhere: ``E(t) - E(0) - W(t)``, J."""
+        return self.dataset["energy_error"]
+
+    def complaints(self) -> list[str]:
+        """What is worse than the tolerance or the assumptions of ERLS promise; empty for a good run."""
+        said, s, name = [], self.samples, self.mechanism.name
+        if not len(self.t):
+            return said
+        error = np.abs(self.energy_error.values)
+        damps = self.method.terms == "paper" or (self.method.rho_inf or 1.0) < 1.0
+        bound = ENERGY * self.rtol * max(float(np.ptp(s.energy - s.kinetic)), float(s.kinetic.max()), 1e-12)
+        if not damps and error.max() > bound:
+            i = int(np.argmax(error))
+            said.append(
+                f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J that "
+                f"rtol = {self.rtol:g} promises: use a smaller rtol or step"
+            )
+        turns = [k for k, x in enumerate(self.system.mesh.names) if x.startswith("r")]
+        size = np.abs(s.u[:, :, turns]).max(axis=(0, 2))
+        worst = int(np.argmax(size))
+        if size[worst] > SMALL_TURN:
+            said.append(
+                f"sections of {self.system.mesh.bodies[worst]!r} turn by {size[worst]:.2g} rad against the rigid link: the "
+                "displacements of ERLS are small ones; stiffen the link, or divide it into several with welds between them"
+            )
+        return said
+
+    @property
+    def good(self) -> bool:
+        """Whether the run is complete and keeps what its tolerance promises."""
+        return self.complete and not self.complaints()
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Method, solver, tolerances, counts, times and versions."""
+        return {
+            "mechanism": self.mechanism.name,
+            "method": repr(self.method),
+            "solver": self.solver,
+            "rtol": self.rtol,
+            "atol": self.atol,
+            "status": self.status.name,
+            "zeroed": "; ".join(f"{label}: {why}" for label, why in self.zeroed.items()),
+            **asdict(self.counts),
+            "seconds_march": self.motion.seconds,
+            "closedchain": __version__,
+        }
+
+    def citation(self) -> str:
+        """What to cite for this run."""
+        software = f"closedchain {__version__}: dynamics of robots and mechanisms with closed kinematic loops"
+        return f"{self.method.citation()}\n{CITATIONS[self.solver]}\n{software}"
+
+    # ---- taking it away --------------------------------------------------------------------------------------------
+
+    def to_netcdf(self, path: Any) -> None:
+        """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
+        if importlib.util.find_spec("netCDF4") is None:
+            raise ModelError("writing NetCDF needs the package netCDF4: pip install 'closedchain[netcdf]'")
+        self.dataset.to_netcdf(path, engine="netcdf4")
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The variables that depend on time alone, one column each, indexed by time."""
+        return self.dataset.drop_dims([d for d in self.dataset.dims if d != "time"]).to_dataframe()
+
+    def __repr__(self) -> str:
+        counts, system = self.counts, self.system
+        return (
+            f"ErlsRun({self.mechanism.name!r} to t = {self.motion.t_end:.6g} s, {len(self.order)} displacements, "
+            f"{system.n_q} coordinates, {self.solver}, {counts.steps} steps, {counts.evaluations} evaluations"
+            f"{'' if self.complete else ', INCOMPLETE'})"
+        )
+
+
+def _rates(s: Samples) -> Samples:
+    """Samples whose displacements are the rates."""
+    from dataclasses import replace
+
+    return replace(s, u=s.u_dot)
+
+
+def _rotations(theta: np.ndarray) -> np.ndarray:
+    """Rotation matrices (m, 3, 3) of rotation vectors (m, 3)."""
+    angle = np.linalg.norm(theta, axis=1)[:, None, None]
+    K = np.zeros((len(theta), 3, 3))
+    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -theta[:, 2], theta[:, 1], -theta[:, 0]
+    K -= K.transpose(0, 2, 1)
+    return np.eye(3) + np.sinc(angle / np.pi) * K + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (K @ K)
