@@ -18,7 +18,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from closedchain._version import __version__
-from closedchain.cli import compare, demo, exits, info, list, modes, recommend, run, stiffness, torques
+from closedchain.cli import compare, demo, erls, exits, info, list, modes, recommend, run, stiffness, torques
 
 VERBS = (
     demo.demo,
@@ -26,6 +26,7 @@ VERBS = (
     info.info,
     run.run,
     modes.modes,
+    erls.erls,
     torques.torques,
     compare.compare,
     recommend.recommend,

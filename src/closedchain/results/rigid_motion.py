@@ -36,9 +36,9 @@ class RigidTwin:
     def of(cls, mechanism: Mechanism) -> RigidTwin:
         """Made once for a drawing."""
         derive(mechanism)  # drops what belongs to an older drawing
-        if "rigid twin" not in mechanism._derived:
-            mechanism._derived["rigid twin"] = cls(mechanism)
-        return mechanism._derived["rigid twin"]
+        if "rigid motion" not in mechanism._derived:
+            mechanism._derived["rigid motion"] = cls(mechanism)
+        return mechanism._derived["rigid motion"]
 
     def driven(self) -> list[str]:
         """Names of the coordinates that motors act on."""

@@ -47,10 +47,7 @@ def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, b
         A = D_dd + 2 * np.cross(w[:, :, None], D_dot, axis=1) + np.cross(w[:, :, None], spin, axis=1)
         A += np.cross(alpha[:, :, None], P, axis=1) + a[:, :, None] * piece.one
         f = np.einsum("aik,ij,maj->mk", piece.E, piece.G, A) + u @ piece.K
-        if mesh.arrays.polar[p]:
-            turned = np.zeros_like(u_dd)
-            turned[:, [mesh.names.index("rx"), k + mesh.names.index("rx")]] = alpha[:, :1]
-            f += (u_dd + turned) @ piece.spin
+        f += u_dd @ piece.spin + (alpha * piece.j) @ piece.turned
         if mesh.arrays.stiffens[p]:
             bent = 0.5 * np.einsum("mk,kl,ml->m", u, piece.slopes, u)
             N = piece.EA / piece.length * (u[:, k] - u[:, 0] + bent)

@@ -8,6 +8,9 @@ for a beam the cubic polynomials of Hermite, by values and slopes at both ends; 
 inertial then needs one Gram matrix ``G = int phi phi' dm`` (4 x 4), whatever the motion: with accelerations A (3 x 4) of
 the field, ``Q = A G`` are the forces on its coefficients. Axial displacements are linear in s, which is a cubic, too.
 
+Sections that are not thin turn against inertia, too: with ``theta = (rx, -dw/dx, dv/dx)`` their energy is
+``(omega + theta')' j (omega + theta') / 2`` by length, with j about the three axes.
+
 The displacements of a node are (x, y, z, rx, ry, rz) in the axes of the body, or (x, y, rz) in a plane; a section that
 bends by v(x), w(x) turns by (rx, -dw/dx, dv/dx). The paper's (15) is ``M = int N' N dm``, (16) ``K = int B' D B dv``.
 """
@@ -41,7 +44,8 @@ class Piece:
     one : (4,) the field that is 1 everywhere.
     E : (3, 4, k) coefficients of the field for each unit displacement of the nodes.
     K : (k, k) stiffness.
-    spin : (k, k) inertia of sections that turn about the axis; zero in a plane.
+    j : (3,) moments of inertia of the sections, kg m; of a thin rod they are zero.
+    spin, turned : (k, k), (3, k) ``int theta' j theta dx`` and ``int theta dx`` of unit displacements.
     length : m; 0 of a rigid body.
     EA : N; for the mean axial strain.
     alpha, beta : Rayleigh's damping, 1/s and s.
@@ -52,7 +56,9 @@ class Piece:
     one: np.ndarray
     E: np.ndarray
     K: np.ndarray
+    j: np.ndarray
     spin: np.ndarray
+    turned: np.ndarray
     length: float = 0.0
     EA: float = 0.0
     alpha: float = 0.0
@@ -94,7 +100,7 @@ def beam_element(
     EIy: float,
     EIz: float,
     GJ: float,
-    polar: float = 0.0,
+    j: tuple[float, float, float] = (0.0, 0.0, 0.0),
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> Piece:
@@ -105,7 +111,7 @@ def beam_element(
     names : `SPATIAL` or `PLANAR`.
     mass : kg per metre.
     EA, EIy, EIz, GJ : stiffness against stretching (N), bending along z and y, and twisting (N m^2).
-    polar : moment of inertia of sections about the axis, kg m^2 per metre.
+    j : moments of inertia of the sections about x, y, z, kg m^2 per metre.
     alpha, beta : Rayleigh's damping.
     """
     h, n = length, len(names)
@@ -127,18 +133,22 @@ def beam_element(
                 E[1, 2 * end + 1, k] = 1.0
     bending = HERMITE_CURVATURES / h**3 * np.outer(scale, scale)
     K = EIz * np.einsum("ik,ij,jl->kl", E[1], bending, E[1]) + EIy * np.einsum("ik,ij,jl->kl", E[2], bending, E[2])
-    spin = np.zeros_like(K)
+    slopes = HERMITE_SLOPES / h * np.outer(scale, scale)
+    spin = j[2] * np.einsum("ik,ij,jl->kl", E[1], slopes, E[1]) + j[1] * np.einsum("ik,ij,jl->kl", E[2], slopes, E[2])
+    ends = np.array([-1.0, 0, 1, 0])  # of the field: what its slope adds up to
+    turned = np.stack([np.zeros(2 * n), -ends @ E[2], ends @ E[1]])
     pull = np.array([[1, -1], [-1, 1]])
     ux = [i for i, name in enumerate(names * 2) if name == "x"]
     K[np.ix_(ux, ux)] += EA / h * pull
     if "rx" in names:
         rx = [i for i, name in enumerate(names * 2) if name == "rx"]
         K[np.ix_(rx, rx)] += GJ / h * pull
-        spin[np.ix_(rx, rx)] = polar * h / 6 * np.array([[2, 1], [1, 2]])
+        spin[np.ix_(rx, rx)] = j[0] * h / 6 * np.array([[2, 1], [1, 2]])
+        turned[0, rx] = h / 2
     P0 = np.zeros((3, 4))
     P0[0] = x, 1.0, x + h, 1.0
     G = mass * h * HERMITE * np.outer(scale, scale)
-    return Piece(G, P0, np.array([1.0, 0, 1, 0]), E, K, spin, h, EA, alpha, beta)
+    return Piece(G, P0, np.array([1.0, 0, 1, 0]), E, K, np.array(j), spin, turned, h, EA, alpha, beta)
 
 
 def rigid_piece(names: tuple[str, ...], mass: float, com: np.ndarray, inertia: np.ndarray) -> Piece:
@@ -163,4 +173,4 @@ def rigid_piece(names: tuple[str, ...], mass: float, com: np.ndarray, inertia: n
     P0 = np.zeros((3, 4))
     P0[:, 1:] = np.eye(3)
     none = np.zeros((len(names), len(names)))
-    return Piece(G, P0, np.array([1.0, 0, 0, 0]), E, none, none)
+    return Piece(G, P0, np.array([1.0, 0, 0, 0]), E, none, np.zeros(3), none, np.zeros((3, len(names))))

@@ -110,11 +110,8 @@ def look(system: System, t: np.ndarray, x: np.ndarray) -> Samples:
             k = len(system.mesh.names)
             bent, pulled = 0.5 * np.einsum("mk,kl,ml->m", mine, piece.slopes, mine), mine[:, k] - mine[:, 0]
             elastic += 0.5 * piece.EA / piece.length * ((pulled + bent) ** 2 - pulled**2)
-        if mesh.polar[p]:
-            rx = [system.mesh.names.index("rx"), len(system.mesh.names) + system.mesh.names.index("rx")]
-            a, b = (w[:, 0] + rate[:, i] for i in rx)
-            kinetic += mesh.polar[p] / 6 * (a * a + a * b + b * b)
-    kinetic += 0.5 * np.einsum("mba,bac,mbc->m", twists[:, :, :3], mesh.extra, twists[:, :, :3])
+        turning = np.einsum("ak,mk->ma", piece.turned, rate)
+        kinetic += 0.5 * ((piece.length * w + 2 * turning) * w) @ piece.j + 0.5 * np.einsum("mk,kl,ml->m", rate, piece.spin, rate)
     return Samples(q, R, r, twists, u, u_dot, kinetic, elastic, gravity, got["potential"][:, 0, 0])
 
 

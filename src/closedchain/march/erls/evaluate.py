@@ -217,22 +217,6 @@ def move(plan, mesh, room, t, y, v, a):
 
 
 @inner
-def _as_drawn(mesh, body, motion, wrench):
-    """Inertia of a beam that is drawn thicker than thin: ``I alpha + omega x I omega`` on its rigid link."""
-    x, y, z = motion[0], motion[1], motion[2]
-    h0 = h1 = h2 = 0.0
-    for k in range(3):
-        h0 += mesh.extra[body, 0, k] * motion[k]
-        h1 += mesh.extra[body, 1, k] * motion[k]
-        h2 += mesh.extra[body, 2, k] * motion[k]
-        for i in range(3):
-            wrench[i] += mesh.extra[body, i, k] * motion[3 + k]
-    wrench[0] += y * h2 - z * h1
-    wrench[1] += z * h0 - x * h2
-    wrench[2] += x * h1 - y * h0
-
-
-@inner
 def collect(plan, mesh, room, r):
     """From forces on nodes and links to the rows of the equations."""
     f, out, n, first = room.f, room.out, room.f.shape[1], plan.n_chain + plan.n_u
@@ -304,7 +288,6 @@ def residual(plan, mesh, room, t, y, v, a, r):
             body = mesh.body[piece]
             motion = out[plan.bodies + 12 * body : plan.bodies + 12 * body + 12]
             turning(motion, room.W)
-            _as_drawn(mesh, body, motion, room.wrenches[body])
         one, two = mesh.ends[piece, 0], mesh.ends[piece, 1]
         inertia(mesh, piece, motion, u, room.W, room.P, room.A, room.Q)
         scatter(room.Q, mesh.length[piece], f[one], f[two])

@@ -124,18 +124,30 @@ def on_link(mesh, piece, P, Q, wrench):
 
 @inner
 def spinning(mesh, piece, motion, u, one, two, wrench):
-    """Sections that turn about the axis: ``j (alpha_x + rx'')`` on them, and on the link with its gyroscopic moment."""
-    polar = mesh.polar[piece]
-    if polar == 0.0 or one.size == 3:
+    """Sections that turn: ``j (omega' + theta'')`` on them, and on the link, with its gyroscopic moment."""
+    jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
+    if jx == 0.0 and jy == 0.0 and jz == 0.0:
         return
-    i, j = mesh.ends[piece, 0], mesh.ends[piece, 1]
-    a, b = u[2, i, 3], u[2, j, 3]
-    one[3] += polar * (motion[3] / 2.0 + a / 3.0 + b / 6.0)
-    two[3] += polar * (motion[3] / 2.0 + a / 6.0 + b / 3.0)
-    wrench[0] += polar * (motion[3] + (a + b) / 2.0)
-    h = polar * (motion[0] + (u[1, i, 3] + u[1, j, 3]) / 2.0)
-    wrench[1] += motion[2] * h
-    wrench[2] -= motion[1] * h
+    i1, i2, n, length = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2], mesh.length[piece]
+    ax, ay, az = length * motion[3], length * motion[4], length * motion[5]
+    hx, hy, hz = length * motion[0], length * motion[1], length * motion[2]
+    for i in range(2 * n):
+        a = u[2, i1, i] if i < n else u[2, i2, i - n]
+        v = u[1, i1, i] if i < n else u[1, i2, i - n]
+        tx, ty, tz = mesh.turned[piece, 0, i], mesh.turned[piece, 1, i], mesh.turned[piece, 2, i]
+        ax, ay, az = ax + tx * a, ay + ty * a, az + tz * a
+        hx, hy, hz = hx + tx * v, hy + ty * v, hz + tz * v
+        force = jx * tx * motion[3] + jy * ty * motion[4] + jz * tz * motion[5]
+        for j in range(n):
+            force += mesh.spin[piece, i, j] * u[2, i1, j] + mesh.spin[piece, i, n + j] * u[2, i2, j]
+        if i < n:
+            one[i] += force
+        else:
+            two[i - n] += force
+    hx, hy, hz = jx * hx, jy * hy, jz * hz
+    wrench[0] += jx * ax + motion[1] * hz - motion[2] * hy
+    wrench[1] += jy * ay + motion[2] * hx - motion[0] * hz
+    wrench[2] += jz * az + motion[0] * hy - motion[1] * hx
 
 
 @inner

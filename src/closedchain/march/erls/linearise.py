@@ -191,12 +191,15 @@ def link_rows(plan, mesh, lin, piece, motion, m, c, k, W, F, rows):
         for a in range(3):
             total = W[a, 0] * mesh.N1[piece, 0, col]
             F[3 + a, col] = total + W[a, 1] * mesh.N1[piece, 1, col] + W[a, 2] * mesh.N1[piece, 2, col]
-    if size == 12 and mesh.ends[piece, 1] >= 0:
-        half = mesh.polar[piece] / 2.0
-        for col in (3, 9):
-            F[0, col] += (m + c * mesh.damping[piece, 0]) * half
-            F[1, col] += c * motion[2] * half
-            F[2, col] -= c * motion[1] * half
+    jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
+    if jx != 0.0 or jy != 0.0 or jz != 0.0:
+        weight = m + c * mesh.damping[piece, 0]
+        x, y, z = c * motion[0], c * motion[1], c * motion[2]
+        for col in range(size):
+            hx, hy, hz = jx * mesh.turned[piece, 0, col], jy * mesh.turned[piece, 1, col], jz * mesh.turned[piece, 2, col]
+            F[0, col] += weight * hx + y * hz - z * hy
+            F[1, col] += weight * hy + z * hx - x * hz
+            F[2, col] += weight * hz + x * hy - y * hx
     body = mesh.body[piece]
     for j in range(plan.n_q):
         for col in range(size):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -25,6 +25,8 @@ from closedchain.model.flexible import Flexibility
 from closedchain.model.parts import Body
 
 Value = Callable[[Number], float]
+
+ROUNDING = 1e-9  # of the inertia of a thin rod: what more is drawn is inertia of its sections
 
 
 class Arrays(NamedTuple):
@@ -39,8 +41,7 @@ class Arrays(NamedTuple):
     K, spin, B, N1, slopes : (pieces, k, k), ..., (pieces, 3, 3, k, k), (pieces, 3, k), (pieces, k, k), see `element.Piece`.
     damping : (pieces, 2) Rayleigh's alpha and beta.
     stiffens : (pieces,) 1 where axial strain counts the bending.
-    extra : (bodies, 3, 3) inertia as drawn beyond that of a thin beam, on the rigid link.
-    polar : (pieces,) moment of inertia of the sections about the axis, kg m^2.
+    j, turned : (pieces, 3), (pieces, 3, k) inertia of the sections, and how unit displacements turn them in sum.
     held : (nodes,) number among the held nodes, or -1.
     chain : (nodes,) number among the others, or -1.
     chains : (chains, 4) first and last node (both held), first piece, number of nodes between; a rigid body is a chain with
@@ -64,8 +65,8 @@ class Arrays(NamedTuple):
     slopes: np.ndarray
     damping: np.ndarray
     stiffens: np.ndarray
-    extra: np.ndarray
-    polar: np.ndarray
+    j: np.ndarray
+    turned: np.ndarray
     held: np.ndarray
     chain: np.ndarray
     chains: np.ndarray
@@ -81,7 +82,7 @@ _F1, _F2, _F3 = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, :
 _F4, _F5 = numba.types.Array(numba.float64, 4, "C"), numba.types.Array(numba.float64, 5, "C")
 ArraysType = numba.types.NamedTuple(
     (
-        *(_I1, _I2, _F3, _F3, _F2, _F1, _F1, _F3, _F3, _F5, _F3, _F3, _F2, _I1, _F3, _F1),
+        *(_I1, _I2, _F3, _F3, _F2, _F1, _F1, _F3, _F3, _F5, _F3, _F3, _F2, _I1, _F2, _F3),
         *(_I1, _I1, _I2, _I1, _I1, _I1, _I1, _F4),
     ),
     Arrays,
@@ -174,8 +175,7 @@ def make_mesh(
     count = {name: elements.get(name, 2) if isinstance(elements, Mapping) else elements for name in flexible}
     link_of = nodes.topology.link_of
     places, owners, numbers, held, first = [], [], [], [], {}
-    pieces, body, ends, chains, stiffens, polar = [], [], [], [], [], []
-    extra = np.zeros((len(bodies), 3, 3))
+    pieces, body, ends, chains, stiffens = [], [], [], [], []
     number = {node: k for k, node in enumerate(nodes.nodes)}
     for name, drawn in bodies.items():
         first[name] = len(places)
@@ -190,14 +190,12 @@ def make_mesh(
             chains.append((first[name], -1, len(pieces) - 1, -1))
             ends.append((first[name], -1))
             stiffens.append(0)
-            polar.append(0.0)
             continue
         beam = flexible[name]
         L = value(beam.length)
         options = beam_numbers(beam, value, names)
         if rayleigh is not None:
             options["alpha"], options["beta"] = rayleigh
-        extra[link_of[name]] = _beyond_thin(drawn, value, L, options["polar"], names)
         stations = [node.xi or 0.0 for node in mine]
         at = [0.0]
         held.append(number[mine[0]])
@@ -208,7 +206,6 @@ def make_mesh(
                 body.append(link_of[name])
                 ends.append((first[name] + len(at) - 1, first[name] + len(at)))
                 stiffens.append(int(beam.stiffening if stiffening is None else stiffening))
-                polar.append(options["polar"] * (x - at[-1]) * L)
                 at.append(float(x))
                 held.append(-1)
             held[-1] = number[mine[k + 1]]
@@ -245,8 +242,8 @@ def make_mesh(
         slopes=np.array([square(x.slopes) for x in pieces]),
         damping=np.array([(x.alpha, x.beta) for x in pieces]),
         stiffens=np.array(stiffens, np.int64),
-        extra=extra,
-        polar=np.array(polar),
+        j=np.array([x.j for x in pieces]),
+        turned=np.array([wide(x.turned) for x in pieces]),
         held=held_array,
         chain=chain.astype(np.int64),
         chains=np.array(chains, np.int64).reshape(-1, 4),
@@ -266,7 +263,7 @@ def mass_properties(body: Body, value: Value) -> tuple[float, np.ndarray, np.nda
     return value(p.mass), np.array([value(x) for x in p.com]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> dict[str, float]:
+def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> dict[str, Any]:
     """Mass by length and stiffnesses of a beam; raises where a stiffness is missing."""
     section, L, E, G = beam.section, value(beam.length), value(beam.E), value(beam.G)
     A, Iy, Iz, J = (value(x) for x in (section.A, section.Iy, section.Iz, section.J))
@@ -278,16 +275,12 @@ def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> dic
                 f"flexible body {beam.body.name!r}: its section has {name} = {number:g}, but the beams of ERLS bend "
                 f"{'in the plane' if 'z' not in names else 'both ways and twist'}: give the section its {name}"
             )
-    drawn = value(beam.body.properties.inertia[0])
-    polar = (drawn / L if drawn > 0 else mass * (Iy + Iz) / A) if "rx" in names else 0.0
+    # sections as drawn, beyond a thin rod; where one was drawn they are those of the section about the axis
+    xx, yy, zz = (value(x) for x in beam.body.properties.inertia[:3])
+    thin = mass * L**3 / 12
+    about_axis = (xx / L if xx > 0 else mass * (Iy + Iz) / A) if "rx" in names else 0.0
+    turning = (about_axis, *(max(x - thin, 0.0) / L if x > thin * (1 + ROUNDING) else 0.0 for x in (yy, zz)))
     alpha, beta = (value(x) for x in beam.rayleigh)
     return {
-        "mass": mass, "EA": E * A, "EIy": E * Iy, "EIz": E * Iz, "GJ": G * J, "polar": polar, "alpha": alpha, "beta": beta
+        "mass": mass, "EA": E * A, "EIy": E * Iy, "EIz": E * Iz, "GJ": G * J, "j": turning, "alpha": alpha, "beta": beta
     }  # fmt: skip
-
-
-def _beyond_thin(body: Body, value: Value, L: float, polar: float, names: tuple[str, ...]) -> np.ndarray:
-    """Inertia as drawn that a thin beam does not have: it stays with the rigid link."""
-    mass, _, inertia = mass_properties(body, value)
-    thin = np.diag([polar * L if "rx" in names and inertia[0, 0] > 0 else 0.0, mass * L**2 / 12, mass * L**2 / 12])
-    return inertia - thin

@@ -1,0 +1,154 @@
+"""``closedchain erls``: a run with finite elements on an equivalent rigid-link system."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from closedchain.cli import output, report, source, values
+from closedchain.cli.compare import PICTURES, as_typed, start_of, target
+from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
+from closedchain.cli.progress import Progress
+from closedchain.errors import RunError, RunWarning
+
+if TYPE_CHECKING:
+    from closedchain.results.erls_run import ErlsRun
+
+TABLES = (".csv", ".nc")
+
+
+def erls(
+    where: source.Where,
+    until: Annotated[float | None, typer.Option(metavar="S", help="End of the run, s.")] = None,
+    elements: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N", help="Elements of each flexible link, or BODY=N for one of them. Repeatable."),
+    ] = None,
+    terms: Annotated[str, typer.Option(metavar="NAME", help="'consistent' (all terms) or 'paper'.")] = "consistent",
+    zero: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Displacements kept at zero: 'chord', 'base', or names. Repeatable."),
+    ] = None,
+    rho_inf: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Generalised alpha that damps high frequencies: 1 none, 0 most."),
+    ] = None,
+    rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Tolerance of a step, of the longest beam.")] = 1e-7,
+    sets: source.Sets = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw deflections over time: a .png, .svg or .pdf file.")
+    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write all variables: a .csv or .nc file.")] = None,
+    as_json: output.Json = False,
+) -> int:
+    """Simulate flexible links as finite elements on an equivalent rigid-link system (Vidoni et al. 2012).
+
+    The mechanism needs flexible bodies; their shape functions are not used.
+
+    \b
+    Examples:
+      closedchain erls flexible-pacdrive --plot deflection.png
+      closedchain erls my_robot.py --elements 4 --elements arm=8 --until 0.5
+      closedchain erls flexible-pacdrive --terms paper --zero base
+    """  # noqa: D301
+    with output.only_json(as_json):
+        picture = target("--plot", plot, PICTURES) if plot else None
+        table = target("--out", out, TABLES) if out else None
+        found = source.find(where)
+        for name, value in values.assignments("--set", sets or []).items():
+            as_typed(partial(found.mechanism.parameters.__setitem__, name, value))
+        start, end = start_of(found), found.until if until is None else until
+
+        from closedchain.close.erls import ERLS
+        from closedchain.results.erls import simulate_erls
+
+        counts = _elements(found.mechanism.flexible, elements or [])
+        chosen = "chord" if not zero else zero[0] if zero[0] in ("chord", "base") and len(zero) == 1 else tuple(zero)
+        method = as_typed(lambda: ERLS(elements=counts, terms=terms, zero=chosen, rho_inf=rho_inf))
+        clock, error = time.perf_counter(), None
+        with warnings.catch_warnings(record=True) as caught, Progress(end, quiet=as_json) as progress:
+            warnings.simplefilter("always", RunWarning)
+            try:
+                run = as_typed(
+                    lambda: simulate_erls(found.mechanism, start, end, method=method, rtol=rtol, progress=progress)
+                )
+            except RunError as failure:
+                run, error = failure.run, str(failure)
+        taken = time.perf_counter() - clock
+        complaints = [str(w.message) for w in caught if issubclass(w.category, RunWarning)]
+        wrote = _write(run, picture, table)
+    code = FAILED if error else DOUBTFUL if complaints else GOOD
+    summary = _summary(run, taken) | {"complaints": complaints, "wrote": wrote} | ({"error": error} if error else {})
+    if as_json:
+        output.print_json(summary)
+        return code
+    output.show(_table(run, summary), *(f"wrote {path}" for path in wrote))
+    for sentence in complaints:
+        output.say("warning", sentence)
+    if error:
+        output.say("error", error)
+    return code
+
+
+def _elements(flexible: dict[str, Any], typed: list[str]) -> int | dict[str, int]:
+    """``--elements 4 --elements arm=8`` as `ERLS` takes it."""
+    every, by_body = 2, {}
+    for item in typed:
+        body, equals, number = item.rpartition("=")
+        if not number.isdecimal():
+            raise WrongUsage(f"--elements {item}: give a whole number, or BODY=N")
+        count = int(number)
+        if equals:
+            by_body[body] = count
+        else:
+            every = count
+    return {**dict.fromkeys(flexible, every), **by_body} if by_body else every
+
+
+def _write(run: ErlsRun, picture: Any, table: Any) -> list[str]:
+    if picture is not None:
+        from closedchain.results.flexible_plot import plot_deflection
+
+        plot_deflection(run, path=picture)
+    if table is not None:
+        if table.suffix == ".nc":
+            run.to_netcdf(table)
+        else:
+            run.to_dataframe().to_csv(table)
+    return [str(path) for path in (picture, table) if path is not None]
+
+
+def _summary(run: ErlsRun, taken: float) -> dict[str, Any]:
+    error = run.energy_error.values
+    return {
+        "mechanism": run.mechanism.name,
+        "complete": run.complete,
+        "end": float(run.t[-1]) if len(run.t) else None,
+        "solver": run.solver,
+        "rtol": run.rtol,
+        "displacements": len(run.displacements),
+        "zeroed": dict(run.zeroed),
+        "energy_error": float(np.abs(error).max()) if error.size else None,
+        "steps": run.counts.steps,
+        "evaluations": run.counts.evaluations,
+        "seconds": taken,
+    }
+
+
+def _table(run: ErlsRun, s: dict[str, Any]) -> Any:
+    rows = [
+        ("simulated", "nothing" if s["end"] is None else f"to {s['end']:g} s, {len(run.t)} samples"),
+        ("method", repr(run.method)),
+        ("solver", f"{s['solver']}, rtol {s['rtol']:g}"),
+        ("displacements", f"{s['displacements']} of nodes"),
+        ("kept at zero", "; ".join(s["zeroed"].values())),
+        ("energy error", "unknown" if s["energy_error"] is None else f"{s['energy_error']:.2e} J"),
+        ("steps", f"{s['steps']}, {s['evaluations']} evaluations"),
+        ("time", report.seconds(s["seconds"])),
+    ]
+    return output.facts(s["mechanism"], rows)

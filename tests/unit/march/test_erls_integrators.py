@@ -1,0 +1,131 @@
+"""Integrators of ERLS: their numbers, the solution between steps, their orders, and what they damp."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.close.erls import ERLS
+from closedchain.march.erls.energy import look
+from closedchain.march.erls.esdirk import ARK4
+from closedchain.march.erls.integrate import integrate
+from closedchain.march.erls.steps import hermite
+from closedchain.march.erls.system import system
+from closedchain.march.trajectory import Status
+
+ROUNDING = 1e-14
+
+
+def test_the_tableau():
+    """Conditions of order 4, of order 3 for the estimate, and that the last stage is the end of the step."""
+    A, c, e = ARK4
+    b = A[-1]
+    one = np.ones(6)
+    assert np.abs(A @ one - c).max() < ROUNDING and c[-1] == 1.0
+    assert np.abs(A @ c - c**2 / 2)[2:].max() < ROUNDING  # stages of order 2
+    trees = {
+        1: [(one, 1)],
+        2: [(c, 1 / 2)],
+        3: [(c**2, 1 / 3), (A @ c, 1 / 6)],
+        4: [(c**3, 1 / 4), (c * (A @ c), 1 / 8), (A @ c**2, 1 / 12), (A @ A @ c, 1 / 24)],
+    }
+    for order, conditions in trees.items():
+        for tree, value in conditions:
+            assert abs(b @ tree - value) < ROUNDING
+            if order <= 3:
+                assert abs(e @ tree) < ROUNDING
+    assert max(abs(e @ tree) for tree, _ in trees[4]) > 1e-4
+    # stability at infinity: of the last stage by the first one, which alone is explicit
+    tail = np.linalg.solve(A[1:, 1:], A[1:, 0])
+    assert abs(tail[-1]) < 1e-12  # L-stable
+
+
+def test_between_steps(rng):
+    """A polynomial of fifth degree is met exactly, with its rate."""
+    p = rng.normal(size=(4, 6))
+    t0, h = 0.3, 0.2
+
+    def at(t):
+        values = [[np.polyval(np.polyder(x, k), t) for x in p] for k in range(3)]
+        return np.ascontiguousarray(values)
+
+    out = np.empty((3, 4))
+    for theta in (0.0, 0.37, 1.0):
+        hermite(theta, h, at(t0), at(t0 + h), out)
+        assert np.abs(out[:2] - at(t0 + theta * h)[:2]).max() < 1e-12
+
+
+@pytest.fixture(scope="module")
+def swinging():
+    """A heavy, soft beam that falls from the horizontal: nothing in it is too fast for a step of 1 ms."""
+    m = cc.Mechanism("beam", gravity=(0, -9.81, 0))
+    beam = m.body("beam", cc.rod(0.5, 2.0))
+    beam.flexible(E=5e6, section=cc.Section(A=6e-2, Iz=2e-5), modes=cc.modes.polynomials(y=1))
+    m.revolute("hinge", m.ground, beam)
+    return system(m, m.assemble(), ERLS(elements=1))
+
+
+@pytest.mark.parametrize(("solver", "order", "steps"), [("esdirk4", 4, (50, 100)), ("generalised-alpha", 2, (200, 400))])
+def test_orders(swinging, solver, order, steps):
+    end, times = 0.2, np.array([0.2])
+    exact = integrate(swinging, end, times, atol=1e-12).x[0]
+    errors = [
+        np.abs(integrate(swinging, end, times, atol=1e-9, solver=solver, step=end / n).x[0, :2] - exact[:2]).max()
+        for n in steps
+    ]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
+
+
+def test_tolerances_are_kept(swinging):
+    times = np.linspace(0, 0.4, 41)
+    exact = integrate(swinging, 0.4, times, atol=1e-12).x[:, 0]
+    for atol in (1e-6, 1e-8):
+        motion = integrate(swinging, 0.4, times, atol=atol)
+        # errors of steps add up, and are carried along by the motion
+        assert np.abs(motion.x[:, 0] - exact).max() < 100 * atol
+        assert motion.status is Status.finished and motion.t_end == 0.4
+
+
+def test_samples_are_those_asked_for(swinging):
+    times = np.array([0.0, 1e-4, 0.0333, 0.1])
+    motion = integrate(swinging, 0.1, times, atol=1e-9)
+    assert (motion.t == times).all()
+    fine = integrate(swinging, 0.1, np.linspace(0, 0.1, 1001), atol=1e-9)
+    assert motion.counts == fine.counts  # looking costs nothing
+    assert np.abs(motion.x[2, 0] - fine.x[333, 0]).max() < 1e-15
+
+
+def test_what_generalised_alpha_damps():
+    """With rho = 1 energy is conserved in spite of steps that resolve nothing; with rho = 0 fast modes are gone at once."""
+    m = cc.Mechanism("rung", gravity=(0, -9.81, 0))
+    beam = m.body("beam", cc.rod(0.5, 2.0))
+    beam.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.polynomials(y=1))
+    m.revolute("clamp", m.ground, beam)
+    m.drive("clamp", 0.0)
+    lost = {}
+    for rho in (1.0, 0.0):
+        made = system(m, m.assemble(), ERLS(elements=4, rho_inf=rho))
+        motion = integrate(made, 0.2, np.linspace(0, 0.2, 101), atol=1e-9, solver="generalised-alpha", step=2e-3)
+        energy = look(made, motion.t, motion.x).energy
+        lost[rho] = abs(energy[-1] - energy[0]) / np.ptp(look(made, motion.t, motion.x).gravity)
+    # the beam's 2nd mode has 6 steps in a period, the others less than 3
+    assert lost[1.0] < 1e-9  # linear equations and the trapezoidal rule
+    assert lost[0.0] > 0.01
+
+
+def test_a_step_that_cannot_be_made_ends_the_run(swinging):
+    motion = integrate(swinging, 10.0, np.array([0.0, 10.0]), atol=1e-9, max_steps=20)
+    assert motion.status is Status.too_many_steps
+    assert len(motion.t) == 1 and 0 < motion.t_end < 10.0
+
+
+def test_conditions_on_time_end_steps():
+    """A torque that is switched on: nothing is lost at the jump."""
+    m = cc.library.flexible_arm(3.0 * cc.where((cc.t >= 0.0123) & (cc.t < 0.0456), 1.0, 0.0))
+    made = system(m, m.assemble(), ERLS(elements=2))
+    times = np.array([0.0, 0.0123, 0.03, 0.0456, 0.06])
+    motion = integrate(made, 0.06, times, atol=1e-8)
+    assert motion.counts.rejections < 0.3 * motion.counts.steps
+    fine = integrate(made, 0.06, times, atol=1e-10)
+    assert np.abs(motion.x[:, 0] - fine.x[:, 0]).max() < 1e-6
+    assert np.abs(motion.x[1, :2]).max() == pytest.approx(0.0, abs=2e-3)  # it sags, but does not turn
+    assert motion.work[1] == 0.0 < motion.work[3] == pytest.approx(motion.work[4], rel=1e-12)
