@@ -1,7 +1,8 @@
 """The PacDrive robot: rigid (Figure 6), flexible (Figures 7 and 8), pick-and-place (Figures 9 to 11), and the method.
 
 The paper does not give the places of the ground pivots and the directions in the tool; what was chosen is said in
-``closedchain.library.pacdrive``. Its curves are compared with Adams there; here with motions by other methods of this library.
+``closedchain.library.pacdrive``. Its curves are compared with Adams there, and here with motions by other
+methods of this library.
 """
 
 from __future__ import annotations

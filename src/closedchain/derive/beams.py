@@ -18,8 +18,8 @@ for this use in mechanisms J. Wang, C. M. Gosselin and L. Cheng, Multibody Syste
 
 With ``stiffening`` the bent axis keeps its length: the field has the second-order term ``-(1/2L) eta' H(x) eta`` along
 x (T. R. Kane, R. R. Ryan and A. K. Banerjee, Journal of Guidance 10 (1987) 139-151). Tension along the beam then
-stiffens it, as in a turning blade. The kinetic energy is that of this field: what is quadratic in eta by exact integrals,
-the rest, without which it would not stay positive, by quadrature.
+stiffens it, as in a turning blade. The kinetic energy is that of this field: what is quadratic in eta by exact
+integrals, the rest, without which it would not stay positive, by quadrature.
 
 All integrals over shapes are pure numbers; length, mass and stiffness stay parameters.
 

@@ -170,9 +170,9 @@ def _settled(
                 "are bent as it takes"
             )
         raise ModelError(
-            f"along this path the flexible bodies of {name!r} would vibrate: without vibration {left:.1e} of the forces "
-            "are missing. Take a smoother or slower path or more samples; or prescribe the motion with m.drive(...) and "
-            "simulate, which tells the efforts with all vibrations"
+            f"along this path the flexible bodies of {name!r} would vibrate: without vibration {left:.1e} of the "
+            "forces are missing. Take a smoother or slower path or more samples; or prescribe the motion with "
+            "m.drive(...) and simulate, which tells the efforts with all vibrations"
         )
     if left > TREMBLES:
         warnings.warn(

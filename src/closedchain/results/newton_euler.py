@@ -17,8 +17,8 @@ hold freedoms, their efforts are unknown too: what is left of (2) are combinatio
 
 with one solution where the mechanism is not over-constrained. Where it is, flexible bodies tell more: what the joints
 do to the shape of a body, ``sum_j Psi_j' w_j``, must be what its motion takes. B times the null space of C is what all
-this leaves open, and of all distributions that of least weighted norm is taken. Moments count over a length in that norm
-and in the rank of C, so that neither depends on the unit of length.
+this leaves open, and of all distributions that of least weighted norm is taken. Moments count over a length in that
+norm and in the rank of C, so that neither depends on the unit of length.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Shapes of flexible bodies along a path: how a motion bends them, and with them the way of the motors.
 
 A path moves joints or frames; the shapes of flexible bodies are left to the forces. With every coordinate of a shape
-taken for a further actuator, inverse dynamics tells the force u that it lacks along the motion; elasticity gives it when
-the shape yields:
+taken for a further actuator, inverse dynamics tells the force u that it lacks along the motion; elasticity gives it
+when the shape yields:
 
     eta <- eta - K^-1 u(t)
 
