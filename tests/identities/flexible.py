@@ -33,8 +33,6 @@ from tests.random_mechanisms import coordinates, effort, put_on, random_axes, ra
 
 POINTS, WEIGHTS = (x / 2 for x in np.polynomial.legendre.leggauss(40))  # shapes have three waves at most
 POINTS = POINTS + 0.5
-FEW, FEW_WEIGHTS = (x / 2 for x in np.polynomial.legendre.leggauss(8))
-FEW = FEW + 0.5
 
 
 def _products(weights, V, W):
@@ -212,10 +210,15 @@ class Beam:
             self.sections[xi] = (self.shapes.U(xi)[0], self.shapes.turn(xi, self.L)[0], self.shapes.H(xi)[0])
         return self.sections[xi]
 
-    def velocities(self, eta, places=None):
+    @cached_property
+    def few(self):
+        """Four places for each shape and one more, their weights, displacements and foreshortening."""
+        places, weights = (x / 2 for x in np.polynomial.legendre.leggauss(4 * (self.n + 1)))
+        return places + 0.5, weights, self.shapes.U(places + 0.5), self.shapes.H(places + 0.5)
+
+    def velocities(self, eta, at=None):
         """Velocities of the Gauss points from (w, v, eta'): by powers of eta, (places, 3, 6 + n) each."""
-        U, H = (self.U, self.H) if places is None else (self.shapes.U(places), self.shapes.H(places))
-        places = POINTS if places is None else places
+        places, _, U, H = (POINTS, WEIGHTS, self.U, self.H) if at is None else at
         k, n = len(places), self.n
         arm, s1, s2 = np.zeros((k, 3)), U @ eta, np.zeros((k, 3))
         arm[:, 0] = places * self.L
@@ -237,9 +240,10 @@ class Beam:
         if self.stiffening:
             # beyond second order the library integrates with few points, and so do we
             cross = _products(self.mass * WEIGHTS, V0, V2)
-            _, V1, V2 = self.velocities(eta, FEW)
-            M += cross + cross.T + _products(self.mass * FEW_WEIGHTS, V1 + V2, V1 + V2)
-            M -= _products(self.mass * FEW_WEIGHTS, V1, V1)
+            _, weights, _, _ = self.few
+            _, V1, V2 = self.velocities(eta, self.few)
+            M += cross + cross.T + _products(self.mass * weights, V1 + V2, V1 + V2)
+            M -= _products(self.mass * weights, V1, V1)
         spin = np.zeros((len(POINTS), 6 + self.n))
         spin[:, 0], spin[:, 6:] = 1.0, self.twist
         M += self.polar * np.einsum("k,ki,kj", WEIGHTS, spin, spin)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from closedchain.derive.limbs import Limbs
     from closedchain.model.flexible import Flexibility
 
-PLACES = 8  # of Gauss along the beam, for terms of third and fourth order in the shape
+PLACES = 4  # of Gauss for each shape and one more, for terms of third and fourth order: each shape has more waves
 ROUNDING = 1e-13  # of the largest entry: what is smaller in an integral or a shape is zero
 
 
@@ -127,7 +127,7 @@ class Beam:
         """Of I, C, S_0 and G: what the square of ``V_0 + V_1 + V_2``, by powers of eta, has beyond ``V_0 V_2``."""
         n, modes = self.eta.numel(), self.data.modes
         total = ca.SX(6 + n, 6 + n)
-        places, weights = np.polynomial.legendre.leggauss(PLACES)
+        places, weights = np.polynomial.legendre.leggauss(PLACES * (n + 1))
         for xi, weight in zip((1 + places) / 2, weights / 2, strict=True):
             U, bent = _exact(modes.at(xi)[0]), _exact(modes.integrals.H(xi)) @ self.eta
             back, slip = ca.SX(3, 1), ca.SX(3, n)

@@ -136,3 +136,27 @@ def test_foreshortening_keeps_the_length_of_the_axis():
         lengths.append(np.linalg.norm(np.diff(r, axis=1), axis=0).sum() - L)
     # fourth order is left; without foreshortening the axis would be pi^2 0.1^2 / (4 L) = 0.0123 m too long
     assert abs(lengths[0]) < 1e-4 and lengths[1] / lengths[0] == pytest.approx(16, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    "modes", [cc.modes.clamped_free(y=6), cc.modes.clamped_free(y=10), cc.modes.craig_bampton(y=4, elements=12)]
+)
+def test_a_stiffened_beam_has_a_positive_inertia_however_it_is_bent(modes):
+    m = beam(modes, stiffening=True)
+    found = derive(m).limbs.links[0].inertia
+    whole = ca.blockcat(
+        [
+            [found.I, ca.skew(ca.densify(found.mc)), found.shaping.momentum.ang],
+            [-ca.skew(ca.densify(found.mc)), found.m * ca.SX.eye(3), found.shaping.momentum.lin],
+            [found.shaping.momentum.ang.T, found.shaping.momentum.lin.T, found.shaping.G],
+        ]
+    )
+    f = derive(m).function("f", {"M": whole})
+    rng = np.random.default_rng(3)
+    n = modes.n
+    for _ in range(40):
+        eta = rng.normal(0, 0.1, n) / np.arange(1, n + 1)  # a twentieth of the length
+        q = np.array([0, 0, 0, 1, 0, 0, 0, *eta])
+        M = np.array(f(0.0, q, np.zeros(6 + n), parameter_vector(m)))
+        size = np.sqrt(np.maximum(np.diag(M), 1e-12))  # a straight beam has no inertia about its axis
+        assert np.linalg.eigvalsh(M / np.outer(size, size))[0] > -1e-9
