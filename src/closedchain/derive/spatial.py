@@ -83,14 +83,14 @@ class Vector6:
 
     def dot(self, other: Vector6) -> ca.SX:
         """Power of each column of the other along each column of this: ``self' other``."""
-        out = self.ang.T @ other.ang + self.lin.T @ other.lin
+        out = ca.SX(self.ang.T @ other.ang + self.lin.T @ other.lin)
         if self.shape is not None and other.shape is not None:
-            out = out + self.shape.T @ other.shape
-        return ca.sparsify(ca.SX(out))
+            out += self.shape.T @ other.shape
+        return ca.sparsify(out)
 
     def stacked(self) -> ca.SX:
         """All parts below each other."""
-        return ca.sparsify(ca.vertcat(*self))
+        return ca.sparsify(ca.SX(ca.vertcat(*self)))
 
     @classmethod
     def split(cls, x: ca.SX) -> Vector6:

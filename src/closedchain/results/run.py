@@ -253,7 +253,7 @@ class Run:
 
     def tip_deflection(
         self, frame: Frame | Body | str, rigid: Run | None = None, *, same: str = "efforts", axes: str = "world"
-    ) -> xarray.DataArray:
+    ) -> xarray.Dataset:
         """A frame against the motion with rigid links; see `closedchain.results.deflection.tip_deflection`."""
         from closedchain.results.deflection import tip_deflection
 
