@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations, derive
@@ -29,6 +30,7 @@ from closedchain.model.mechanism import Mechanism
 
 STEPS = 200
 LONGEST = 0.3  # rad or m: beyond that the linear picture means nothing
+FLAT = 1e-13  # of the largest square of a frequency: a motion that nothing resists; beams have very high ones
 ROUNDING = 1e-12  # of the forces that cancel
 ARRIVED = 1e-10  # rad or m: a Newton step this short only improves rounding
 
@@ -86,6 +88,7 @@ def _start(mechanism: Mechanism, guess: State | Mapping[str, Any] | None, time: 
         raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
     if guess is not None and not isinstance(guess, State | Mapping):
         raise ModelError(f"guess takes coordinates by name, or a state, not {guess!r}")
+    mechanism.validate({**(guess.parameters if isinstance(guess, State) else {}), **(parameters or {})})
     if not isinstance(guess, State):
         return assemble(mechanism, guess, parameters=parameters, time=0.0 if time is None else time)
     if guess.mechanism is not mechanism:
@@ -112,12 +115,12 @@ class _Place:
         from scipy.linalg import eigh
 
         w, Q = eigh((self.K + self.K.T) / 2, self.M)
-        flat = np.abs(w) <= 1e-10 * np.abs(w).max(initial=0.0)
+        flat = np.abs(w) <= FLAT * np.abs(w).max(initial=0.0)
         push = Q.T @ self.g
         idle = np.abs(push) <= np.abs(Q.T) @ self.rounding  # a neutral motion along which nothing pushes
         if (w > 0).all() and not flat.any():
             return np.linalg.solve(self.K, self.g), True
-        size = np.where(flat, 1e-10 * np.abs(w).max(initial=0.0) + 1e-300, np.abs(w))
+        size = np.where(flat, FLAT * np.abs(w).max(initial=0.0) + 1e-300, np.abs(w))
         return Q @ np.where(flat & idle, 0.0, push / size), bool((~flat | idle).all())
 
 
@@ -155,11 +158,20 @@ class _Search:
         lam = np.zeros(len(self.e.closure))
         lam[self.active] = np.linalg.lstsq(A[self.active].T, force[:, 0], rcond=1e-10)[0]
         # forces that cancel: those of the closures, and what they hold
-        size = np.abs(force[:, 0]) + np.abs(A.T) @ np.abs(lam)
+        size = np.abs(force[:, 0]) + np.abs(A.T) @ np.abs(lam) + self._elastic(q)
         R_q = np.array(slopes(*at_rest, np.zeros(n), lam)[0])
         return _Place(
             q, S, force[:, 0], S.T @ force[:, 0], S.T @ R_q @ N @ S, S.T @ M @ S, ROUNDING * (np.abs(S.T) @ size)
         )
+
+    def _elastic(self, q: np.ndarray) -> np.ndarray:
+        """How large the elastic forces are that cancel in each shape of a flexible body."""
+        out = np.zeros(self.e.topology.nv)
+        for traced in self.e.limbs.links:
+            if traced.beam is not None:
+                K = np.array(ca.Function("K", [self.e.limbs.p], [ca.densify(traced.beam.K)])(self.p))
+                out[traced.link.shape_v] = np.abs(K) @ np.abs(q[traced.link.shape_q])
+        return out
 
     def moved(self, at: _Place, d: np.ndarray) -> _Place | None:
         """The closed pose that a displacement along S leads to, if there is one."""

@@ -104,7 +104,7 @@ def make_flexible(
         raise ModelError(f"{what}: section is for instance cc.Section.rectangle(y=0.02, z=0.03), not {section!r}")
     if modes is not None and not isinstance(modes, ModeSet):
         raise ModelError(f"{what}: modes are for instance cc.modes.craig_bampton(y=2), not {modes!r}")
-    if not isinstance(stiffening, bool):
+    if not isinstance(stiffening, bool | np.bool_):
         raise ModelError(f"{what}: stiffening is True or False, not {stiffening!r}")
     if nu is not None and G is not None:
         raise ModelError(f"{what}: give either Poisson's ratio nu or the shear modulus G")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from closedchain.results.run import Run
 
 ENERGY = 1e3
+LARGE = 0.3  # rad: sine and tangent differ by some percent
+PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)  # along a beam
 UNSTABILISED = 1e3  # rtol: what solvers of others may let closures drift
 
 
@@ -98,9 +100,33 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that "
             f"rtol = {run.rtol:g} promises: {advice}"
         )
+    said += large_rotations(run, out)
     said += limit_violations(run, out)
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.what.startswith("singular pose")]
+    return said
+
+
+def large_rotations(run: Run, out: dict[str, np.ndarray]) -> list[str]:
+    """Flexible bodies whose sections turn further than a linear beam should."""
+    said, topology = [], run.program.equations.topology
+    value = run.mechanism.values(run.start.parameters)
+    column = sum(joint.type.nq for joint in topology.joints)
+    for link in topology.links:
+        if link.shape is None:
+            continue
+        data = link.shape.flexibility
+        eta = out["q"][:, column : column + link.shapes]
+        column += link.shapes
+        scale = np.array([1.0, 1.0, 1.0]) / [1.0, value(data.length), value(data.length)]
+        turned = np.array([np.abs(eta @ (scale[:, None] * data.modes.at(xi)[1]).T).max(axis=1) for xi in PLACES])
+        worst = turned.max(axis=0)
+        if worst.max() > LARGE:
+            i = int(np.argmax(worst))
+            said.append(
+                f"sections of {data.body.name!r} turn by {worst[i]:.2g} rad at t = {run.t[i]:.4g} s against its frame: "
+                f"beyond {LARGE:g} rad a linear beam is a rough picture. Divide the body into several, with welds"
+            )
     return said
 
 

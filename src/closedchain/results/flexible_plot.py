@@ -100,6 +100,12 @@ def plot_spectrum(
 
     if not signals:
         raise ModelError("plot_spectrum needs a signal at least, for instance run['coupler.y1']")
+    for x in signals:
+        if not hasattr(x, "attrs") or getattr(x, "dims", None) != ("time",):
+            raise ModelError(
+                "plot_spectrum takes signals over time, for instance run['coupler.y1'] or run.deflection('coupler')"
+                f".sel(axis='y'), not {type(x).__name__}"
+            )
     units = {x.attrs.get("units", "") for x in signals}
     figure = Figure(figsize=(7.5, 3.6), layout="constrained")
     ax = figure.subplots()
@@ -141,6 +147,8 @@ def plot_beam(fields: BeamFields, name: str = "Mz", path: Any = None) -> Any:
     """
     from matplotlib.figure import Figure
 
+    if not isinstance(fields, BeamFields):
+        raise ModelError(f"plot_beam takes what run.beam('coupler') gives, not {type(fields).__name__}")
     values = fields[name]
     if values.ndim != 2:
         raise ModelError(f"{name!r} has several components: take one, for instance 'v' or 'Mz'")
