@@ -163,3 +163,24 @@ def test_wrong_calls_are_told_in_a_sentence():
     loose.spherical("elbow", arm.tip, loose.body("needle", cc.rod(1.0, mass=1.0)))
     with pytest.raises(cc.ModelError, match=r"'elbow\.wx' has no inertia"):
         cc.equilibrium(loose)
+
+
+def test_a_beam_with_many_shapes_sags():
+    """Frequencies from some to some hundred thousand radians a second: the low ones are no flat valleys."""
+    m = cc.Mechanism("cantilever", gravity=(0, 0, 0))
+    beam = m.body("beam", cc.rod(length=0.8, mass=0.5))
+    beam.flexible(
+        E=70e9, section=cc.Section.rectangle(y=0.02, z=0.012), modes=cc.modes.polynomials(y=8, axial=3)
+    )  # fmt: skip
+    m.weld("root", m.ground, beam)
+    m.force("load", beam.tip, (0, -100, 0))
+    rest = m.equilibrium()
+    # P L^3 / (3 E I) by two powers, the others not at all
+    EI = 70e9 * 0.012 * 0.02**3 / 12
+    assert rest["beam.y1"] + rest["beam.y2"] == pytest.approx(-100 * 0.8**3 / (3 * EI), rel=1e-6)
+
+
+def test_a_modulus_that_cannot_be_is_refused():
+    m = cc.library.flexible_arm()
+    with pytest.raises(cc.ModelError, match="'beam': its E is -1 Pa"):
+        m.equilibrium(parameters={"beam.E": -1.0})

@@ -171,3 +171,12 @@ def test_a_large_mechanism_is_judged_by_its_own_size():
     run = cc.simulate(m, m.assemble(O=np.pi / 2), until=1.0, rtol=1e-9)
 
     assert run.complaints() == []
+
+
+def test_a_beam_that_turns_too_far_is_told():
+    m = cc.library.flexible_arm()
+    soft = {"beam.E": 1e6}
+    with pytest.warns(cc.RunWarning, match=r"sections of 'beam' turn by .* rad .* Divide the body"):
+        run = cc.simulate(m, until=0.2, rtol=1e-6, parameters=soft)
+    assert not run.good
+    assert cc.simulate(m, until=0.01, rtol=1e-6).good
