@@ -1,12 +1,12 @@
 """The equivalent rigid-link system (ERLS): finite elements on links that move as a mechanism with rigid links would.
 
-R. Vidoni, A. Gasparetto, P. Boscariol and M. Giovagnoni (2012), Kinematic and dynamic analysis of flexible-link parallel
-robots by means of an ERLS approach, ASME DETC2012-70939, after M. Giovagnoni (1994), Journal of Dynamic Systems,
-Measurement and Control 116, 73-80. The state is ``y = (u, q)``: nodal elastic displacements u, measured from a mechanism
-with rigid links, and the coordinates q of the latter, as many as it has freedoms.
+R. Vidoni, A. Gasparetto, P. Boscariol and M. Giovagnoni (2012), Kinematic and dynamic analysis of flexible-link
+parallel robots by means of an ERLS approach, ASME DETC2012-70939, after M. Giovagnoni (1994), Journal of Dynamic
+Systems, Measurement and Control 116, 73-80. The state is ``y = (u, q)``: nodal elastic displacements u, measured from a
+mechanism with rigid links, and the coordinates q of the latter, as many as it has freedoms.
 
-A point of link i is at ``p = w + v`` (2): it rides on the rigid link, displaced by the element's field. With the velocity
-``V_i = (twist of the link; u_hat')`` of a link, linear in y',
+A point of link i is at ``p = w + v`` (2): it rides on the rigid link, displaced by the element's field. With the
+velocity ``V_i = (twist of the link; u_hat')`` of a link, linear in y',
 
     V_i = B_i y',     B_i = [ 0   J_i ]      twist of the rigid link by q'
                             [ T_i D_i ]      u_hat = T(q) u, D = d(T u)/dq
@@ -17,25 +17,25 @@ equations are
     sum B_i' f_i = loads                                                         terms="consistent"
     sum [0 T_i]' f_i = loads on u                                                terms="paper": (34)
 
-The first keep the virtual displacement (27) whole: they are Lagrange's, with a symmetric mass matrix, and conserve energy.
-The second are the paper's, which drops from (28) and (31) what is first order in u; (35) is then J' times (34), because
-``K J = 0``, and says nothing new.
+The first keep the virtual displacement (27) whole: they are Lagrange's, with a symmetric mass matrix, and conserve
+energy. The second are the paper's, which drops from (28) and (31) what is first order in u; (35) is then J' times (34),
+because ``K J = 0``, and says nothing new.
 
 As many displacements as there are coordinates q are zeroed, since u and q describe the same rigid motions (after (36)).
 That is regular exactly where the rows of J = dr/dq at the zeroed displacements form a regular block: it is checked at
 the start and all along a run.
 
-Misprints of the paper that are mended here: (3) has the sign of the external work wrong; in (14) the last term is du' f;
-(17) to (21) lack the factor T' N' R' on the left; (19) and (21) contain R'' and T'', and so the unknown q'', which belongs
-to the left side of (36); K1 in (30), (31) is (1/2) u' (dK/dq_j) u; in (35) the damping is alpha J' M u'; in (36) row 2
-has J' M J' (with the rate of J), and u is missing from the vector.
+Misprints of the paper that are mended here: (3) has the sign of the external work wrong; in (14) the last term is du'
+f; (17) to (21) lack the factor T' N' R' on the left; (19) and (21) contain R'' and T'', and so the unknown q'', which
+belongs to the left side of (36); K1 in (30), (31) is (1/2) u' (dK/dq_j) u; in (35) the damping is alpha J' M u'; in
+(36) row 2 has J' M J' (with the rate of J), and u is missing from the vector.
 
 The theory is in ``docs/theory/erls.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,14 +63,18 @@ class ERLS(Formulation):
     terms
         ``"consistent"``: all terms, energy is conserved; ``"paper"``: as published, with the misprints mended.
     zero
-        Which displacements are zeroed. ``"chord"``: displacements of the far ends of driven links across them, so that q
-        are the directions of their chords; ``"base"``: rotations (or slides) at the driven joints, so that q are the motor
-        angles; or names from ``run.displacements``.
+        Which displacements are zeroed. ``"chord"``: displacements of the far ends of driven links across them, so that
+        q are the directions of their chords; ``"base"``: rotations (or slides) at the driven joints, so that q are the
+        motor angles; or names from ``run.displacements``.
+    coordinates
+        Names of the coordinates q, as many as there are freedoms; None: those of the motors' joints, if they are
+        independent, filled up by others.
     rho_inf
         Spectral radius at infinity of the generalised-alpha method: 1 damps nothing, 0 all that the step does not
         resolve. None: 1.
     rayleigh
-        alpha (1/s) and beta (s) of all beams: damping alpha times mass plus beta times stiffness; None: as each body says.
+        alpha (1/s) and beta (s) of all beams: damping alpha times mass plus beta times stiffness; None: as each body
+        says.
     stiffening
         Whether axial loads change the stiffness against bending; None: as each body says.
 
@@ -84,6 +88,7 @@ class ERLS(Formulation):
     elements: int | Mapping[str, int] = 2
     terms: str = "consistent"
     zero: str | tuple[str, ...] = "chord"
+    coordinates: tuple[str, ...] | None = None
     rho_inf: float | None = None
     rayleigh: tuple[float, float] | None = None
     stiffening: bool | None = None
@@ -99,12 +104,17 @@ class ERLS(Formulation):
             raise ModelError(f"ERLS: zero is 'chord', 'base' or names of displacements, not {self.zero!r}")
         if not isinstance(self.zero, str):
             object.__setattr__(self, "zero", tuple(self.zero))
+        if self.coordinates is not None:
+            names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
+            object.__setattr__(self, "coordinates", names)
         if self.rho_inf is not None and not 0 <= self.rho_inf <= 1:
             raise ModelError(f"ERLS: rho_inf is between 0 (damps most) and 1 (damps nothing), not {self.rho_inf!r}")
         if self.rayleigh is not None:
             damping = tuple(self.rayleigh)
             if len(damping) != 2 or not all(isinstance(x, int | float) and x >= 0 for x in damping):
-                raise ModelError(f"ERLS: rayleigh is alpha and beta, 0 or more, as in (0.5, 1e-4), not {self.rayleigh!r}")
+                raise ModelError(
+                    f"ERLS: rayleigh is alpha and beta, 0 or more, as in (0.5, 1e-4), not {self.rayleigh!r}"
+                )
             object.__setattr__(self, "rayleigh", damping)
         if isinstance(self.elements, Mapping):
             object.__setattr__(self, "elements", _Frozen(self.elements))
@@ -112,8 +122,8 @@ class ERLS(Formulation):
     def citation(self) -> str:
         """What to cite."""
         return (
-            "Vidoni, Gasparetto, Boscariol, Giovagnoni (2012), Kinematic and dynamic analysis of flexible-link parallel "
-            "robots by means of an ERLS approach, ASME DETC2012-70939"
+            "Vidoni, Gasparetto, Boscariol, Giovagnoni (2012), Kinematic and dynamic analysis of flexible-link "
+            "parallel robots by means of an ERLS approach, ASME DETC2012-70939"
         )
 
     def close(self, equations: Equations, choice: Choice) -> Closed:
@@ -202,7 +212,9 @@ class Traced:
 
     @cached_property
     def parts(self) -> dict[str, ca.SX]:
-        """By name: motions of the bodies, their Jacobians, displacements with rates, T, D, loads, the zeroed block."""
+        """By name: motions of the bodies, their Jacobians, displacements with rates, T, D, loads, the zeroed block,
+        and how well the coordinates determine all others.
+        """
         d, S = self.d, self.motions.S
         links = range(len(self.e.topology.links))
         bodies, jacobians = [ca.SX(0, 1)], [ca.SX(0, 1)]
@@ -227,6 +239,7 @@ class Traced:
             "on_q": ca.densify(S.T @ self.loads.on_v),
             "power": self.loads.power,
             "block": ca.vec(ca.densify(block).T),
+            "closed": self.motions.health,
         }
 
     @cached_property
@@ -259,7 +272,9 @@ class Traced:
         """For energies at samples: twists, poses of bodies, and energies of springs and rotors."""
         d = self.d
         links = range(len(self.e.topology.links))
-        twists = ca.vertcat(ca.SX(0, 1), *(x for i in links for x in map(ca.densify, (d.bodies[i].twist.ang, d.bodies[i].twist.lin))))
+        twists = ca.vertcat(
+            ca.SX(0, 1), *(x for i in links for x in map(ca.densify, (d.bodies[i].twist.ang, d.bodies[i].twist.lin)))
+        )
         poses = [d.body_pose(i) for i in links]
         out = {
             "twists": twists,
@@ -275,10 +290,11 @@ class Traced:
 
 def _entries(A: ca.SX) -> ca.SX:
     """Nonzeros of a sparse matrix, column after column."""
-    return ca.vertcat(ca.SX(0, 1), *A.nonzeros())
+    return ca.vertcat(ca.SX(0, 1), *(ca.SX(x) for x in A.nonzeros()))  # type: ignore[call-overload]
 
 
-def _stacked(parts: dict[str, ca.SX], closed) -> tuple[ca.SX, dict[str, slice]]:  # type: ignore[no-untyped-def]
+def _stacked(parts: dict[str, ca.SX], closed: Callable[[list[ca.SX]], list[ca.SX]]) -> tuple[ca.SX, dict[str, slice]]:
+    """Parts below each other, with all velocities put in, and where each is."""
     places, at = {}, 0
     for name, part in parts.items():
         places[name] = slice(at, at + part.numel())

@@ -10,8 +10,8 @@ are free there (see `derive.erls_nodes`)
     u_hat = T(q) u                                                               the paper's T_k^i u^k
     u_s   = (1 - Phi L) X(q) u_m + Phi delta                                     over a joint, from master to slave
 
-where X carries a small displacement over the joint, Phi is its motion space on the slave's side, ``L Phi = 1``, and delta
-are the slave's own displacements along the freedoms. Rates and accelerations of ``u_hat`` come by automatic
+where X carries a small displacement over the joint, Phi is its motion space on the slave's side, ``L Phi = 1``, and
+delta are the slave's own displacements along the freedoms. Rates and accelerations of ``u_hat`` come by automatic
 differentiation, so that T', T'' of (12) and (13) are exact, with the part of T'' that has the unknown q'' in it (the
 paper leaves it on the right side of (36), where it cannot be).
 
@@ -29,13 +29,13 @@ from functools import cached_property
 import casadi as ca
 
 from closedchain.derive.equations import Equations
+from closedchain.derive.erls_joints import joint_pose, motion_space
 from closedchain.derive.erls_nodes import GROUND, Hold, Nodes
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, tidy
 from closedchain.model.parts import Frame, Joint
 
 SPATIAL = ("x", "y", "z", "rx", "ry", "rz")
 PLANAR = ("x", "y", "rz")
-COINCIDENT = ("revolute", "spherical", "universal", "weld")  # joints whose two points stay together
 
 
 @dataclass(frozen=True)
@@ -301,59 +301,6 @@ class Displacements:
     def _freedoms(self, hold: Hold) -> tuple[Vector6, ca.SX]:
         """Motion space on the slave's side, in the axes of its joint frame, and L with ``L Phi = 1`` (n x 6)."""
         return motion_space(self.e, hold.joint, hold.forward)
-
-
-def joint_pose(e: Equations, joint: Joint) -> Transform:
-    """Pose of a joint's second frame (S) in its first (P), where the joint is closed."""
-    link = e.topology.tree_joints.get(joint.name)
-    if link is not None:
-        X = e.limbs.links[link.index].motion.X
-        return X.inverse() if link.reversed else X
-    kind = joint.type.name
-    if kind == "weld":
-        return IDENTITY
-    pair = e.measures.pairs[joint.name]
-    P, S = pair.P.X, pair.S.X
-    R = tidy(P.R.T @ S.R)
-    if kind in ("revolute", "cylindrical", "screw", "planar"):  # only the turn about z is left
-        c, s = R[0, 0], R[1, 0]
-        R = ca.sparsify(ca.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
-    if kind == "prismatic":
-        R = ca.SX.eye(3)
-    r = ca.SX(3, 1)
-    if kind not in COINCIDENT:
-        d = ca.densify(P.R.T @ (S.r - P.r))
-        r = ca.vertcat(d[:2], 0) if kind == "planar" else ca.vertcat(0, 0, d[2])
-    return Transform(R, ca.sparsify(r))
-
-
-def motion_space(e: Equations, joint: Joint, second: bool) -> tuple[Vector6, ca.SX]:
-    """``Phi`` of a joint, on the side of its second frame or of its first, and L with ``L Phi = 1``.
-
-    The freedoms keep their sense: on both sides they are motions about and along the same axes.
-    """
-    kind, X = joint.type.name, joint_pose(e, joint)
-    unit = [ca.SX.eye(3)[:, k] for k in range(3)]
-    back = lambda axis: ca.sparsify(X.R.T @ axis)  # noqa: E731  (an axis of P, in S)
-    none = ca.SX(3, 1)
-    columns: Sequence[tuple[ca.SX, ca.SX]] = {
-        "revolute": [(unit[2], none)],
-        "prismatic": [(none, unit[2])],
-        "cylindrical": [(unit[2], none), (none, unit[2])],
-        "screw": [(unit[2], e.limbs.number(joint.pitch) * unit[2])],
-        "universal": [(back(unit[0]), none), (unit[1], none)],
-        "planar": [(none, back(unit[0])), (none, back(unit[1])), (unit[2], none)],
-        "weld": [],
-        "spherical": [(axis, none) for axis in unit],
-    }[kind]
-    ang = ca.horzcat(ca.SX(3, 0), *(a for a, _ in columns))
-    lin = ca.horzcat(ca.SX(3, 0), *(b for _, b in columns))
-    # of a screw the turn tells the freedom: its advance follows
-    select = Vector6(ang, ca.SX(*lin.shape) if kind == "screw" else lin)
-    Phi = Vector6(ca.sparsify(ang), ca.sparsify(lin))
-    if not second:  # every one of these spaces is the same about either point
-        Phi, select = Phi.turned(X.R), select.turned(X.R)
-    return Phi, ca.sparsify(ca.vertcat(select.ang, select.lin).T)
 
 
 def _in_plane(body: BodyMotion) -> bool:

@@ -1,8 +1,8 @@
 """What acts on a flexible mechanism (ERLS): motors, springs, dampers, stops, rotors and forces, at the true joints.
 
-A joint's true coordinate is that of the rigid-link system plus what elasticity adds: a motor turns the end of a beam, not
-its rigid link. Forces at frames act on the nearest node by a rigid arm. Everything is projected by the rates it works on:
-``Q = (d rate / d(v, u'))' effort``; on the displacements that is the paper's f in (14), mended: ``du' f``.
+A joint's true coordinate is that of the rigid-link system plus what elasticity adds: a motor turns the end of a beam,
+not its rigid link. Forces at frames act on the nearest node by a rigid arm. Everything is projected by the rates it
+works on: ``Q = (d rate / d(v, u'))' effort``; on the displacements that is the paper's f in (14), mended: ``du' f``.
 
 Laws are expressions of time, of true coordinates and velocities, and of places and speeds of frames.
 """
@@ -31,7 +31,8 @@ class Loads:
     Attributes
     ----------
     on_v, on_u
-        Generalised forces on the velocities of the tree and on the displacements; rotors are in them, with accelerations.
+        Generalised forces on the velocities of the tree and on the displacements; rotors are in them, with
+        accelerations.
     potential
         Of springs, J.
     kinetic
@@ -101,8 +102,8 @@ def trace_loads(d: Displacements) -> Loads:
         raise ModelError(f"{traced_laws(m)[0]!r} knows the equations of a rigid mechanism: with ERLS use cc.PD(...)")
     if m.couplings:
         raise ModelError(
-            f"gear {next(iter(m.couplings))!r}: ERLS has no gears between joints; draw the gear's compliance as a joint "
-            "spring with against=..., or use a floating frame (cc.Multipliers())"
+            f"gear {next(iter(m.couplings))!r}: ERLS has no gears between joints; draw the gear's compliance as a "
+            "joint spring with against=..., or use a floating frame (cc.Multipliers())"
         )
     true = TrueJoints(d)
     out = Loads(ca.SX.zeros(e.topology.nv, 1), ca.SX.zeros(len(d.of), 1))

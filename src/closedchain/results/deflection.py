@@ -241,4 +241,5 @@ def _parameters(source: Any) -> dict[str, float] | None:
     """Values of parameters that a motion has of its own."""
     if isinstance(source, Efforts):
         return dict(source.motion.parameters)
-    return dict(source.parameters) if isinstance(source, Run | State) else None
+    found = getattr(source, "parameters", None)
+    return None if found is None else dict(found)

@@ -13,12 +13,14 @@ from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError, RunError, RunWarning
 from closedchain.march.assemble import assemble
 from closedchain.march.state import State
+from closedchain.march.times import Given
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_run import ErlsRun
 
 SOLVERS = ("esdirk4", "generalised-alpha")
 LEAST_RTOL = 1e-13
+SHARE = 0.1  # of the tolerance: what the error of one step may be, since those of many add up
 
 
 def simulate_erls(
@@ -55,11 +57,11 @@ def simulate_erls(
         `ERLS`: elements, terms, what is zeroed.
     solver
         ``"esdirk4"``: order 4, chooses its steps, what is too fast for them dies out (default);
-        ``"generalised-alpha"``: order 2, damps no frequency unless ``rho_inf`` says so (default if that is given), with its
-        own steps or a fixed ``step``.
+        ``"generalised-alpha"``: order 2, damps no frequency unless ``rho_inf`` says so (default if that is given), with
+        its own steps or a fixed ``step``.
     rtol, atol
-        Tolerance of a step: atol in metres, for displacements, and for angles by what they move the longest beam;
-        default: rtol times that length. Errors of a run are some ten times larger.
+        Tolerance: atol in metres, for displacements, and for angles by what they move the longest beam; default: rtol
+        times that length. A step may have a tenth of it, since errors of many steps add up.
     t_eval, every
         Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
     step, first_step, max_step, max_steps
@@ -105,7 +107,13 @@ def simulate_erls(
     for name, value in (("until", until), ("rtol", rtol), ("atol", atol), ("step", step), ("first_step", first_step)):
         if value is not None and not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             raise ModelError(f"{name} must be a finite number, not {value!r}")
-    for name, value in (("rtol", rtol), ("atol", atol), ("step", step), ("first_step", first_step), ("max_step", max_step)):
+    for name, value in (
+        ("rtol", rtol),
+        ("atol", atol),
+        ("step", step),
+        ("first_step", first_step),
+        ("max_step", max_step),
+    ):
         if value is not None and not value > 0:
             raise ModelError(f"{name} must be a positive number, not {value}")
     if rtol < LEAST_RTOL:
@@ -123,13 +131,13 @@ def simulate_erls(
         raise ModelError(f"the run goes from {start.t:g} to {until:g} s: ERLS runs forward in time only")
     made = system(mechanism, start, method, parameters=parameters)
     times = sample_times(start.t, until, t_eval, every)
-    grid = np.asarray(times[:] if hasattr(times, "intervals") else times.array, float)
+    grid = np.asarray(times.array if isinstance(times, Given) else times[:], float)
     tolerance = rtol * made.longest if atol is None else atol
     motion = integrate(
         made,
         until,
         grid,
-        atol=tolerance,
+        atol=SHARE * tolerance,
         solver=solver,
         step=step,
         first_step=first_step,

@@ -4,9 +4,9 @@ With M and K of all displacements u and coordinates q at the undeformed pose, le
 
     K phi = omega^2 M phi
 
-As many frequencies are zero as there are coordinates q: the mechanism moves rigidly there; they are left out. With joints
-locked, as by brakes, their coordinates are no longer free, and neither are the elastic rotations there. Gravity is not
-counted, since a pose need not be one of rest.
+As many frequencies are zero as there are coordinates q: the mechanism moves rigidly there; they are left out. With
+joints locked, as by brakes, their coordinates are no longer free, and neither are the elastic rotations there. Gravity
+is not counted, since a pose need not be one of rest.
 """
 
 from __future__ import annotations
@@ -100,7 +100,9 @@ class ErlsModes:
         return (self.shapes @ nodal_map(ws).T).reshape(len(self.shapes), -1, len(self.system.mesh.names))
 
     def deformed(self, mode: int, scale: float = 1.0) -> dict[str, np.ndarray]:
-        """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times ``scale``."""
+        """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times
+        ``scale``.
+        """
         from closedchain.march.erls.energy import look
 
         if not 1 <= mode <= len(self.frequencies):

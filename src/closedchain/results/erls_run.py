@@ -11,9 +11,9 @@ import numpy as np
 
 from closedchain._version import __version__
 from closedchain.errors import ModelError
-from closedchain.march.erls.beams import along, end_forces, node_displacements
+from closedchain.march.erls.beams import end_forces, node_displacements
 from closedchain.march.erls.energy import Samples, look
-from closedchain.march.erls.integrate import Counts, Motion
+from closedchain.march.erls.integrate import SINGULAR, Counts, Motion
 from closedchain.march.erls.numbering import paper_order
 from closedchain.march.erls.system import System
 from closedchain.march.state import State
@@ -22,6 +22,7 @@ from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset
+from closedchain.results.erls_frames import frame_motion
 from closedchain.results.run import Run
 
 if TYPE_CHECKING:
@@ -49,14 +50,10 @@ class ErlsRun:
         self.system, self.motion = system, motion
         self.mechanism, self.method = system.mechanism, system.method
         self.solver, self.rtol, self.atol = solver, rtol, atol
+        self.t = motion.t  # sample times, s
         self.parameters = dict(system.start.parameters)
 
     # ---- what happened ---------------------------------------------------------------------------------------------
-
-    @property
-    def t(self) -> np.ndarray:
-        """Sample times, s."""
-        return self.motion.t
 
     @property
     def status(self) -> Status:
@@ -87,21 +84,28 @@ class ErlsRun:
     def explanation(self) -> str:
         """Why the run did not reach its end, and what to try."""
         said, advice = SENTENCES.get(self.status, (self.status.name, "try a smaller step"))
-        if self.status is Status.singular:
+        if self.status is Status.singular and self.motion.closed < SINGULAR:
+            names = ", ".join(self.system.labels[-self.system.n_q :])
             said = (
-                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: the block of "
-                f"J at them is nearly singular ({self.motion.health:.1e})"
+                f"its rigid-link system comes to a pose where the coordinates q ({names}) no longer determine the "
+                f"others (smallest relative pivot of its closures {self.motion.closed:.1e})"
+            )
+            advice = "stop before, or take other coordinates, cc.ERLS(coordinates=(...))"
+        elif self.status is Status.singular:
+            said = (
+                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: the block "
+                f"of J at them is nearly singular ({self.motion.health:.1e})"
             )
             other = "base" if self.method.zero == "chord" else "chord"
             advice = f"zero others, cc.ERLS(zero={other!r}), or go on from there with another choice"
         elif self.status in (Status.not_solved, Status.step_too_small):
             advice = (
-                "the rigid-link system may be near a singular pose, where its loops do not close, or displacements have "
-                "become too large; stop before, or look at run.u"
+                "the rigid-link system may be near a singular pose, where its loops do not close, or displacements "
+                "have become too large; stop before, or look at run.u"
             )
         return (
-            f"the run of {self.mechanism.name!r} with {self.solver} ended at t = {self.motion.t_end:.6g} s: {said}; {advice}. "
-            f"{len(self.t)} samples are kept in the error's .run"
+            f"the run of {self.mechanism.name!r} with {self.solver} ended at t = {self.motion.t_end:.6g} s: {said}; "
+            f"{advice}. {len(self.t)} samples are kept in the error's .run"
         )
 
     @cached_property
@@ -150,7 +154,9 @@ class ErlsRun:
         return dict(zip(labels, self.system.compiled.why, strict=True))
 
     def beam(self, body: Body | str, x: Any = None) -> BeamFields:
-        """Displacements, section forces and stresses along a flexible body; components in the axes of its rigid link."""
+        """Displacements, section forces and stresses along a flexible body; components in the axes of its rigid
+        link.
+        """
         name = body.name if isinstance(body, Body) else body
         if name not in self.mechanism.flexible:
             raise ModelError(f"body {name!r} is not flexible{suggest(str(name), self.mechanism.flexible)}")
@@ -204,57 +210,12 @@ class ErlsRun:
 
         A frame on a beam rides on its section, on a rigid arm if it is off the axis or beyond an end.
         """
-        import xarray
-
-        at = self._frame(frame)
-        value, m = self.mechanism.values(self.parameters), len(self.t)
-        place = np.array([value(x) for x in at.position])
-        turned = np.array([[value(x) for x in row] for row in at.rotation])
-        if at.body.name == "ground":
-            R, r = np.tile(turned, (m, 1, 1)), np.tile(place, (m, 1))
-            v, w = np.zeros((m, 3)), np.zeros((m, 3))
-        else:
-            R, r, v, w = self._carried(at.body.name, place, turned)
-        axes = list("xyz")
-        return xarray.Dataset(
-            {
-                "position": (("time", "axis"), r, {"units": "m"}),
-                "rotation": (("time", "axis", "frame_axis"), R, {"units": "1"}),
-                "velocity": (("time", "axis"), v, {"units": "m/s"}),
-                "angular_velocity": (("time", "axis"), w, {"units": "rad/s"}),
-            },
-            coords={"time": ("time", self.t, {"units": "s"}), "axis": axes, "frame_axis": axes},
-            attrs={"frame": f"{at.body.name}.{at.name}", "axes": "world"},
-        )
+        return frame_motion(self, self._frame(frame))
 
     def _frame(self, frame: Frame | Body | str) -> Frame:
         if isinstance(frame, Body):
             return frame["origin"]
         return frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame)
-
-    def _carried(
-        self, body: str, place: np.ndarray, turned: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Pose and velocities of a frame on a body, carried by its section or its node."""
-        s, system = self.samples, self.system
-        if body in self.mechanism.flexible:
-            L = self.mechanism.values(self.parameters)(self.mechanism.flexible[body].length)
-            x = min(max(place[0], 0.0), L)
-            d, theta, d_dot, theta_dot = along(system, s, body, x)
-            base = np.array([x, 0.0, 0.0])
-        else:
-            nodes, moved = node_displacements(system, s, body)
-            d, theta = moved[:, 0, :3], moved[:, 0, 3:]
-            rates = node_displacements(system, _rates(s), body)[1]
-            d_dot, theta_dot, base = rates[:, 0, :3], rates[:, 0, 3:], np.zeros(3)
-        arm = place - base
-        index = system.e.topology.link_of[body]
-        R, r = s.R[:, index], s.r[:, index]
-        w, v = s.twists[:, index, :3], s.twists[:, index, 3:]
-        p = place + d + np.cross(theta, arm)
-        v = v + np.cross(w, p) + d_dot + np.cross(theta_dot, arm)
-        world = lambda z: np.einsum("mab,mb->ma", R, z)  # noqa: E731
-        return R @ _rotations(theta) @ turned, r + world(p), world(v), world(w + theta_dot)
 
     def state(self, index: int = -1) -> State:
         """The state of the equivalent rigid-link system (of the rigid twin) at one of the samples."""
@@ -264,7 +225,9 @@ class ErlsRun:
 
         traced = self.system.compiled.traced
         given = inputs(self.system, self.t, self.samples.q, self.motion.x)
-        v = evaluate(self.system, "tree velocities", {"v": ca.densify(traced.closed([traced.e.limbs.v])[0])}, given)["v"]
+        v = evaluate(self.system, "tree velocities", {"v": ca.densify(traced.closed([traced.e.limbs.v])[0])}, given)[
+            "v"
+        ]
         q = self.samples.q[index]
         return State(self.system.twin, q, v[index, :, 0], dict(self.parameters), float(self.t[index]))
 
@@ -277,7 +240,8 @@ class ErlsRun:
 
     def complaints(self) -> list[str]:
         """What is worse than the tolerance or the assumptions of ERLS promise; empty for a good run."""
-        said, s, name = [], self.samples, self.mechanism.name
+        said: list[str] = []
+        s, name = self.samples, self.mechanism.name
         if not len(self.t):
             return said
         error = np.abs(self.energy_error.values)
@@ -286,16 +250,16 @@ class ErlsRun:
         if not damps and error.max() > bound:
             i = int(np.argmax(error))
             said.append(
-                f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J that "
-                f"rtol = {self.rtol:g} promises: use a smaller rtol or step"
+                f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J "
+                f"that rtol = {self.rtol:g} promises: use a smaller rtol or step"
             )
         turns = [k for k, x in enumerate(self.system.mesh.names) if x.startswith("r")]
         size = np.abs(s.u[:, :, turns]).max(axis=(0, 2))
         worst = int(np.argmax(size))
         if size[worst] > SMALL_TURN:
             said.append(
-                f"sections of {self.system.mesh.bodies[worst]!r} turn by {size[worst]:.2g} rad against the rigid link: the "
-                "displacements of ERLS are small ones; stiffen the link, or divide it into several with welds between them"
+                f"sections of {self.system.mesh.bodies[worst]!r} turn by {size[worst]:.2g} rad against the rigid link: "
+                "the displacements of ERLS are small ones; stiffen the link, or divide it into several, welded together"
             )
         return said
 
@@ -344,19 +308,3 @@ class ErlsRun:
             f"{system.n_q} coordinates, {self.solver}, {counts.steps} steps, {counts.evaluations} evaluations"
             f"{'' if self.complete else ', INCOMPLETE'})"
         )
-
-
-def _rates(s: Samples) -> Samples:
-    """Samples whose displacements are the rates."""
-    from dataclasses import replace
-
-    return replace(s, u=s.u_dot)
-
-
-def _rotations(theta: np.ndarray) -> np.ndarray:
-    """Rotation matrices (m, 3, 3) of rotation vectors (m, 3)."""
-    angle = np.linalg.norm(theta, axis=1)[:, None, None]
-    K = np.zeros((len(theta), 3, 3))
-    K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -theta[:, 2], theta[:, 1], -theta[:, 0]
-    K -= K.transpose(0, 2, 1)
-    return np.eye(3) + np.sinc(angle / np.pi) * K + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (K @ K)

@@ -92,10 +92,14 @@ def test_true_coordinates(rng):
     q = TrueJoints(d).coordinates(e.topology.mechanism.joints["second"])
     angles = [d.column(d.nodes.nodes.index(Node(body, xi)))[2] for body, xi in (("one", 1.0), ("two", 0.0))]
     want = e.limbs.q[1] + angles[1] - angles[0]
-    f = ca.Function("f", [e.limbs.q, d.u, e.limbs.v, d.u_dot, e.limbs.p], [q - want, loads.on_u, loads.on_v, loads.power])
+    f = ca.Function(
+        "f", [e.limbs.q, d.u, e.limbs.v, d.u_dot, e.limbs.p], [q - want, loads.on_u, loads.on_v, loads.power]
+    )
     p = list(e.topology.mechanism.parameters.merged(None).values())
     u_dot, v = rng.normal(size=len(d.of)), rng.normal(size=2)
-    off, on_u, on_v, power = (np.array(x).ravel() for x in f(rng.normal(size=2), rng.normal(size=len(d.of)), v, u_dot, p))
+    off, on_u, on_v, power = (
+        np.array(x).ravel() for x in f(rng.normal(size=2), rng.normal(size=len(d.of)), v, u_dot, p)
+    )
     assert abs(off[0]) < 1e-15
     assert power[0] == pytest.approx(on_u @ u_dot + on_v @ v, rel=1e-14)
 

@@ -81,7 +81,7 @@ def test_power(made, state):
 
 
 def test_the_mass_matrix_is_symmetric_and_positive(made):
-    M, K, _ = matrices(made)
+    M, _, _ = matrices(made)
     kept = [k for k in range(made.n) if k not in set(made.zeroed.tolist())]
     assert np.abs(M - M.T).max() < 1e-13 * np.abs(M).max()
     assert np.linalg.eigvalsh(M[np.ix_(kept, kept)])[0] > 0

@@ -38,7 +38,8 @@ def turns():
 
 
 def independent(m, free):
-    """All frequencies, Hz, with joints that are free to turn: displacements of all nodes in world axes, tied by rows."""
+    """All frequencies, Hz, with joints that are free to turn: displacements of all nodes in world axes, tied by
+    rows."""
     size = 6 * (ELEMENTS + 1)
     K, M = np.zeros((2, 2 * size, 2 * size))
     for link, (name, R) in enumerate(zip(("upper", "lower"), turns(), strict=True)):

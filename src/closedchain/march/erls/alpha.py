@@ -1,15 +1,15 @@
 """Generalised-alpha on ``R(t, y, y', y'') = 0``: order 2, with the damping of high frequencies as a choice.
 
-J. Chung and G. M. Hulbert (1993), Journal of Applied Mechanics 60, 371-375; in the form of M. Arnold and O. Bruels (2007),
-Multibody System Dynamics 18, 185-202, the equations hold at the end of each step, and accelerations a of a little earlier
-are carried along:
+J. Chung and G. M. Hulbert (1993), Journal of Applied Mechanics 60, 371-375; in the form of M. Arnold and O. Bruels
+(2007), Multibody System Dynamics 18, 185-202, the equations hold at the end of each step, and accelerations a of a
+little earlier are carried along:
 
     (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) y''_1 + alpha_f y''_0
     y_1 = y_0 + h y'_0 + h^2 ((1/2 - beta) a_0 + beta a_1),       y'_1 = y'_0 + h ((1 - gamma) a_0 + gamma a_1)
 
-All numbers follow from the spectral radius rho at infinity: 1 damps nothing, 0 what the step does not resolve at once. The
-error estimate is the difference of the accelerations, ``h^2 |beta - 1/6| (a_1 - a_0)``, after O. C. Zienkiewicz and Y. M. Xie
-(1991), Earthquake Engineering and Structural Dynamics 20, 871-887.
+All numbers follow from the spectral radius rho at infinity: 1 damps nothing, 0 what the step does not resolve at once.
+The error estimate is the difference of the accelerations, ``h^2 |beta - 1/6| (a_1 - a_0)``, after O. C. Zienkiewicz and
+Y. M. Xie (1991), Earthquake Engineering and Structural Dynamics 20, 871-887.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from closedchain.march.erls.stage import CONVERGED, F1, F2, I1, MemoryRecord, prepare, renew, solve_stage
+from closedchain.march.erls.stage import CLOCK, CONVERGED, F1, F2, I1, MemoryRecord, prepare, renew, solve_stage
 from closedchain.march.erls.steps import F3, NAN, RUNNING, OptionsRecord, StateRecord, accept, length, reject
 from closedchain.march.jit import jit
 
@@ -26,13 +26,11 @@ EXPONENT = 1 / 3
 EARLIER, NEXT, ACCELERATIONS, Y, V, R, ROWS = 0, 1, 2, 3, 4, 5, 6
 
 
-@jit(
-    numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F1, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1])
-)
+@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F1, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
 def advance(functions, table, scale, x, end, work, t_eval, samples, works, options, state, memory):
     """Make up to `attempts` attempts; see `esdirk.advance`. Row EARLIER of the workspace is kept from step to step."""
     o, s, m = options[0], state[0], memory[0]
-    clock, n = np.empty(4), scale.size
+    clock, n = np.empty(CLOCK), scale.size
     alpha_m, alpha_f = (2.0 * o.rho - 1.0) / (o.rho + 1.0), o.rho / (o.rho + 1.0)
     gamma = 0.5 + alpha_f - alpha_m
     beta = 0.25 * (1.0 + alpha_f - alpha_m) ** 2

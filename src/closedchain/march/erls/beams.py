@@ -1,4 +1,4 @@
-"""What the elements of a beam do at many samples: displacements of its nodes, and forces at the ends of its elements."""
+"""What a beam does at many samples: displacements of its nodes, and forces at the ends of its elements."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ def node_displacements(system: System, samples: Samples, body: str) -> tuple[np.
 def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, body: str) -> np.ndarray:
     """Section forces N, Vy, Vz, T, My, Mz just inside both ends of each element (m, elements, 2, 6).
 
-    They are what the rest of the mechanism exerts on an element, ``K u`` and its inertia, with gravity; damping is left out.
+    They are what the rest of the mechanism exerts on an element, ``K u`` and its inertia, with gravity; damping is left
+    out.
     """
     mesh, m, k = system.mesh, len(t), len(system.mesh.names)
     given = inputs(system, t, samples.q, x)
     traced = system.compiled.traced
     if "motion" not in system.functions:
         names = ("bodies", "u_ddot")
-        system.functions["motion parts"] = dict(zip(names, traced.closed([traced.parts[n] for n in names]), strict=True))
+        system.functions["motion parts"] = dict(
+            zip(names, traced.closed([traced.parts[n] for n in names]), strict=True)
+        )
     got = evaluate(system, "motion", system.functions["motion parts"], given)
     motions = got["bodies"][:, :, 0].reshape(m, -1, 12)
     u_ddot = np.empty((m, len(mesh.places), k))
@@ -60,7 +63,9 @@ def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, b
     return out
 
 
-def along(system: System, samples: Samples, body: str, x: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def along(
+    system: System, samples: Samples, body: str, x: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Displacement and rotation of a beam at x (m), and their rates, each (m, 3) in the axes of the body.
 
     Between nodes they are cubic in bending and linear in stretching and twisting, as in the elements.

@@ -3,11 +3,11 @@
 Coordinates q are those of the motors' joints if they are independent, filled up by others; as in
 `close.independent`, the remaining ones are solved for.
 
-Zeroed displacements (after (36) of the paper): with ``zero="chord"`` the far end of each driven link has no displacement
-across it, measured in its own frame, so that q is the direction of the chord and u are smallest; with ``"base"`` the driven
-end has no rotation, so that q is the angle of the motor. A choice is regular where the rows of J at the zeroed displacements
-form a regular block. Its *health* is the smallest singular value of that block, with lengths and angles measured by the
-largest displacement and rotation that the same coordinate gives to any node.
+Zeroed displacements (after (36) of the paper): with ``zero="chord"`` the far end of each driven link has no
+displacement across it, measured in its own frame, so that q is the direction of the chord and u are smallest; with
+``"base"`` the driven end has no rotation, so that q is the angle of the motor. A choice is regular where the rows of J
+at the zeroed displacements form a regular block. Its *health* is the smallest singular value of that block, with
+lengths and angles measured by the largest displacement and rotation that the same coordinate gives to any node.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from closedchain.march.independent import Pivots, _eliminate, _scaled
 from closedchain.march.redundancy import choose_rows, independent_rows
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
 
 HEALTHY = 1e-6  # smallest singular value of a block of J that counts as regular
 TURNS, MOVES = ("rx", "ry", "rz"), ("x", "y", "z")
@@ -57,41 +58,59 @@ class Wish:
         return f"{self.name or 'what joint ' + repr(self.joint) + ' leaves free'} of {self.node.body!r}{place}"
 
 
-def choose_coordinates(e: Equations, state: State) -> Pivots:
+def choose_coordinates(e: Equations, state: State, names: Sequence[str] | None = None) -> Pivots:
     """Pivots ``(row, velocity)``: the velocities left over are the coordinates of the rigid-link system."""
+    m, nv = e.topology.mechanism, e.topology.nv
     rows = independent_rows(e, state)
     if rows.singular:
         raise ModelError(
-            f"{e.topology.mechanism.name!r} starts at a singular pose, where its rigid-link system has no independent "
-            "coordinates: start elsewhere, or use a floating frame (cc.Multipliers())"
+            f"{m.name!r} starts at a singular pose, where its rigid-link system has no independent coordinates: start "
+            "elsewhere, or use a floating frame (cc.Multipliers())"
         )
-    m = e.topology.mechanism
-    driven = {(motor.joint, motor.index) for motor in m.motors.values()} - {(d.joint, d.index) for d in m.drives.values()}
-    wanted = []
-    for joint, index in driven:
-        link = e.topology.tree_joints.get(joint)
-        if link is not None:
-            wanted.append(link.v.start + index)
+    wanted = _driven(e) if names is None else _named(e, names)
     # a quaternion has no angle that could be a coordinate
-    never = [k for link in e.topology.links if link.joint.type.has_quaternion for k in range(link.v.start, link.v.stop)]
-    A = _scaled(e, state)[list(rows.kept)] if rows.kept else np.zeros((0, e.topology.nv))
+    never = {k for link in e.topology.links if link.joint.type.has_quaternion for k in range(link.v.start, link.v.stop)}
+    A = _scaled(e, state)[list(rows.kept)] if rows.kept else np.zeros((0, nv))
     pattern = np.zeros(A.shape, bool)
     if rows.kept:
         places = e.closure.A[list(rows.kept), :].sparsity().get_triplet()
         pattern[places[0], places[1]] = True
-    pivots = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, sorted(wanted))) if rows.kept else ()
-    left = set(range(e.topology.nv)) - {column for _, column in pivots}
-    if left & set(never):
-        others = sorted(set(range(e.topology.nv)) - set(never))
-        pivots = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, others)) if rows.kept else ()
-        left = set(range(e.topology.nv)) - {column for _, column in pivots}
-    if left & set(never):
-        label = e.topology.v_labels[min(left & set(never))]
+    pivots: Pivots = ()
+    for avoided in (wanted, sorted(set(range(nv)) - never)):
+        pivots = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, avoided)) if rows.kept else ()
+        left = set(range(nv)) - {column for _, column in pivots}
+        if not left & never or names is not None:
+            break
+    if names is not None and left != set(wanted):
+        others = ", ".join(repr(e.topology.v_labels[k]) for k in sorted(left))
         raise ModelError(
-            f"ERLS needs coordinates that are angles or slides, but {label!r} of {m.name!r} moves independently: draw the "
-            "joint as a universal or as hinges, or use a floating frame (cc.Multipliers())"
+            f"ERLS: {', '.join(map(repr, names))} cannot be the coordinates of {m.name!r}, which has {len(left)} "
+            f"freedoms: take as many that are independent, for instance {others}"
+        )
+    if left & never:
+        label = e.topology.v_labels[min(left & never)]
+        raise ModelError(
+            f"ERLS needs coordinates that are angles or slides, but {label!r} of {m.name!r} moves independently: draw "
+            "the joint as a universal or as hinges, or use a floating frame (cc.Multipliers())"
         )
     return pivots
+
+
+def _driven(e: Equations) -> list[int]:
+    """Velocities of the tree that motors act on, and no drive."""
+    m = e.topology.mechanism
+    driven = {(x.joint, x.index) for x in m.motors.values()} - {(x.joint, x.index) for x in m.drives.values()}
+    links = e.topology.tree_joints
+    return sorted(links[joint].v.start + index for joint, index in driven if joint in links)
+
+
+def _named(e: Equations, names: Sequence[str]) -> list[int]:
+    """Velocities of the tree by the names of their coordinates."""
+    labels = list(e.topology.v_labels)
+    for name in names:
+        if name not in labels:
+            raise ModelError(f"ERLS: {name!r} is no coordinate of a joint that is not cut{suggest(str(name), labels)}")
+    return sorted(labels.index(name) for name in names)
 
 
 def driven_links(e: Equations, independent: Sequence[int]) -> list[tuple[int, int]]:
@@ -145,7 +164,9 @@ def named_stations(m: Mechanism, lengths: Mapping[str, object], method: ERLS) ->
             continue
         count = method.elements.get(body, 2) if isinstance(method.elements, Mapping) else method.elements
         if number > count:
-            raise ModelError(f"ERLS: {name!r} is to be zeroed, but {body!r} has {count} elements, with nodes 0 to {count}")
+            raise ModelError(
+                f"ERLS: {name!r} is to be zeroed, but {body!r} has {count} elements, with nodes 0 to {count}"
+            )
         out.setdefault(body, set()).add(number / count)
     return out
 
@@ -173,7 +194,9 @@ def _parts(m: Mechanism, label: str) -> tuple[str, int, str]:
 
 
 def choose_cycles(G: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) -> Pivots:
-    """Pivots ``(row, displacement)`` of the gaps of cycles (rows of G) at the start; avoided ones stay free if they can."""
+    """Pivots ``(row, displacement)`` of the gaps of cycles (rows of G) at the start; avoided ones stay free if they
+    can.
+    """
     if not len(G):
         return ()
     kept = choose_rows([G])
@@ -183,10 +206,19 @@ def choose_cycles(G: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) ->
 def find(d: Displacements, wish: Wish) -> int:
     """Number of a displacement among u; -1 if it is none."""
     node = d.nodes.nodes.index(wish.node)
-    hold = d.nodes.hold_of.get(wish.joint)
-    if hold is None:
+    if wish.name:
         return next((k for k, x in enumerate(d.of) if x.node == node and x.name == wish.name), -1)
+    if not any(hold.joint.name == wish.joint and hold.slave == node for hold in d.nodes.holds):
+        return -1
     return next((k for k, x in enumerate(d.of) if x.node == node and x.freedom == wish.freedom), -1)
+
+
+def best(J: np.ndarray, turning: np.ndarray) -> tuple[int, ...]:
+    """Numbers of the displacements with the best conditioned block of J (n_u x n_q): pivots of a QR factorisation."""
+    from scipy.linalg import qr
+
+    order = qr((J / scales(J, turning)[:, None]).T, mode="r", pivoting=True)[1]
+    return tuple(sorted(int(k) for k in order[: J.shape[1]]))
 
 
 def health(J: np.ndarray, turning: np.ndarray, zeroed: Sequence[int]) -> float:

@@ -5,8 +5,9 @@ A piece of a body (an element of a beam, or all of a rigid body) moves by a fiel
     p(s) = sum_k P[:, k] phi_k(s),        P (3 x 4)
 
 for a beam the cubic polynomials of Hermite, by values and slopes at both ends; for a rigid body 1, x, y, z. All that is
-inertial then needs one Gram matrix ``G = int phi phi' dm`` (4 x 4), whatever the motion: with accelerations A (3 x 4) of
-the field, ``Q = A G`` are the forces on its coefficients. Axial displacements are linear in s, which is a cubic, too.
+inertial then needs one Gram matrix ``G = int phi phi' dm`` (4 x 4), whatever the motion: with accelerations A (3 x 4)
+of the field, ``Q = A G`` are the forces on its coefficients. Axial displacements are linear in s, which is a cubic,
+too.
 
 Sections that are not thin turn against inertia, too: with ``theta = (rx, -dw/dx, dv/dx)`` their energy is
 ``(omega + theta')' j (omega + theta') / 2`` by length, with j about the three axes.

@@ -64,11 +64,15 @@ def inputs(system: System, t: np.ndarray, q: np.ndarray, x: np.ndarray) -> np.nd
 
 
 def evaluate(system: System, key: object, expressions: dict[str, ca.SX], given: np.ndarray) -> dict[str, np.ndarray]:
-    """Traced expressions of ``x`` at many samples; leading axis is time. CasADi's own interpreter is fast enough here."""
+    """Traced expressions of ``x`` at many samples; leading axis is time. CasADi's own interpreter is fast enough
+    here.
+    """
     traced = system.compiled.traced
     if key not in system.functions:
         dense = [ca.densify(x) for x in expressions.values()]
-        system.functions[key] = ca.Function("evaluate", [traced.x, traced.e.limbs.p], dense, ["x", "p"], list(expressions))
+        system.functions[key] = ca.Function(
+            "evaluate", [traced.x, traced.e.limbs.p], dense, ["x", "p"], list(expressions)
+        )
     f, m = system.functions[key], given.shape[1]
     values = f.map(m)(given, np.tile(system.p[:, None], (1, m)))
     values = values if isinstance(values, tuple | list) else [values]
@@ -111,7 +115,9 @@ def look(system: System, t: np.ndarray, x: np.ndarray) -> Samples:
             bent, pulled = 0.5 * np.einsum("mk,kl,ml->m", mine, piece.slopes, mine), mine[:, k] - mine[:, 0]
             elastic += 0.5 * piece.EA / piece.length * ((pulled + bent) ** 2 - pulled**2)
         turning = np.einsum("ak,mk->ma", piece.turned, rate)
-        kinetic += 0.5 * ((piece.length * w + 2 * turning) * w) @ piece.j + 0.5 * np.einsum("mk,kl,ml->m", rate, piece.spin, rate)
+        kinetic += 0.5 * ((piece.length * w + 2 * turning) * w) @ piece.j + 0.5 * np.einsum(
+            "mk,kl,ml->m", rate, piece.spin, rate
+        )
     return Samples(q, R, r, twists, u, u_dot, kinetic, elastic, gravity, got["potential"][:, 0, 0])
 
 

@@ -1,16 +1,16 @@
 """Diagonally implicit Runge-Kutta methods on ``R(t, y, y', y'') = 0``, with step control.
 
-C. A. Kennedy and M. H. Carpenter (2003), Additive Runge-Kutta schemes for convection-diffusion-reaction equations, Applied
-Numerical Mathematics 44, 139-181: the implicit part of ARK4(3)6L[2]SA, of order 4 with an estimate of order 3. Its first
-stage is explicit, the last one is the end of the step; all others share one coefficient gamma, and so one real matrix;
-what oscillates too fast for the step dies out (it is L-stable).
+C. A. Kennedy and M. H. Carpenter (2003), Additive Runge-Kutta schemes for convection-diffusion-reaction equations,
+Applied Numerical Mathematics 44, 139-181: the implicit part of ARK4(3)6L[2]SA, of order 4 with an estimate of order 3.
+Its first stage is explicit, the last one is the end of the step; all others share one coefficient gamma, and so one
+real matrix; what oscillates too fast for the step dies out (it is L-stable).
 
 On a system of second order the stages are
 
     V_i = v + h sum_j a_ij A_j,     Y_i = y + h sum_j a_ij V_j,     R(t + c_i h, Y_i, V_i, A_i) = 0
 
-Displacements of an equivalent rigid-link system are small in its stiff directions, and its coordinates q are soft: so the
-order of the method is what is seen in q, however stiff the links are.
+Displacements of an equivalent rigid-link system are small in its stiff directions, and its coordinates q are soft: so
+the order of the method is what is seen in q, however stiff the links are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from closedchain.march.erls.stage import CONVERGED, F1, F2, I1, MemoryRecord, prepare, renew, solve_stage
+from closedchain.march.erls.stage import CLOCK, CONVERGED, F1, F2, I1, MemoryRecord, prepare, renew, solve_stage
 from closedchain.march.erls.steps import F3, NAN, RUNNING, OptionsRecord, StateRecord, accept, length, reject
 from closedchain.march.jit import jit
 
@@ -90,7 +90,7 @@ def predict(work, i, ratio, a):
 def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
     """All stages of a step of length h from x (y, y', y''); the end is put in `end`."""
     n = scale.size
-    clock = np.empty(4)
+    clock = np.empty(CLOCK)
     for k in range(n):
         work[ACCELERATIONS, k], work[VELOCITIES, k] = x[2, k], x[1, k]
     powers[0] = s.power
@@ -117,9 +117,7 @@ def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
     return CONVERGED
 
 
-@jit(
-    numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F1, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1])
-)
+@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F1, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
 def advance(functions, table, scale, x, end, work, t_eval, samples, works, options, state, memory):
     """Make up to `attempts` attempts.
 
@@ -132,7 +130,7 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, works, optio
     t_eval, samples, works : times (m,), solution there (m, 3, n), and work done until then (m,).
     """
     o, s, m = options[0], state[0], memory[0]
-    clock, powers = np.empty(4), np.empty(STAGES)
+    clock, powers = np.empty(CLOCK), np.empty(STAGES)
     for _ in range(o.attempts):
         if s.status != RUNNING:
             break

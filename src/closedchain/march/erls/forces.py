@@ -5,8 +5,8 @@ With the field P (3 x 4) of positions in the body and D of displacements (see `e
     A = a 1' + (alpha x + omega x omega x) P + 2 omega x D' + D''
 
 ``Q = A G`` are all inertial forces: those on the displacements are Q scattered to the nodes, those on the link
-``sum_k Q_k 1_k`` and ``sum_k P_k x Q_k``. The paper's M, M_G1, M_C1 in (15), (17), (19) are the same integrals; M_G2, M_C2,
-M_C3 are in the rates of ``u_hat = T u``.
+``sum_k Q_k 1_k`` and ``sum_k P_k x Q_k``. The paper's M, M_G1, M_C1 in (15), (17), (19) are the same integrals; M_G2,
+M_C2, M_C3 are in the rates of ``u_hat = T u``.
 """
 
 from closedchain.march.erls.memory import inner
@@ -200,8 +200,8 @@ def elastic(mesh, piece, u, one, two):
 def damping(mesh, piece, motion, u, rates, one, two, wrench):
     """Rayleigh's damping of an element, ``(alpha M + beta K) u'``; returns the power that it takes.
 
-    The rates are those of (34), in the frames of the joints: ``T u'``. The forces work on the displacements r + u of the
-    nodes: those by mass are felt by the rigid link, too, as ``alpha J' M u'`` in (35).
+    The rates are those of (34), in the frames of the joints: ``T u'``. The forces work on the displacements r + u of
+    the nodes: those by mass are felt by the rigid link, too, as ``alpha J' M u'`` in (35).
 
     Parameters
     ----------

@@ -16,7 +16,10 @@ from closedchain.march.trajectory import Status
 from closedchain.model.held import held
 
 UNHEALTHY = 1e-6  # smallest pivot of the zeroed block of J, without units, at which a run is stopped
-LONG = 1.0  # s: an error of the velocities within a step counts as what it does to positions in this time, or in the run
+LONG = (
+    1.0  # s: an error of the velocities within a step counts as what it does to positions in this time, or in the run
+)
+SINGULAR = 1e-4  # smallest relative pivot of the closures: the same
 ATTEMPTS = 500  # between two looks at progress and Ctrl-C
 
 
@@ -55,7 +58,7 @@ class Motion:
     x : (m, 3, n) y, y', y'' there.
     work : (m,) done on the mechanism until then, J.
     status : how it ended; ``t_end`` is the time reached.
-    health : smallest pivot of the zeroed block at the end.
+    health, closed : smallest pivots of the zeroed block and of the closures at the end.
     """
 
     t: np.ndarray
@@ -65,11 +68,14 @@ class Motion:
     t_end: float
     counts: Counts
     health: float
+    closed: float
     seconds: float
 
 
 def tolerances(system: System, atol: float) -> np.ndarray:
-    """Tolerance of each entry of y: metres for displacements, and for angles those that move the longest beam so far."""
+    """Tolerance of each entry of y: metres for displacements, and for angles those that move the longest beam so
+    far.
+    """
     names = [*np.tile(system.mesh.names, len(system.mesh.chain_nodes))]
     turning = [name.startswith("r") for name in names] + system.turning.tolist()
     units = [unit for link in system.e.topology.links for unit in link.joint.type.velocity_units]
@@ -105,7 +111,9 @@ class Switches:
         for i, value in numbers.items():
             self.p[first + i] = value
         c, room = self.system.compiled, ws.room
-        room.w_motion[:], room.w_newton[:], room.w_tangent[:] = (f.prepare(self.p) for f in (c.motion, c.newton, c.tangent))
+        room.w_motion[:], room.w_newton[:], room.w_tangent[:] = (
+            f.prepare(self.p) for f in (c.motion, c.newton, c.tangent)
+        )
         self.changed = True
         return min(change, self.until)
 
@@ -152,16 +160,25 @@ def integrate(
     samples, works = np.zeros((len(t_eval), 3, n)), np.zeros(len(t_eval))
     options, state, memory = np.zeros(1, steps.OPTIONS), np.zeros(1, steps.STATE), np.zeros(1, stage.MEMORY)
     o, s, m = options[0], state[0], memory[0]
-    o["end"], o["max_step"], o["attempts"], o["max_steps"], o["healthy"] = until, max_step, ATTEMPTS, max_steps, UNHEALTHY
+    o["end"], o["max_step"], o["attempts"], o["max_steps"], o["healthy"] = (
+        until,
+        max_step,
+        ATTEMPTS,
+        max_steps,
+        UNHEALTHY,
+    )
     o["fixed"], o["rho"] = step is not None, 1.0 if system.method.rho_inf is None else system.method.rho_inf
-    s["t"], s["h_min"], s["power"], m["health"] = t0, np.inf, ws.room.work.sum(), 1.0
+    o["closed"] = SINGULAR
+    s["t"], s["h_min"], s["power"], m["health"], m["closed"] = t0, np.inf, ws.room.work.sum(), 1.0, 1.0
     m["time"] = min(until - t0, LONG)
     swiftest = float(np.max(np.abs(x[2]) / scale, initial=0.0))
     s["h"] = step or first_step or min(0.1 * (until - t0), 1.0 / np.sqrt(max(swiftest, 1e-300)))
     while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
         samples[s["next"]] = x
         s["next"] += 1
-    functions = np.array([f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve)], np.int64)
+    functions = np.array(
+        [f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve)], np.int64
+    )
     status = Status.finished
     switches = Switches(system, until, max_step)
     try:
@@ -194,4 +211,14 @@ def integrate(
     )
     taken = int(s["next"])
     seconds = time.perf_counter() - clock
-    return Motion(t_eval[:taken], samples[:taken], works[:taken], status, float(s["t"]), counts, float(m["health"]), seconds)
+    return Motion(
+        t=t_eval[:taken],
+        x=samples[:taken],
+        work=works[:taken],
+        status=status,
+        t_end=float(s["t"]),
+        counts=counts,
+        health=float(m["health"]),
+        closed=float(m["closed"]),
+        seconds=seconds,
+    )

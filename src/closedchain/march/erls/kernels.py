@@ -1,6 +1,6 @@
 """The functions that integrators call by address: ``residual``, ``linearise``, ``factor`` and ``solve``.
 
-    void residual(table, clock, y, v, a, r)       r = R(t, y, v, a); clock = (t, ok, power, health)
+    void residual(table, clock, y, v, a, r)       r = R(t, y, v, a); clock = (t, ok, power, health, closed)
     void linearise(table, clock, y, v, a, _)      derivatives there; clock = (t, ok, ...)
     void factor(table, weights)                   m M + c C + k K at that place; weights = (ok, m, c, k)
     void solve(table, b)                          with these factors, in place
@@ -13,14 +13,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from closedchain.march.erls import eliminate, evaluate
+from closedchain.march.erls import closing, condense, eliminate, evaluate, problem
 from closedchain.march.erls import linearise as around
 from closedchain.march.erls.memory import table_of, unpacker
 from closedchain.march.erls.mesh import ArraysType
+from closedchain.march.erls.stage import CLOCK
 from closedchain.march.jit import cfunc
 
-PROBLEM = (evaluate.PlanType, ArraysType, evaluate.RoomType)
-KINDS = (*PROBLEM, around.LinearType, eliminate.FactorsType, eliminate.KeptType)
+PROBLEM = (problem.PlanType, ArraysType, problem.RoomType)
+KINDS = (*PROBLEM, around.LinearType, condense.FactorsType, eliminate.KeptType)
 _LENGTH = table_of(KINDS)
 _problem, _around, _unpack = unpacker(*PROBLEM), unpacker(*KINDS[:4]), unpacker(*KINDS)
 _SIX = "void(voidptr, CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))"
@@ -28,18 +29,21 @@ _SIX = "void(voidptr, CPointer(float64), CPointer(float64), CPointer(float64), C
 
 @cfunc(_SIX)
 def residual(table, clock, y, v, a, r):  # type: ignore[no-untyped-def]
+    """Forces that are left over: ``R(t, y, v, a)``."""
     plan, mesh, room = _problem(numba.carray(table, _LENGTH, np.int64))
-    n, now = plan.n, numba.carray(clock, 4)
+    n, now = plan.n, numba.carray(clock, CLOCK)
     y, v, a, r = numba.carray(y, n), numba.carray(v, n), numba.carray(a, n), numba.carray(r, n)
     now[1] = 1.0 if evaluate.residual(plan, mesh, room, now[0], y, v, a, r) else 0.0
     now[2] = room.work[0] + room.work[1]
-    now[3] = evaluate.health(plan, room)
+    now[3] = closing.health(plan, room)
+    now[4] = room.out[plan.closed]
 
 
 @cfunc(_SIX)
-def linearise(table, clock, y, v, a, _):  # type: ignore[no-untyped-def]
-    plan, mesh, room, lin = _around(numba.carray(table, _LENGTH, np.int64))
-    n, now = plan.n, numba.carray(clock, 4)
+def linearise(table, clock, y, v, a, unused):  # type: ignore[no-untyped-def]
+    """Derivatives of the residual at a state."""
+    plan, _, room, lin = _around(numba.carray(table, _LENGTH, np.int64))
+    n, now = plan.n, numba.carray(clock, CLOCK)
     y, v, a = numba.carray(y, n), numba.carray(v, n), numba.carray(a, n)
     same = numba.carray(table, _LENGTH, np.float64)
     now[1] = 1.0 if around.linearise(plan, room, lin, same, now, y, v, a) else 0.0
@@ -47,6 +51,7 @@ def linearise(table, clock, y, v, a, _):  # type: ignore[no-untyped-def]
 
 @cfunc("void(voidptr, CPointer(float64))")
 def factor(table, weights):  # type: ignore[no-untyped-def]
+    """Factors of ``m M + c C + k K``."""
     plan, mesh, _, lin, factors, kept = _unpack(numba.carray(table, _LENGTH, np.int64))
     w = numba.carray(weights, 4)
     w[0] = 1.0 if eliminate.factor(plan, mesh, lin, factors, kept, w[1], w[2], w[3]) else 0.0
@@ -54,5 +59,6 @@ def factor(table, weights):  # type: ignore[no-untyped-def]
 
 @cfunc("void(voidptr, CPointer(float64))")
 def solve(table, b):  # type: ignore[no-untyped-def]
+    """Solve with the factors."""
     plan, mesh, _, lin, factors, kept = _unpack(numba.carray(table, _LENGTH, np.int64))
     eliminate.solve(plan, mesh, lin, factors, kept, numba.carray(b, plan.n))

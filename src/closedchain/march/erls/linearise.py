@@ -4,10 +4,11 @@ M, C, K are the derivatives of the residual by y'', y' and y; m, c, k are number
 displacements they are exact on each link (with inertia, gyroscopic and centrifugal terms, damping, elasticity): a piece
 gives
 
-    Z = sum_ab W_ab int N_a' N_b dm + (k + c beta) K,        W = m + c (alpha + 2 omega x) + k (omega' x + omega x omega x)
+    Z = sum_ab W_ab int N_a' N_b dm + (k + c beta) K,        W = m + c (alpha + 2 omega x) + k (omega' x + omega x omega
+    x)
 
-What is left out are rates of T, which are smaller than what is kept by the angle that a joint turns within a step. The few
-columns of q are differences of residuals.
+What is left out are rates of T, which are smaller than what is kept by the angle that a joint turns within a step. The
+few columns of q are differences of residuals.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from closedchain.march.erls.evaluate import Plan, Room
 from closedchain.march.erls.forces import inertia, tension
 from closedchain.march.erls.forces import turning as turning_matrix
 from closedchain.march.erls.memory import copy, inner, outer
 from closedchain.march.erls.mesh import Mesh
+from closedchain.march.erls.problem import Plan, Room
 from closedchain.native.call import call3, call6
 
 STEP_Q = 1e-7  # rad or m: differences by coordinates; the residual is smooth in them and exact to rounding
@@ -67,12 +68,23 @@ LinearType = numba.types.NamedTuple((_F1, _F3, _F1, _F3, _F2, _F2, _F2, _F2, *(_
 def make_linear(plan: Plan, mesh: Mesh, room: Room) -> Linear:
     """Memory for the derivatives."""
     n, nodes, k = plan.n, len(mesh.places), len(mesh.names)
-    field = [np.zeros((3, 4)) for _ in range(3)]
-    vectors = [np.zeros(n) for _ in range(5)]
     return Linear(
-        np.zeros_like(room.out), np.zeros((3, nodes, k)), np.zeros_like(room.told), np.zeros((3, n, plan.n_q)), np.zeros((3, 3)),
-        *field, *vectors, np.zeros_like(room.x), np.zeros_like(room.hats),
-    )  # fmt: skip
+        out=np.zeros_like(room.out),
+        u=np.zeros((3, nodes, k)),
+        told=np.zeros_like(room.told),
+        by=np.zeros((3, n, plan.n_q)),
+        W=np.zeros((3, 3)),
+        P=np.zeros((3, 4)),
+        A=np.zeros((3, 4)),
+        Q=np.zeros((3, 4)),
+        y=np.zeros(n),
+        v=np.zeros(n),
+        a=np.zeros(n),
+        r=np.zeros(n),
+        r0=np.zeros(n),
+        x=np.zeros_like(room.x),
+        hats=np.zeros_like(room.hats),
+    )
 
 
 @outer
@@ -82,7 +94,7 @@ def linearise(plan, room, lin, table, clock, y, v, a):
     Parameters
     ----------
     table : memory of the residual, for calls by address.
-    clock : (2,) the time; the second entry receives whether the residual could be computed.
+    clock : the time; the second entry receives whether the residual could be computed.
     """
     for which in range(-1, 3 * plan.n_q):
         j, kind = which // 3, which % 3
@@ -196,7 +208,11 @@ def link_rows(plan, mesh, lin, piece, motion, m, c, k, W, F, rows):
         weight = m + c * mesh.damping[piece, 0]
         x, y, z = c * motion[0], c * motion[1], c * motion[2]
         for col in range(size):
-            hx, hy, hz = jx * mesh.turned[piece, 0, col], jy * mesh.turned[piece, 1, col], jz * mesh.turned[piece, 2, col]
+            hx, hy, hz = (
+                jx * mesh.turned[piece, 0, col],
+                jy * mesh.turned[piece, 1, col],
+                jz * mesh.turned[piece, 2, col],
+            )
             F[0, col] += weight * hx + y * hz - z * hy
             F[1, col] += weight * hy + z * hx - x * hz
             F[2, col] += weight * hz + x * hy - y * hx

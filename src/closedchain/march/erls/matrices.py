@@ -1,7 +1,7 @@
 """Mass and stiffness of a whole mechanism as dense matrices, undeformed at a pose: for frequencies, statics and checks.
 
-Rows and columns are those of y, zeroed displacements included. ``K J = 0``: the rigid motions ``u = J dq`` strain nothing; and
-the rank of K is the number of displacements less the number of coordinates q.
+Rows and columns are those of y, zeroed displacements included. ``K J = 0``: the rigid motions ``u = J dq`` strain
+nothing; and the rank of K is the number of displacements less the number of coordinates q.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def element_stiffness(system: System, body: str | None = None) -> np.ndarray:
 
 
 def matrices(system: System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mass M and stiffness K (n, n) at the start, undeformed and at rest, and the forces r (n,) there, so that M a = -r.
+    """Mass M and stiffness K (n, n) at the start, undeformed and at rest, and the forces r (n,) there, so that M a =
+    -r.
 
     K is that of the beams and of springs; what gravity does to it is left out, since a pose need not be one of rest.
     """
@@ -61,7 +62,9 @@ def matrices(system: System) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def nodal_jacobian(system: System) -> np.ndarray:
-    """J = dr/dq as displacements (n, n_q): those of y that a unit of each coordinate q makes rigidly; rows of q are zero."""
+    """J = dr/dq as displacements (n, n_q): those of y that a unit of each coordinate q makes rigidly; rows of q are
+    zero.
+    """
     ws = Workspace(system)
     y, v = system.at_rest()
     ws.residual(system.start.t, y, v, np.zeros_like(y))

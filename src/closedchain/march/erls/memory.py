@@ -1,8 +1,9 @@
 """Arrays that native functions find by their addresses.
 
-The integrators call ``residual``, ``linearise``, ``factor`` and ``solve`` by address, as they would call any others: so they
-are compiled once, and know nothing of links and beams. What these functions work on are tuples of arrays (`evaluate.Room`
-and others). A `Memory` is the table of where the arrays are; `unpacker` makes tuples of arrays again from it.
+The integrators call ``residual``, ``linearise``, ``factor`` and ``solve`` by address, as they would call any others: so
+they are compiled once, and know nothing of links and beams. What these functions work on are tuples of arrays
+(`evaluate.Room` and others). A `Memory` is the table of where the arrays are; `unpacker` makes tuples of arrays again
+from it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-inner = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 """A part of other functions: it is compiled when one of them is, and cannot be called from Python."""
 
 outer = numba.njit(inline="always")
-"""The body of one other function: it is compiled as if it was written there, which saves compiling all it calls twice."""
+"""The body of one other function: it is compiled as if it was written there, which saves compiling all it calls
+twice."""
 
 
 @inner

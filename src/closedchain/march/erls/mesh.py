@@ -1,7 +1,7 @@
 """A mechanism as numbers: nodes, pieces and chains of nodes, in the arrays that the kernels take.
 
-Nodes are numbered body by body, along each beam. Those at stations (`derive.erls_nodes`) are *held*: joints relate them.
-The others lie in chains between two held nodes, and are eliminated chain by chain. The state is
+Nodes are numbered body by body, along each beam. Those at stations (`derive.erls_nodes`) are *held*: joints relate
+them. The others lie in chains between two held nodes, and are eliminated chain by chain. The state is
 
     y = (displacements of chain nodes, displacements u of held nodes, coordinates q)
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numba
@@ -38,13 +39,15 @@ class Arrays(NamedTuple):
     ends : (pieces, 2) its nodes; the second is -1 for a rigid body.
     P0, G, one : (pieces, 3, 4), (pieces, 4, 4), (pieces, 4) field at rest, Gram matrix, and the field that is 1.
     length, EA : (pieces,) m and N; a length of 0 means a rigid body.
-    K, spin, B, N1, slopes : (pieces, k, k), ..., (pieces, 3, 3, k, k), (pieces, 3, k), (pieces, k, k), see `element.Piece`.
+    K, spin, B, N1, slopes : (pieces, k, k), ..., (pieces, 3, 3, k, k), (pieces, 3, k), (pieces, k, k), see
+        `element.Piece`.
     damping : (pieces, 2) Rayleigh's alpha and beta.
     stiffens : (pieces,) 1 where axial strain counts the bending.
     j, turned : (pieces, 3), (pieces, 3, k) inertia of the sections, and how unit displacements turn them in sum.
     held : (nodes,) number among the held nodes, or -1.
     chain : (nodes,) number among the others, or -1.
-    chains : (chains, 4) first and last node (both held), first piece, number of nodes between; a rigid body is a chain with
+    chains : (chains, 4) first and last node (both held), first piece, number of nodes between; a rigid body is a chain
+        with
         one end: its node, -1, its piece, -1.
     rows, columns : places of the entries of T, column after column.
     order, begin : the same entries row after row, and where each row begins.
@@ -139,7 +142,7 @@ def elements_between(stations: list[float], count: int) -> list[int]:
     >>> elements_between([0.0, 1.0], 4), elements_between([0.0, 0.3, 1.0], 4)
     ([4], [1, 3])
     """
-    return [max(1, round(count * (b - a))) for a, b in zip(stations, stations[1:], strict=False)]
+    return [max(1, round(count * (b - a))) for a, b in pairwise(stations)]
 
 
 def make_mesh(
@@ -174,7 +177,11 @@ def make_mesh(
             )
     count = {name: elements.get(name, 2) if isinstance(elements, Mapping) else elements for name in flexible}
     link_of = nodes.topology.link_of
-    places, owners, numbers, held, first = [], [], [], [], {}
+    places: list[np.ndarray] = []
+    owners: list[str] = []
+    numbers: list[int] = []
+    held: list[int] = []
+    first: dict[str, int] = {}
     pieces, body, ends, chains, stiffens = [], [], [], [], []
     number = {node: k for k, node in enumerate(nodes.nodes)}
     for name, drawn in bodies.items():

@@ -1,8 +1,8 @@
 """The order of the displacements u in results: the paper's rule.
 
-Vidoni et al. (2012): links are taken one after the other, and of each its displacements in order, node after node; one that
-is shared with an earlier link keeps the place where it was first met. What a node at a joint has in common with others is
-what its rows of T ask for.
+Vidoni et al. (2012): links are taken one after the other, and of each its displacements in order, node after node; one
+that is shared with an earlier link keeps the place where it was first met. What a node at a joint has in common with
+others is what its rows of T ask for.
 """
 
 from __future__ import annotations

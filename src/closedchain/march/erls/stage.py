@@ -1,8 +1,8 @@
 """One implicit stage of an integrator: solve ``R(t, Y + k a, V + c a, a) = 0`` for the accelerations a.
 
 Every method here is a sequence of such stages: of a Runge-Kutta method with ``c = gamma h, k = (gamma h)^2``, of
-generalised-alpha with ``c = gamma' h, k = beta' h^2``. Newton's iteration matrix is ``M + c C + k K``: one factorisation serves
-all stages of a step, and as many steps as it converges well in.
+generalised-alpha with ``c = gamma' h, k = beta' h^2``. Newton's iteration matrix is ``M + c C + k K``: one
+factorisation serves all stages of a step, and as many steps as it converges well in.
 
 The functions are called by their addresses, see `kernels`.
 """
@@ -29,12 +29,14 @@ MEMORY = np.dtype(
         ("rate", "f8"),  # of convergence, the worst of the last stages
         ("power", "f8"),  # at the last stage
         ("health", "f8"),  # of the zeroed block at the last stage
+        ("closed", "f8"),  # and of the loops
         ("cause", "i8"),  # of the last failure
         ("time", "f8"),  # s, for which an error of the velocities goes on
     ]
 )
 MemoryRecord = numba.from_dtype(MEMORY)
 
+CLOCK = 5  # numbers that go to the kernels and come back: time, whether it worked, power, health of two kinds
 RESIDUAL, LINEARISE, FACTOR, SOLVE = range(4)
 CONVERGED, SLOW, NOT_COMPUTED, SINGULAR = range(4)
 ITERATIONS = 10
@@ -109,7 +111,7 @@ def solve_stage(functions, table, clock, Y, V, c, k, a, y, v, r, scale, m):
             for i in range(n):
                 y[i] = Y[i] + k * a[i]
                 v[i] = V[i] + c * a[i]
-            m.power, m.health = clock[2], clock[3]
+            m.power, m.health, m.closed = clock[2], clock[3], clock[4]
             return CONVERGED
         before = size
     return SLOW

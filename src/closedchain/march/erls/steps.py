@@ -33,6 +33,7 @@ OPTIONS = np.dtype(
         ("attempts", "i8"),  # of one call
         ("max_steps", "i8"),
         ("healthy", "f8"),  # of the zeroed block: what is less ends the run
+        ("closed", "f8"),  # of the loops: the same
         ("rho", "f8"),  # of generalised-alpha
     ]
 )
@@ -42,7 +43,7 @@ F3 = numba.float64[:, :, ::1]
 # numbers of march.trajectory.Status
 RUNNING, FINISHED, NAN, TOO_SMALL, TOO_MANY, UNHEALTHY, NOT_SOLVED = 0, 1, 2, 3, 4, 7, 14
 
-SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
+SAFETY, SHRINK, GROW = 0.85, 0.2, 2.0
 SAME_STEP = 1.15  # a growth that is not worth new factors
 GOOD_RATE = 0.025  # of convergence up to which derivatives are used again
 NEAR = 1e-7  # of a step: an end nearer than this is reached by it
@@ -50,7 +51,9 @@ NEAR = 1e-7  # of a step: an end nearer than this is reached by it
 
 @jit(numba.void(numba.float64, numba.float64, F2, F2, F2))
 def hermite(x, h, start, end, out):
-    """y, y' and y'' (rows) at x (0 to 1) of a step, by the polynomial of fifth degree that has all three at both ends."""
+    """y, y' and y'' (rows) at x (0 to 1) of a step, by the polynomial of fifth degree that has all three at both
+    ends.
+    """
     z = 1.0 - x
     p, dp = x * x * x * (10.0 - x * (15.0 - 6.0 * x)), 30.0 * x * x * z * z
     q0, dq0 = x * z * z * z * (1.0 + 3.0 * x), 1.0 - x * x * (18.0 - x * (32.0 - 15.0 * x))
@@ -126,7 +129,7 @@ def accept(o, s, m, h, err, exponent, work, power, x, end, t_eval, samples, work
     s.t = t_new
     s.steps += 1
     s.h_min, s.h_max = min(s.h_min, h), max(s.h_max, h)
-    if m.health < o.healthy:
+    if m.health < o.healthy or m.closed < o.closed:
         s.status = UNHEALTHY
     elif last:
         s.status = FINISHED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,15 +11,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from closedchain.close.erls import ERLS, Traced, close_cycles
+from closedchain.close.erls import ERLS, Traced
 from closedchain.cut.topology import cut
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.erls import Displacements
-from closedchain.derive.erls_nodes import Node, hold_nodes
 from closedchain.errors import ModelError
 from closedchain.march.closing import Closing
 from closedchain.march.erls import choice
 from closedchain.march.erls.mesh import Mesh, make_mesh
+from closedchain.march.erls.zeroed import choose_zeroed
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.native import NativeFunction, compile_function
@@ -61,7 +61,7 @@ class System:
     p: np.ndarray
     compiled: Compiled
     mesh: Mesh
-    functions: dict[str, Any] = field(default_factory=dict)
+    functions: dict[object, Any] = field(default_factory=dict)
 
     @property
     def d(self) -> Displacements:
@@ -137,7 +137,7 @@ class System:
         return max(value(beam.length) for beam in self.mechanism.flexible.values())
 
     def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """y and its rate at the start: undeformed, moving as the rigid twin does."""
+        """The state y and its rate at the start: undeformed, moving as the rigid twin does."""
         y, v = np.zeros(self.n), np.zeros(self.n)
         first = self.n_chain + self.n_u
         y[first:], v[first:] = self.start.q[self.where], self.start.v[list(self.independent)]
@@ -162,8 +162,8 @@ def system(
     """
     if not mechanism.flexible:
         raise ModelError(
-            f"mechanism {mechanism.name!r} has no flexible body: make one with body.flexible(E=..., section=...), or use "
-            "another method"
+            f"mechanism {mechanism.name!r} has no flexible body: make one with body.flexible(E=..., section=...), "
+            "or use another method"
         )
     twin = rigid_twin(mechanism) if twin is None else twin
     overrides = dict(mechanism.parameters.merged({**start.parameters, **(parameters or {})}))
@@ -172,7 +172,7 @@ def system(
     lengths = {name: beam.length for name, beam in mechanism.flexible.items()}
     held = frozenset((x.joint, x.index) for x in twin.drives.values())
     e = derive(twin)
-    pivots = choice.choose_coordinates(e, at)
+    pivots = choice.choose_coordinates(e, at, method.coordinates)
     key = ("erls", pivots, method.zero, held, None if isinstance(method.zero, str) else method.elements)
     if key not in twin._derived:
         twin._derived[key] = _compiled(e, at, p, pivots, lengths, method, held)
@@ -209,8 +209,8 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
         bent = [x for x, value in zip(start.labels, start.q, strict=True) if x in shapes and abs(value) > 1e-12]
         if bent:
             raise ModelError(
-                f"the start of {mechanism.name!r} is deformed ({bent[0]!r} is not zero), but ERLS begins undeformed: take it "
-                "from m.assemble(...) without shapes"
+                f"the start of {mechanism.name!r} is deformed ({bent[0]!r} is not zero), but ERLS begins undeformed: "
+                "take it from m.assemble(...) without shapes"
             )
     q, v = start.coordinates, start.velocities
     state = State(
@@ -227,8 +227,8 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
     closing.check_fixed()
     if closing.error(state.q) > CLOSED:
         raise ModelError(
-            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} m or rad at the start: take it from "
-            "m.assemble(...) with the same parameters"
+            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} m or rad at the start: "
+            "take it from m.assemble(...) with the same parameters"
         )
     return state
 
@@ -243,7 +243,7 @@ def _compiled(
     locked: frozenset[tuple[str, int]],
 ) -> Compiled:
     clock = time.perf_counter()
-    d, zeroed, why, units = _zeroed(e, start, p, pivots, lengths, method, locked)
+    d, zeroed, why, units = choose_zeroed(e, start, p, pivots, lengths, method, locked)
     traced = Traced(d, pivots, zeroed)
     name = e.topology.mechanism.name
     inputs = {"x": traced.x, "p": e.limbs.p}
@@ -254,90 +254,3 @@ def _compiled(
     asked = {"x": ca.vertcat(traced.x, f), "p": e.limbs.p}
     tangent = compile_function(f"{name} tangent", asked, {"out": derivatives}, slow=("p",))
     return Compiled(traced, zeroed, why, units, motion, newton, tangent, time.perf_counter() - clock)
-
-
-def _zeroed(
-    e: Equations,
-    start: State,
-    p: np.ndarray,
-    pivots: choice.Pivots,
-    lengths: Mapping[str, Any],
-    method: ERLS,
-    locked: frozenset[tuple[str, int]],
-) -> tuple[Displacements, tuple[int, ...], tuple[str, ...], np.ndarray]:
-    """Choose the zeroed displacements, with the nodes they belong to as roots."""
-    independent = [k for k in range(e.topology.nv) if k not in {column for _, column in pivots}]
-    S = _feasible(e, start, p, pivots, independent)
-    named = not isinstance(method.zero, str)
-    stations = choice.named_stations(e.topology.mechanism, lengths, method) if named else {}
-
-    def displacements(preferred: Collection[Node]) -> Displacements:
-        nodes = hold_nodes(e.topology, lengths, locked=locked, preferred=preferred, stations=stations)
-        return Displacements(e, nodes)
-
-    plain = displacements(())
-    tried = []
-    for kind in ("named",) if named else dict.fromkeys((method.zero, "base", "chord")):
-        try:
-            if named:
-                wanted = choice.named_wishes(plain, method)
-            else:
-                wanted = choice.wishes(e, plain.nodes, independent, kind, _motions(plain, start, p))
-            d = displacements([w.node for w in wanted if w.root])
-            _close_cycles(d, start, p, [k for k in (choice.find(d, w) for w in wanted) if k >= 0])
-        except ModelError as reason:
-            tried.append(str(reason))
-            continue
-        zeroed = tuple(choice.find(d, w) for w in wanted)
-        missing = [w for w, k in zip(wanted, zeroed, strict=True) if k < 0]
-        if missing:
-            tried.append(f"{missing[0].what} is not free")
-            continue
-        J = _numbers(d, d.J, start, p) @ S
-        turning = choice.is_rotation(d)
-        good = choice.health(J, turning, zeroed) if len(zeroed) == len(independent) else 0.0
-        if good > choice.HEALTHY:
-            return d, zeroed, tuple(w.why for w in wanted), choice.units(J, turning, zeroed)
-        tried.append(
-            f"with {', '.join(w.what for w in wanted)} zeroed the coordinates q "
-            f"({', '.join(e.topology.v_labels[k] for k in independent)}) are not determined: the block of J = dr/dq at "
-            f"these displacements is singular (smallest singular value {good:.1e})"
-        )
-    name = e.topology.mechanism.name
-    raise ModelError(f"ERLS of {name!r}: {'; '.join(dict.fromkeys(tried))}. Try zero='chord', 'base', or other names")
-
-
-def _motions(d: Displacements, start: State, p: np.ndarray) -> np.ndarray:
-    """Displacement and rotation of each held node by each velocity of the tree (nodes, 6, nv)."""
-    rows = ca.vertcat(*(ca.vertcat(x.lin, x.ang) for x in map(d.rigid, range(len(d.nodes.nodes)))))
-    return _numbers(d, rows, start, p).reshape(len(d.nodes.nodes), 6, -1)
-
-
-def _close_cycles(d: Displacements, start: State, p: np.ndarray, avoided: Sequence[int]) -> None:
-    """Cycles of rigid bodies: choose what is dependent there, with numbers, and trace it."""
-    if not d.gaps.numel():
-        return
-    G = ca.sparsify(ca.jacobian(d.gaps, d.u))
-    pattern = np.zeros(G.shape, bool)
-    places = G.sparsity().get_triplet()
-    pattern[places[0], places[1]] = True
-    close_cycles(d, choice.choose_cycles(_numbers(d, G, start, p), pattern, avoided))
-
-
-def _numbers(d: Displacements, x: ca.SX, start: State, p: np.ndarray) -> np.ndarray:
-    f = ca.Function("numbers", [d.e.limbs.t, d.e.limbs.q, d.e.limbs.p], [ca.densify(x)])
-    return np.array(f(start.t, start.q, p))
-
-
-def _feasible(
-    e: Equations, start: State, p: np.ndarray, pivots: choice.Pivots, independent: list[int]
-) -> np.ndarray:
-    """Velocities of the tree by those of the coordinates q (nv x n_q)."""
-    S = np.zeros((e.topology.nv, len(independent)))
-    S[independent, range(len(independent))] = 1.0
-    if pivots:
-        rows, dependent = [r for r, _ in pivots], [c for _, c in pivots]
-        f = ca.Function("A", [e.limbs.t, e.limbs.q, e.limbs.p], [ca.densify(e.closure.A)])
-        A = np.array(f(start.t, start.q, p))[rows]
-        S[dependent] = -np.linalg.solve(A[:, dependent], A[:, independent])
-    return S

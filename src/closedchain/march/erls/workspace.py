@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 
 from closedchain.march.erls import kernels
-from closedchain.march.erls.eliminate import make_factors, make_kept
-from closedchain.march.erls.evaluate import Plan, Room
+from closedchain.march.erls.condense import make_factors
+from closedchain.march.erls.eliminate import make_kept
 from closedchain.march.erls.linearise import make_linear
 from closedchain.march.erls.memory import Memory
+from closedchain.march.erls.problem import Plan, Room
+from closedchain.march.erls.stage import CLOCK
 from closedchain.march.erls.system import System
 
 
@@ -37,13 +38,13 @@ class Workspace:
 
     def residual(self, t: float, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """``R(t, y, y', y'')``, all rows; not a number where the loops do not close."""
-        clock, r = np.array([t, 0.0, 0.0, 0.0]), np.empty(self.plan.n)
+        clock, r = _clock(t), np.empty(self.plan.n)
         _call(kernels.residual, self.table, clock, _vector(y), _vector(v), _vector(a), r)
         return r if clock[1] else np.full_like(r, np.nan)
 
     def linearise(self, t: float, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> bool:
         """Take the derivatives at a state; whether that was possible."""
-        clock = np.array([t, 0.0, 0.0, 0.0])
+        clock = _clock(t)
         _call(kernels.linearise, self.table, clock, _vector(y), _vector(v), _vector(a), np.empty(1))
         return bool(clock[1])
 
@@ -58,6 +59,12 @@ class Workspace:
         x = np.array(b, float)
         _call(kernels.solve, self.table, x)
         return x
+
+
+def _clock(t: float) -> np.ndarray:
+    out = np.zeros(CLOCK)
+    out[0] = t
+    return out
 
 
 def _vector(x: Any) -> np.ndarray:
