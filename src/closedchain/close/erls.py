@@ -40,6 +40,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from closedchain.close.feasible import DependentFactor, FeasibleMotions
 from closedchain.close.formulation import Choice, Closed, Formulation, normalise
@@ -50,6 +51,8 @@ from closedchain.errors import ModelError
 
 TERMS = ("consistent", "paper")
 ZERO = ("chord", "base")
+DAMPING = ("dissipative", "paper")
+STARTS = ("undeformed", "sagged")
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,15 @@ class ERLS(Formulation):
     rayleigh
         alpha (1/s) and beta (s) of all beams: damping alpha times mass plus beta times stiffness; None: as each body
         says.
+    damping
+        ``"dissipative"``: Rayleigh's damping is that of the rates of ``u_hat = T u``, and takes energy away whatever
+        moves. ``"paper"``: of (34) and (35), with the rates T u', and by mass on the rigid links, too; the paper's
+        terms have no other.
     stiffening
         Whether axial loads change the stiffness against bending; None: as each body says.
+    start
+        ``"undeformed"``: a run begins with straight beams, or with the displacements of ``run.state()``; ``"sagged"``:
+        with those at which it rests under its weight and other loads, while efforts at the joints of q hold these.
 
     Examples
     --------
@@ -92,32 +102,44 @@ class ERLS(Formulation):
     rho_inf: float | None = None
     rayleigh: tuple[float, float] | None = None
     stiffening: bool | None = None
+    damping: str = "dissipative"
+    start: str = "undeformed"
 
     def __post_init__(self) -> None:
-        counts = self.elements.values() if isinstance(self.elements, Mapping) else (self.elements,)
-        for count in counts:
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        by_body = isinstance(self.elements, Mapping)
+        counts = dict(self.elements) if isinstance(self.elements, Mapping) else {"": self.elements}
+        for count in counts.values():
+            if isinstance(count, bool | np.bool_) or not isinstance(count, int | np.integer) or count < 1:
                 raise ModelError(f"ERLS: elements takes a number of at least 1 for each flexible link, not {count!r}")
-        if self.terms not in TERMS:
-            raise ModelError(f"ERLS: terms is 'consistent' or 'paper', not {self.terms!r}")
-        if isinstance(self.zero, str) and self.zero not in ZERO:
-            raise ModelError(f"ERLS: zero is 'chord', 'base' or names of displacements, not {self.zero!r}")
-        if not isinstance(self.zero, str):
-            object.__setattr__(self, "zero", tuple(self.zero))
+        counts = {body: int(count) for body, count in counts.items()}
+        self._keep("elements", _Frozen(counts) if by_body else counts[""])
+        for name, allowed in (("terms", TERMS), ("damping", DAMPING), ("start", STARTS)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
+                raise ModelError(f"ERLS: {name} is {' or '.join(map(repr, allowed))}, not {value!r}")
+        if not (isinstance(self.zero, str) and self.zero in ZERO):
+            self._keep("zero", _names(self.zero, "zero is 'chord', 'base' or names of displacements"))
         if self.coordinates is not None:
-            names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
-            object.__setattr__(self, "coordinates", names)
-        if self.rho_inf is not None and not 0 <= self.rho_inf <= 1:
-            raise ModelError(f"ERLS: rho_inf is between 0 (damps most) and 1 (damps nothing), not {self.rho_inf!r}")
+            given = (self.coordinates,) if isinstance(self.coordinates, str) else self.coordinates
+            self._keep("coordinates", _names(given, "coordinates are names, as in ('O', 'A')"))
+        if self.rho_inf is not None:
+            if not (_is_number(self.rho_inf) and 0 <= self.rho_inf <= 1):
+                raise ModelError(f"ERLS: rho_inf is between 0 (damps most) and 1 (damps nothing), not {self.rho_inf!r}")
+            self._keep("rho_inf", float(self.rho_inf))
         if self.rayleigh is not None:
-            damping = tuple(self.rayleigh)
-            if len(damping) != 2 or not all(isinstance(x, int | float) and x >= 0 for x in damping):
+            damping = tuple(self.rayleigh) if isinstance(self.rayleigh, Sequence | np.ndarray) else ()
+            if len(damping) != 2 or not all(_is_number(x) and 0 <= x < float("inf") for x in damping):
                 raise ModelError(
                     f"ERLS: rayleigh is alpha and beta, 0 or more, as in (0.5, 1e-4), not {self.rayleigh!r}"
                 )
-            object.__setattr__(self, "rayleigh", damping)
-        if isinstance(self.elements, Mapping):
-            object.__setattr__(self, "elements", _Frozen(self.elements))
+            self._keep("rayleigh", (float(damping[0]), float(damping[1])))
+        if self.stiffening is not None:
+            if not isinstance(self.stiffening, bool | np.bool_):
+                raise ModelError(f"ERLS: stiffening is True, False or None, not {self.stiffening!r}")
+            self._keep("stiffening", bool(self.stiffening))
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
 
     def citation(self) -> str:
         """What to cite."""
@@ -131,6 +153,19 @@ class ERLS(Formulation):
         raise ModelError(
             "cc.ERLS() assembles its equations with numbers and marches them itself: use it with cc.simulate(...)"
         )
+
+
+def _is_number(x: object) -> bool:
+    return isinstance(x, int | float | np.number) and not isinstance(x, bool | np.bool_ | np.complexfloating)
+
+
+def _names(given: object, said: str) -> tuple[str, ...]:
+    names = () if isinstance(given, str) or not isinstance(given, Sequence) else tuple(given)
+    if not names or not all(isinstance(x, str) for x in names):
+        raise ModelError(f"ERLS: {said}, not {given!r}")
+    if len(set(names)) < len(names):
+        raise ModelError(f"ERLS: {said}, each of them once, not {given!r}")
+    return names
 
 
 class _Frozen(dict):  # type: ignore[type-arg]
@@ -238,6 +273,7 @@ class Traced:
             "on_u": self.loads.on_u,
             "on_q": ca.densify(S.T @ self.loads.on_v),
             "power": self.loads.power,
+            "pushed": ca.dot(self.loads.on_v, self.e.limbs.v) + ca.dot(self.loads.on_u, d.u_dot),
             "block": ca.vec(ca.densify(block).T),
             "closed": self.motions.health,
         }

@@ -32,6 +32,7 @@ from closedchain.derive.equations import Equations
 from closedchain.derive.erls_joints import joint_pose, motion_space
 from closedchain.derive.erls_nodes import GROUND, Hold, Nodes
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, tidy
+from closedchain.model.expression import Number, is_zero
 from closedchain.model.parts import Frame, Joint
 
 SPATIAL = ("x", "y", "z", "rx", "ry", "rz")
@@ -80,8 +81,8 @@ class Displacements:
 
     def __init__(self, equations: Equations, nodes: Nodes) -> None:
         self.e, self.nodes = equations, nodes
-        limbs = equations.limbs
-        self.planar = all(_in_plane(self.bodies[k]) for k in range(len(limbs.links)))
+        bodies = range(len(equations.limbs.links))
+        self.planar = all(_in_plane(self.bodies[k]) for k in bodies) and self._loaded_in_plane()
         self.names = PLANAR if self.planar else SPATIAL
         self.of = self._count()
         n = len(self.of)
@@ -218,6 +219,30 @@ class Displacements:
 
     # ---- how ---------------------------------------------------------------------------------------------------
 
+    def _loaded_in_plane(self) -> bool:
+        """Whether forces act across the z axes of bodies that move in a plane, at their axes, and moments about z."""
+        m = self.e.topology.mechanism
+        for acting in m.forces.values():
+            force, moment = (_pattern(x) for x in (acting.force, acting.moment))
+            link = self.e.topology.link_of[acting.frame.body.name]
+            if link < 0:
+                continue
+            into = self.body_pose(link).R.T if acting.world else self.e.limbs.in_body(acting.frame).R
+            off = self._beside(acting.frame) and force.nnz()
+            if off or _reaches(into @ force, 2) or _reaches(into @ moment, 0, 1):
+                return False
+        for tie in m.springs.values():
+            ends = [(end, self.e.topology.link_of[end.body.name]) for end in (tie.a, tie.b)]
+            a, b = (self.body_pose(link).point(self.e.limbs.in_body(end).r) for end, link in ends)
+            for end, link in ends:
+                if link >= 0 and (self._beside(end) or _reaches(self.body_pose(link).R.T @ (b - a), 2)):
+                    return False
+        return True
+
+    def _beside(self, frame: Frame) -> bool:
+        """Whether a frame is beside the plane of its body's axis, on an arm along z."""
+        return _reaches(self.e.limbs.in_body(frame).r, 2)
+
     def _count(self) -> tuple[Displacement, ...]:
         out = [Displacement(root, name) for root in self.nodes.roots for name in self.names]
         for hold in self.nodes.holds:
@@ -301,6 +326,17 @@ class Displacements:
     def _freedoms(self, hold: Hold) -> tuple[Vector6, ca.SX]:
         """Motion space on the slave's side, in the axes of its joint frame, and L with ``L Phi = 1`` (n x 6)."""
         return motion_space(self.e, hold.joint, hold.forward)
+
+
+def _pattern(x: Sequence[Number]) -> ca.SX:
+    """A symbol for each component that is not zero."""
+    names = [f"x{i}" for i in range(3)]
+    return ca.sparsify(ca.vertcat(*(0 if is_zero(y) else ca.SX.sym(n) for n, y in zip(names, x, strict=True))))
+
+
+def _reaches(x: ca.SX, *axes: int) -> bool:
+    """Whether some of the components of a vector are not zero by structure."""
+    return bool(set(tidy(ca.sparsify(x)).sparsity().row()) & set(axes))
 
 
 def _in_plane(body: BodyMotion) -> bool:

@@ -14,7 +14,7 @@ there. Displacements that shall be zeroed in a certain node's frame make that no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +37,11 @@ class Node:
 
     body: str
     xi: float | None
+
+    @property
+    def told(self) -> str:
+        """For messages: the body, and where on it."""
+        return repr(self.body) if self.xi is None else f"{self.body!r} at x/L = {self.xi:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +79,8 @@ class Nodes:
         Relations that give all other nodes, in an order in which masters come first.
     closing
         Joints that close a cycle of nodes: relations between nodes that are known already.
+    value
+        Computes numbers of the drawing, at the values of the parameters that hold.
     """
 
     topology: Topology
@@ -82,6 +89,7 @@ class Nodes:
     roots: tuple[int, ...]
     holds: tuple[Hold, ...]
     closing: tuple[Hold, ...]
+    value: Callable[[Number], float]
 
     @cached_property
     def _stations(self) -> dict[str, list[tuple[float, int]]]:
@@ -97,8 +105,7 @@ class Nodes:
         stations = self._stations[frame.body.name]
         if frame.body.name not in self.flexible:
             return stations[0][1]
-        value = self.topology.mechanism.values()
-        xi = value(frame.position[0]) / value(self.flexible[frame.body.name])
+        xi = self.value(frame.position[0]) / self.value(self.flexible[frame.body.name])
         return min(stations, key=lambda s: abs(s[0] - xi))[1]
 
     @cached_property
@@ -114,6 +121,7 @@ def hold_nodes(
     locked: Collection[tuple[str, int]] = (),
     stations: Mapping[str, Collection[float]] | None = None,
     preferred: Collection[Node] = (),
+    value: Callable[[Number], float] | None = None,
 ) -> Nodes:
     """Find the nodes of a mechanism, and choose roots and relations.
 
@@ -129,9 +137,11 @@ def hold_nodes(
         Further places (0 to 1) on beams that need a node.
     preferred
         Nodes that have to be roots.
+    value
+        Computes numbers of the drawing; None: at the present values of its parameters.
     """
     m = topology.mechanism
-    value = m.values()
+    value = m.values() if value is None else value
     places: dict[str, set[float]] = {name: {0.0, 1.0, *(stations or {}).get(name, ())} for name in flexible}
     for frame in _used_frames(topology):
         name = frame.body.name
@@ -142,7 +152,7 @@ def hold_nodes(
         for name in m.bodies
         for node in ([Node(name, xi) for xi in _apart(places[name])] if name in flexible else [Node(name, None)])
     )
-    found = Nodes(topology, dict(flexible), nodes, (), (), ())
+    found = Nodes(topology, dict(flexible), nodes, (), (), (), value)
 
     # what each joint connects
     near: dict[int, list[tuple[Joint, int, bool]]] = {k: [] for k in (GROUND, *range(len(nodes)))}
@@ -182,15 +192,15 @@ def hold_nodes(
     for node in preferred:
         if nodes.index(node) in held:
             raise ModelError(
-                f"{node.body!r} is held by the ground at x/L = {node.xi}: there its displacements are not free; zero "
-                "displacements of another node"
+                f"{node.told} is held by the ground: there its displacements are not free; zero displacements of "
+                "another node"
             )
         if nodes.index(node) not in roots:
             raise ModelError(
                 f"displacements of {node.body!r} are to be zeroed at a joint where those of another body are zeroed, "
                 "too, in its own frame: one of them only can be, take another choice of zero="
             )
-    return Nodes(topology, dict(flexible), nodes, tuple(roots), tuple(holds), tuple(closing))
+    return Nodes(topology, dict(flexible), nodes, tuple(roots), tuple(holds), tuple(closing), value)
 
 
 def _of_ground(hold: Hold, holds: list[Hold]) -> bool:
@@ -207,9 +217,8 @@ def _starts(nodes: Nodes, near: list[tuple[Joint, int, bool]], k: int) -> bool:
     node = nodes.nodes[k]
     if node.xi is not None:
         return node.xi == 0.0
-    value = nodes.topology.mechanism.values()
     frames = [joint.a if forward else joint.b for joint, _, forward in near]
-    return any(all(value(x) == 0.0 for x in frame.position) for frame in frames)
+    return any(all(nodes.value(x) == 0.0 for x in frame.position) for frame in frames)
 
 
 def _apart(places: set[float]) -> list[float]:

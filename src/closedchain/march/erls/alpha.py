@@ -22,12 +22,13 @@ from closedchain.march.erls.steps import F3, NAN, RUNNING, OptionsRecord, StateR
 from closedchain.march.jit import jit
 
 EXPONENT = 1 / 3
-# rows of the workspace: the accelerations that are carried along, now and at the end; what a step starts from
-EARLIER, NEXT, ACCELERATIONS, Y, V, R, ROWS = 0, 1, 2, 3, 4, 5, 6
+# rows of the workspace: the accelerations that are carried along, now, for this step and at its end; what a step starts
+# from
+EARLIER, SHIFTED, NEXT, ACCELERATIONS, Y, V, R, ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F1, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
-def advance(functions, table, scale, x, end, work, t_eval, samples, works, options, state, memory):
+@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
+def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory):
     """Make up to `attempts` attempts; see `esdirk.advance`. Row EARLIER of the workspace is kept from step to step."""
     o, s, m = options[0], state[0], memory[0]
     clock, n = np.empty(CLOCK), scale.size
@@ -42,10 +43,13 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, works, optio
         h = length(o, s, m)
         if h == 0.0:
             break
+        ratio = h / s.h_old if s.h_old > 0.0 else 1.0
         for k in range(n):
-            rest = (alpha_f * x[2, k] - alpha_m * work[EARLIER, k]) / (1.0 - alpha_m)
-            work[Y, k] = x[0, k] + h * x[1, k] + h * h * ((0.5 - beta) * work[EARLIER, k] + beta * rest)
-            work[V, k] = x[1, k] + h * ((1.0 - gamma) * work[EARLIER, k] + gamma * rest)
+            # what is carried along is of a time that is earlier by a part of the step: another step, another time
+            work[SHIFTED, k] = x[2, k] + ratio * (work[EARLIER, k] - x[2, k])
+            rest = (alpha_f * x[2, k] - alpha_m * work[SHIFTED, k]) / (1.0 - alpha_m)
+            work[Y, k] = x[0, k] + h * x[1, k] + h * h * ((0.5 - beta) * work[SHIFTED, k] + beta * rest)
+            work[V, k] = x[1, k] + h * ((1.0 - gamma) * work[SHIFTED, k] + gamma * rest)
             work[NEXT, k] = rest
         c, factor = gamma * h * share, beta * h * h * share
         outcome = 1
@@ -73,10 +77,11 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, works, optio
         for k in range(n):
             end[2, k] = a[k]
             work[NEXT, k] += share * a[k]
-            err = max(err, h * h * abs((beta - 1.0 / 6.0) * (work[NEXT, k] - work[EARLIER, k])) / scale[k])
+            err = max(err, h * h * abs((beta - 1.0 / 6.0) * (work[NEXT, k] - work[SHIFTED, k])) / scale[k])
         if not err <= 1.0 and not o.fixed:
             reject(o, s, m, h, err, EXPONENT)
             continue
         for k in range(n):
             work[EARLIER, k] = work[NEXT, k]
-        accept(o, s, m, h, err, EXPONENT, 0.5 * h * (s.power + m.power), m.power, x, end, t_eval, samples, works)
+        done = 0.5 * h * (s.power + m.power)
+        accept(functions, table, o, s, m, h, err, EXPONENT, done, m.power, x, end, t_eval, samples, trees, works)

@@ -1,18 +1,19 @@
 """What is decided with numbers before an equivalent rigid-link system is traced: its coordinates, and what is zeroed.
 
-Coordinates q are those of the motors' joints if they are independent, filled up by others; as in
-`close.independent`, the remaining ones are solved for.
+Coordinates q are those of the motors' joints if they are independent, filled up by those of joints on the ground, of
+rigid links first, and by others; as in `close.independent`, the remaining ones are solved for.
 
 Zeroed displacements (after (36) of the paper): with ``zero="chord"`` the far end of each driven link has no
 displacement across it, measured in its own frame, so that q is the direction of the chord and u are smallest; with
 ``"base"`` the driven end has no rotation, so that q is the angle of the motor. A choice is regular where the rows of J
-at the zeroed displacements form a regular block. Its *health* is the smallest singular value of that block, with
-lengths and angles measured by the largest displacement and rotation that the same coordinate gives to any node.
+at the zeroed displacements form a regular block. Its *health* is the mean (geometric) of the pivots of that block: the
+n-th root of its determinant, with lengths and angles measured by the largest displacement and rotation that any
+coordinate gives to any node. It has the sign of the determinant: where it changes, a run has gone past a singular pose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,15 +21,18 @@ import numpy as np
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls import Displacements
-from closedchain.derive.erls_nodes import Node, Nodes
+from closedchain.derive.erls_nodes import GROUND, Node, Nodes
 from closedchain.errors import ModelError
+from closedchain.march.erls.mesh import elements_of, places_along
 from closedchain.march.independent import Pivots, _eliminate, _scaled
 from closedchain.march.redundancy import choose_rows, independent_rows
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
-HEALTHY = 1e-6  # smallest singular value of a block of J that counts as regular
+REGULAR = 1e-6  # health of a block of J that is regular
+GOOD = 0.1  # and of one that is taken without looking for a better one
+POOR = 0.02  # below: the run complains
 TURNS, MOVES = ("rx", "ry", "rz"), ("x", "y", "z")
 
 
@@ -54,11 +58,12 @@ class Wish:
     @property
     def what(self) -> str:
         """The displacement, for messages."""
-        place = "" if self.node.xi is None else f" at x/L = {self.node.xi:g}"
-        return f"{self.name or 'what joint ' + repr(self.joint) + ' leaves free'} of {self.node.body!r}{place}"
+        return f"{self.name or 'what joint ' + repr(self.joint) + ' leaves free'} of {self.node.told}"
 
 
-def choose_coordinates(e: Equations, state: State, names: Sequence[str] | None = None) -> Pivots:
+def choose_coordinates(
+    e: Equations, state: State, names: Sequence[str] | None = None, flexible: Collection[str] = ()
+) -> Pivots:
     """Pivots ``(row, velocity)``: the velocities left over are the coordinates of the rigid-link system."""
     m, nv = e.topology.mechanism, e.topology.nv
     rows = independent_rows(e, state)
@@ -68,6 +73,7 @@ def choose_coordinates(e: Equations, state: State, names: Sequence[str] | None =
             "elsewhere, or use a floating frame (cc.Multipliers())"
         )
     wanted = _driven(e) if names is None else _named(e, names)
+    grounded = _grounded(e, flexible) if names is None else []
     # a quaternion has no angle that could be a coordinate
     never = {k for link in e.topology.links if link.joint.type.has_quaternion for k in range(link.v.start, link.v.stop)}
     A = _scaled(e, state)[list(rows.kept)] if rows.kept else np.zeros((0, nv))
@@ -75,10 +81,16 @@ def choose_coordinates(e: Equations, state: State, names: Sequence[str] | None =
     if rows.kept:
         places = e.closure.A[list(rows.kept), :].sparsity().get_triplet()
         pattern[places[0], places[1]] = True
-    pivots: Pivots = ()
-    for avoided in (wanted, sorted(set(range(nv)) - never)):
-        pivots = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, avoided)) if rows.kept else ()
-        left = set(range(nv)) - {column for _, column in pivots}
+
+    def chosen(avoided: Collection[int]) -> tuple[Pivots, set[int]]:
+        found = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, sorted(avoided))) if rows.kept else ()
+        return found, set(range(nv)) - {column for _, column in found}
+
+    for k in grounded:  # as many as are missing
+        if not set(wanted) >= chosen(wanted)[1] and set(wanted) | {k} <= chosen([*wanted, k])[1] - never:
+            wanted = [*wanted, k]
+    for avoided in (wanted, set(range(nv)) - never):
+        pivots, left = chosen(avoided)
         if not left & never or names is not None:
             break
     if names is not None and left != set(wanted):
@@ -89,9 +101,11 @@ def choose_coordinates(e: Equations, state: State, names: Sequence[str] | None =
         )
     if left & never:
         label = e.topology.v_labels[min(left & never)]
+        joint = next(x.joint for x in e.topology.links if x.v.start <= min(left & never) < x.v.stop)
+        draw = "draw the joint as a universal or as hinges" if joint.type.closure else "draw it as slides and hinges"
         raise ModelError(
-            f"ERLS needs coordinates that are angles or slides, but {label!r} of {m.name!r} moves independently: draw "
-            "the joint as a universal or as hinges, or use a floating frame (cc.Multipliers())"
+            f"ERLS needs coordinates that are angles or slides, but {label!r} of {m.name!r} moves independently: "
+            f"{draw}, with light bodies between them, or use a floating frame (cc.Multipliers())"
         )
     return pivots
 
@@ -102,6 +116,15 @@ def _driven(e: Equations) -> list[int]:
     driven = {(x.joint, x.index) for x in m.motors.values()} - {(x.joint, x.index) for x in m.drives.values()}
     links = e.topology.tree_joints
     return sorted(links[joint].v.start + index for joint, index in driven if joint in links)
+
+
+def _grounded(e: Equations, flexible: Collection[str]) -> list[int]:
+    """Velocities of the tree of joints on the ground: of rigid links first, in the order of the drawing."""
+    m = e.topology.mechanism
+    driven = {(x.joint, x.index) for x in m.drives.values()}
+    links = [x for x in e.topology.links if "ground" in (x.joint.a.body.name, x.joint.b.body.name)]
+    links.sort(key=lambda x: (x.body.name in flexible, x.index))
+    return [x.v.start + i for x in links for i in range(x.joint.type.nv) if (x.joint.name, i) not in driven]
 
 
 def _named(e: Equations, names: Sequence[str]) -> list[int]:
@@ -155,42 +178,47 @@ def wishes(e: Equations, nodes: Nodes, independent: Sequence[int], kind: str, ow
     return out
 
 
-def named_stations(m: Mechanism, lengths: Mapping[str, object], method: ERLS) -> dict[str, set[float]]:
-    """Places on beams that named displacements belong to, as fractions of the length."""
-    out: dict[str, set[float]] = {}
-    for name in method.zero:
-        body, number, _ = _parts(m, name)
-        if body not in lengths:
-            continue
-        count = method.elements.get(body, 2) if isinstance(method.elements, Mapping) else method.elements
-        if number > count:
-            raise ModelError(
-                f"ERLS: {name!r} is to be zeroed, but {body!r} has {count} elements, with nodes 0 to {count}"
-            )
-        out.setdefault(body, set()).add(number / count)
+def named_places(nodes: Nodes, method: ERLS) -> list[tuple[Node, str]]:
+    """Node and direction of displacements named by the user, as ``"link1.2.y"``: body, number of the node, direction.
+
+    The numbers are those of the mesh that joints and loads ask for: ``nodes`` are these.
+    """
+    out = []
+    for label in method.zero:
+        body, number, name = _parts(nodes.topology.mechanism, label)
+        xi = None
+        if body in nodes.flexible:
+            stations = [node.xi or 0.0 for node in nodes.nodes if node.body == body]
+            places = places_along(stations, elements_of(method.elements, body))
+            if number >= len(places):
+                raise ModelError(
+                    f"ERLS: {label!r} is to be zeroed, but {body!r} has {len(places) - 1} elements, with nodes 0 to "
+                    f"{len(places) - 1}"
+                )
+            xi = places[number]
+        out.append((Node(body, xi), name))
     return out
 
 
-def named_wishes(d: Displacements, method: ERLS) -> list[Wish]:
-    """Displacements that were named by the user, as ``"link1.2.y"``: body, number of the node, direction."""
-    m, out = d.e.topology.mechanism, []
-    for label in method.zero:
-        body, number, name = _parts(m, label)
-        count = method.elements.get(body, 2) if isinstance(method.elements, Mapping) else method.elements
-        node = Node(body, number / count if body in d.nodes.flexible else None)
+def named_wishes(d: Displacements, places: Sequence[tuple[Node, str]], labels: Sequence[str]) -> list[Wish]:
+    """Wishes for displacements that were named by the user."""
+    out = []
+    for (node, name), label in zip(places, labels, strict=True):
         mine = [x.name for x in d.of if d.nodes.nodes[x.node] == node]
         out.append(Wish(node, f"{label!r} was asked for", name, root=name not in mine))
     return out
 
 
 def _parts(m: Mechanism, label: str) -> tuple[str, int, str]:
-    parts = label.rsplit(".", 2) if isinstance(label, str) else []
-    if len(parts) != 3 or not parts[1].isdigit() or parts[0] not in m.bodies:
-        raise ModelError(
-            f"ERLS: {label!r} is no displacement; they are named by body, number of the node and direction, as in "
-            f"'{next(iter(m.bodies))}.0.rz'"
-        )
-    return parts[0], int(parts[1]), parts[2]
+    """Body, number of the node and direction; names of bodies and of directions may have dots in them."""
+    for body in m.bodies if isinstance(label, str) else ():
+        number, _, name = label.removeprefix(f"{body}.").partition(".")
+        if label.startswith(f"{body}.") and number.isdigit() and name:
+            return body, int(number), name
+    raise ModelError(
+        f"ERLS: {label!r} is no displacement; they are named by body, number of the node and direction, as in "
+        f"'{next(iter(m.bodies))}.0.rz'"
+    )
 
 
 def choose_cycles(G: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) -> Pivots:
@@ -213,24 +241,31 @@ def find(d: Displacements, wish: Wish) -> int:
     return next((k for k, x in enumerate(d.of) if x.node == node and x.freedom == wish.freedom), -1)
 
 
-def best(J: np.ndarray, turning: np.ndarray) -> tuple[int, ...]:
-    """Numbers of the displacements with the best conditioned block of J (n_u x n_q): pivots of a QR factorisation."""
+def on_ground(d: Displacements) -> list[int]:
+    """Displacements of rigid bodies along what their joints on the ground leave free."""
+    mine = {h.slave for h in d.nodes.holds if h.master == GROUND and h.joint.type.nv} - {
+        k for k, node in enumerate(d.nodes.nodes) if node.body in d.nodes.flexible
+    }
+    return [k for k, x in enumerate(d.of) if x.node in mine and x.freedom >= 0]
+
+
+def best(J: np.ndarray, turning: np.ndarray, among: Sequence[int]) -> tuple[int, ...]:
+    """Displacements with the best conditioned block of J (n_u x n_q), of some: pivots of a QR factorisation."""
     from scipy.linalg import qr
 
-    order = qr((J / scales(J, turning)[:, None]).T, mode="r", pivoting=True)[1]
-    return tuple(sorted(int(k) for k in order[: J.shape[1]]))
+    if len(among) < J.shape[1] or not J.shape[1]:
+        return ()
+    rows = list(among)
+    order = qr((J / scales(J, turning)[:, None])[rows].T, mode="r", pivoting=True)[1]
+    return tuple(sorted(rows[k] for k in order[: J.shape[1]]))
 
 
-def health(J: np.ndarray, turning: np.ndarray, zeroed: Sequence[int]) -> float:
-    """Smallest singular value of the block of J (n_u x n_q) at zeroed displacements, without units.
-
-    Parameters
-    ----------
-    turning : (n_u,) whether a displacement is a rotation.
-    """
-    if not J.shape[1]:
-        return 1.0
-    return float(np.linalg.svd(J[list(zeroed)] / units(J, turning, zeroed), compute_uv=False)[-1])
+def health(blocks: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Of zeroed blocks of J (..., n_q, n_q), see the module's docstring; 1 if there is no coordinate."""
+    if not units.size:
+        return np.ones(blocks.shape[:-2])
+    pivots = np.linalg.det(blocks / units)
+    return np.sign(pivots) * np.abs(pivots) ** (1 / len(units))
 
 
 def units(J: np.ndarray, turning: np.ndarray, zeroed: Sequence[int]) -> np.ndarray:

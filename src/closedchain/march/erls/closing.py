@@ -65,28 +65,40 @@ def close_loops(plan, room, t, y):
 
 
 @inner
-def health(plan, room):
-    """Smallest pivot of the zeroed block of J, without units: zero where these displacements cannot be zeroed."""
+def closed_at(plan, room, t, y, q):
+    """Coordinates of the tree q at another state, near the one where the loops have been closed last, which stays."""
+    copy(q, room.q)
+    closed = close_loops(plan, room, t, y)
+    for i in range(plan.tree):
+        q[i], room.q[i] = room.q[i], q[i]
+    return closed
+
+
+@inner
+def determinant(plan, room):
+    """Of the zeroed block of J, over that at the start: 1 there, and zero where these displacements cannot be zeroed.
+
+    It changes its sign where a step goes past such a pose.
+    """
     n, B = plan.n_q, room.block
     for i in range(n):
         for j in range(n):
             B[i, j] = room.out[plan.block + i * n + j] / room.units[i, j]
-    smallest = 1.0
+    out = 1.0
     for k in range(n):
-        row, column, largest = k, k, 0.0
+        row, largest = k, 0.0
         for i in range(k, n):
-            for j in range(k, n):
-                if abs(B[i, j]) > largest:
-                    row, column, largest = i, j, abs(B[i, j])
+            if abs(B[i, k]) > largest:
+                row, largest = i, abs(B[i, k])
         if not largest > 0.0:
             return 0.0
-        smallest = min(smallest, largest)
-        for j in range(n):
-            B[k, j], B[row, j] = B[row, j], B[k, j]
-        for i in range(n):
-            B[i, k], B[i, column] = B[i, column], B[i, k]
+        if row != k:
+            out = -out
+            for j in range(n):
+                B[k, j], B[row, j] = B[row, j], B[k, j]
+        out *= B[k, k]
         for i in range(k + 1, n):
             factor = B[i, k] / B[k, k]
             for j in range(k, n):
                 B[i, j] -= factor * B[k, j]
-    return smallest
+    return out / room.begun[0]

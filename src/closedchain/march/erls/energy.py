@@ -41,10 +41,14 @@ class Samples:
 
 
 def closed_coordinates(system: System, t: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Coordinates of the tree (m, tree) that belong to samples y (m, n), each found from the one before."""
-    q, newton = system.start.q.copy(), system.compiled.newton
-    out = np.empty((len(t), len(q)))
+    """Coordinates of the tree (m, tree) that belong to samples y (m, n) near the start.
+
+    Those of a run are in its `Motion`: found from far away they may belong to another branch.
+    """
+    newton = system.compiled.newton
+    out = np.empty((len(t), len(system.start.q)))
     for k in range(len(t)):
+        q = system.start.q.copy()
         q[system.where] = y[k, system.n - system.n_q :]
         for _ in range(12):
             moved = newton(np.concatenate([[t[k]], q]), system.p)
@@ -83,9 +87,8 @@ def evaluate(system: System, key: object, expressions: dict[str, ca.SX], given: 
     return out
 
 
-def look(system: System, t: np.ndarray, x: np.ndarray) -> Samples:
-    """All that `Samples` has, at samples x (m, 3, n)."""
-    q = closed_coordinates(system, t, x[:, 0])
+def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples:
+    """All that `Samples` has, at samples x (m, 3, n), of a rigid-link system at q (m, tree)."""
     got = evaluate(system, "energies", system.compiled.traced.energies, inputs(system, t, q, x))
     bodies, m = len(system.e.topology.links), len(t)
     R, r = got["R"].reshape(m, bodies, 3, 3), got["r"].reshape(m, bodies, 3)

@@ -117,8 +117,8 @@ def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
     return CONVERGED
 
 
-@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F1, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
-def advance(functions, table, scale, x, end, work, t_eval, samples, works, options, state, memory):
+@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
+def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory):
     """Make up to `attempts` attempts.
 
     Parameters
@@ -127,7 +127,8 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, works, optio
     scale : (n,) tolerance of each entry of y for the error of a step.
     x : (3, n) y, y', y'' now.
     end, work : (3, n), (ROWS, n) workspace; of the latter two rows are kept from step to step.
-    t_eval, samples, works : times (m,), solution there (m, 3, n), and work done until then (m,).
+    t_eval, samples, trees, works : times (m,), solution there (m, 3, n), all coordinates of the rigid-link system
+        (m, tree), and work done until then with the length of the step (m, 2).
     """
     o, s, m = options[0], state[0], memory[0]
     clock, powers = np.empty(CLOCK), np.empty(STAGES)
@@ -171,4 +172,5 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, works, optio
             done += h * A[STAGES - 1, j] * powers[j]
         for k in range(scale.size):
             work[OLD, k], work[OLD + 1, k] = work[ACCELERATIONS + 2, k], work[ACCELERATIONS + 4, k]
-        accept(o, s, m, h, err, EXPONENT, done, powers[STAGES - 1], x, end, t_eval, samples, works)
+        power = powers[STAGES - 1]
+        accept(functions, table, o, s, m, h, err, EXPONENT, done, power, x, end, t_eval, samples, trees, works)

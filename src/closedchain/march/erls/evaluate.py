@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from closedchain.march.erls.closing import close_loops
-from closedchain.march.erls.forces import damping, elastic, inertia, on_link, scatter, spinning, turning
+from closedchain.march.erls.forces import damping, elastic, inertia, modal_damping, on_link, scatter, spinning, turning
 from closedchain.march.erls.memory import fill, inner, outer
 from closedchain.native.call import call3
 
@@ -49,7 +49,7 @@ def move(plan, mesh, room, t, y, v, a):
                 u[0, node, i] = out[plan.u + k * n + i]
                 u[1, node, i] = out[plan.u_dot + k * n + i]
                 u[2, node, i] = out[plan.u_ddot + k * n + i]
-                room.rates[node, i] = hats[k * n + i]
+                room.rates[node, i] = hats[k * n + i] if plan.resists else u[1, node, i]
         else:
             k = mesh.chain[node]
             for i in range(n):
@@ -88,6 +88,22 @@ def collect(plan, mesh, room, r):
         r[first + j] = total
 
 
+@inner
+def of_drives(plan, room, v, r):
+    """Power of drives: forces times all velocities, less what loads give, and what the velocities y' take from r."""
+    total = -room.out[plan.pushed]
+    for body in range(room.wrenches.shape[0]):
+        at = plan.bodies + 12 * body
+        for i in range(3):
+            total += room.wrenches[body, i] * room.out[at + i] + room.wrenches[body, 3 + i] * room.out[at + 9 + i]
+    for node in range(room.f.shape[0]):
+        for i in range(room.f.shape[1]):
+            total += room.f[node, i] * room.u[1, node, i]
+    for i in range(r.size):
+        total -= v[i] * r[i]
+    return total
+
+
 @outer
 def residual(plan, mesh, room, t, y, v, a, r):
     """The residual r (n,) of all rows: chain nodes, u, q. False where it cannot be computed."""
@@ -112,10 +128,12 @@ def residual(plan, mesh, room, t, y, v, a, r):
             spinning(mesh, piece, motion, u, f[one], f[two], room.wrenches[body])
             elastic(mesh, piece, u, f[one], f[two])
             if mesh.damping[piece, 0] != 0.0 or mesh.damping[piece, 1] != 0.0:
-                lost += damping(mesh, piece, motion, u, room.rates, f[one], f[two], room.wrenches[body])
-    room.work[0] = out[plan.power]
-    room.work[1] = -lost
+                lost += damping(mesh, piece, motion, u, room.rates, plan.resists, f[one], f[two], room.wrenches[body])
+    if room.swings.shape[1] > 0:
+        lost += modal_damping(mesh, u, room.rates, room.swings, f)
     collect(plan, mesh, room, r)
+    room.work[0] = out[plan.power] + (of_drives(plan, room, v, r) if plan.driven else 0.0)
+    room.work[1] = -lost
     total = 0.0
     for i in range(r.size):
         total += r[i]

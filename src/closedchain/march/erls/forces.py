@@ -9,7 +9,7 @@ With the field P (3 x 4) of positions in the body and D of displacements (see `e
 M_C2, M_C3 are in the rates of ``u_hat = T u``.
 """
 
-from closedchain.march.erls.memory import inner
+from closedchain.march.erls.memory import fill, inner
 
 
 @inner
@@ -197,15 +197,17 @@ def elastic(mesh, piece, u, one, two):
 
 
 @inner
-def damping(mesh, piece, motion, u, rates, one, two, wrench):
-    """Rayleigh's damping of an element, ``(alpha M + beta K) u'``; returns the power that it takes.
+def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
+    """Rayleigh's damping of an element, ``(alpha M + beta K) u_hat'``; returns the power that it takes.
 
-    The rates are those of (34), in the frames of the joints: ``T u'``. The forces work on the displacements r + u of
-    the nodes: those by mass are felt by the rigid link, too, as ``alpha J' M u'`` in (35).
+    It is the derivative of ``u_hat' (alpha M + beta K) u_hat' / 2`` by the rates: whatever moves, it takes energy away,
+    and no total momentum. The paper's has the rates ``T u'`` of (34), which lack the rate of T, and lets the part by
+    mass act on the rigid link, too, ``alpha J' M u'`` in (35): that may give energy.
 
     Parameters
     ----------
-    rates : (nodes, k) ``T u'``.
+    rates : (nodes, k) ``u_hat'``, or ``T u'``.
+    paper : whether it is the paper's.
     one, two, wrench : forces on the nodes and on the rigid link, which are added to.
     """
     i1, i2, n = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2]
@@ -221,13 +223,15 @@ def damping(mesh, piece, motion, u, rates, one, two, wrench):
             force += beta * mesh.K[piece, i, j] * rate
         force += mass
         k = i if i < n else i - n
-        x = mesh.P0[piece, 0, 0 if i < n else 2]  # of the node, on the axis
         if i < n:
             one[k] += force
             power += force * u[1, i1, k]
         else:
             two[k] += force
             power += force * u[1, i2, k]
+        if not paper:
+            continue
+        x = mesh.P0[piece, 0, 0 if i < n else 2]  # of the node, on the axis
         if n == 3:
             row = 3 if k == 0 else 4 if k == 1 else 2
         else:
@@ -240,4 +244,31 @@ def damping(mesh, piece, motion, u, rates, one, two, wrench):
         elif row == 5:
             wrench[1] -= x * mass
             power -= x * mass * motion[1]
+    return power
+
+
+@inner
+def modal_damping(mesh, u, rates, swings, f):
+    """Modal damping of all beams, ``F F' u_hat'`` with factors F; returns the power that it takes.
+
+    Parameters
+    ----------
+    rates : as of `damping`.
+    swings : (bodies, m) workspace: F' u_hat' of each beam.
+    f : (nodes, k) forces on the nodes, which are added to.
+    """
+    fill(swings, 0.0)
+    nodes, n, m = mesh.modal.shape
+    for node in range(nodes):
+        for i in range(n):
+            for j in range(m):
+                swings[mesh.owner[node], j] += mesh.modal[node, i, j] * rates[node, i]
+    power = 0.0
+    for node in range(nodes):
+        for i in range(n):
+            force = 0.0
+            for j in range(m):
+                force += mesh.modal[node, i, j] * swings[mesh.owner[node], j]
+            f[node, i] += force
+            power += force * u[1, node, i]
     return power

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from closedchain.march.switching_times import SwitchingTimes
 from closedchain.march.trajectory import Status
 from closedchain.model.held import held
 
-UNHEALTHY = 1e-6  # smallest pivot of the zeroed block of J, without units, at which a run is stopped
-LONG = (
-    1.0  # s: an error of the velocities within a step counts as what it does to positions in this time, or in the run
-)
+UNHEALTHY = 1e-2  # determinant of the zeroed block of J, over that at the start, at which a run is stopped
+LONG = 1.0  # s: an error of the velocities in a step counts as what it does to positions in this time, or in the run
 SINGULAR = 1e-4  # smallest relative pivot of the closures: the same
+ITERATIONS = 20  # for accelerations between the ends of steps
+BALANCED = 1e-11  # of accelerations: what is left of them
 ATTEMPTS = 500  # between two looks at progress and Ctrl-C
 
 
@@ -55,17 +55,23 @@ class Motion:
     Attributes
     ----------
     t : (m,) times of the samples.
-    x : (m, 3, n) y, y', y'' there.
+    x : (m, 3, n) y, y', y'' there; y'' is linear between the ends of steps, see `in_balance`.
+    lengths : (m,) of the step around each sample; 0 at the start.
+    tree : (m, tree) coordinates of the rigid-link system there, closed.
     work : (m,) done on the mechanism until then, J.
-    status : how it ended; ``t_end`` is the time reached.
-    health, closed : smallest pivots of the zeroed block and of the closures at the end.
+    status : how it ended; ``t_end`` is the time reached, ``end`` (tree,) the rigid-link system there.
+    health, closed : determinant of the zeroed block over that at the start, and smallest pivot of the closures, at the
+        end.
     """
 
     t: np.ndarray
     x: np.ndarray
+    tree: np.ndarray
     work: np.ndarray
+    lengths: np.ndarray
     status: Status
     t_end: float
+    end: np.ndarray
     counts: Counts
     health: float
     closed: float
@@ -83,13 +89,42 @@ def tolerances(system: System, atol: float) -> np.ndarray:
     return np.where(turning, atol / system.longest, atol)
 
 
-def accelerations(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Accelerations at a state: the residual is linear in them."""
+def accelerations(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+    """Accelerations at a state: the residual is linear in them. None if they are not determined."""
     a = np.zeros_like(y)
-    if ws.linearise(t, y, v, a) and ws.factor(1.0, 0.0, 0.0):
-        for _ in range(2):
-            a = a - ws.solve(ws.residual(t, y, v, a))
-    return a if np.isfinite(a).all() else np.zeros_like(y)
+    if not (ws.linearise(t, y, v, a) and ws.factor(1.0, 0.0, 0.0)):
+        return None
+    for _ in range(2):
+        a = a - ws.solve(ws.residual(t, y, v, a))
+    return a if np.isfinite(a).all() else None
+
+
+def in_balance(system: System, motion: Motion) -> Motion:
+    """Samples at which the equations hold, with their accelerations.
+
+    Between the ends of steps the solution is a polynomial. Accelerations that belong to it exactly have its error times
+    the square of the highest frequency. So a stage is solved there as in a step of the same length h,
+
+        R(t, y + c^2 (a - a_0), y' + c (a - a_0), a) = 0,        c = h / 4
+
+    from the interpolated y, y', a_0: it moves them by less than the tolerance, and forces are in balance.
+    """
+    ws, out, tree = Workspace(system), motion.x.copy(), motion.tree.copy()
+    for k, (y, v, a) in enumerate(motion.x):
+        t, c = float(motion.t[k]), motion.lengths[k] / 4
+        ws.room.q[:] = motion.tree[k]
+        moved = a.copy()
+        if not (ws.linearise(t, y, v, a) and ws.factor(1.0, c, c * c)):
+            out[k, 2] = np.nan
+            continue
+        for _ in range(ITERATIONS):
+            step = ws.solve(ws.residual(t, y + c * c * (moved - a), v + c * (moved - a), moved))
+            moved -= step
+            if not np.abs(step).max(initial=0.0) > BALANCED * np.abs(moved).max(initial=0.0):
+                break
+        out[k] = y + c * c * (moved - a), v + c * (moved - a), moved
+        tree[k] = ws.room.q
+    return replace(motion, x=out, tree=tree)
 
 
 class Switches:
@@ -152,12 +187,14 @@ def integrate(
     t_eval = np.ascontiguousarray(t_eval, float)
     ws = Workspace(system)
     n, t0 = system.n, system.start.t
-    y, v = system.at_rest()
-    x = np.array([y, v, accelerations(ws, t0, y, v)])
+    y, v = system.begin()
+    a = accelerations(ws, t0, y, v)
+    x = np.array([y, v, np.zeros(n) if a is None else a])
     scale = tolerances(system, atol)
     end, work = np.zeros((3, n)), np.zeros((rows, n))
     work[alpha.EARLIER] = x[2]
-    samples, works = np.zeros((len(t_eval), 3, n)), np.zeros(len(t_eval))
+    samples, works = np.zeros((len(t_eval), 3, n)), np.zeros((len(t_eval), 2))
+    trees = np.zeros((len(t_eval), system.e.topology.nq))
     options, state, memory = np.zeros(1, steps.OPTIONS), np.zeros(1, steps.STATE), np.zeros(1, stage.MEMORY)
     o, s, m = options[0], state[0], memory[0]
     o["end"], o["max_step"], o["attempts"], o["max_steps"], o["healthy"] = (
@@ -174,23 +211,28 @@ def integrate(
     swiftest = float(np.max(np.abs(x[2]) / scale, initial=0.0))
     s["h"] = step or first_step or min(0.1 * (until - t0), 1.0 / np.sqrt(max(swiftest, 1e-300)))
     while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
-        samples[s["next"]] = x
+        samples[s["next"]], trees[s["next"]] = x, ws.room.q
         s["next"] += 1
     functions = np.array(
-        [f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve)], np.int64
+        [f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve, kernels.close)],
+        np.int64,
     )
-    status = Status.finished
+    status = Status.finished if a is not None else Status.nan
     switches = Switches(system, until, max_step)
     try:
-        while s["t"] < until:
+        while s["t"] < until and a is not None:
             # conditions on time hold until the next of them changes; steps end there
             o["end"] = switches.hold(ws, float(s["t"]))
             if switches.changed:
-                x[2] = accelerations(ws, float(s["t"]), x[0], x[1])
+                a = accelerations(ws, float(s["t"]), x[0], x[1])
+                if a is None:
+                    status = Status.nan
+                    break
+                x[2] = a
                 work[alpha.EARLIER], s["power"], s["h_old"], m["usable"] = x[2], ws.room.work.sum(), 0.0, 0
             s["status"] = steps.RUNNING
             while s["status"] == steps.RUNNING:
-                advance(functions, ws.table, scale, x, end, work, t_eval, samples, works, options, state, memory)
+                advance(functions, ws.table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory)
                 if progress is not None:
                     progress(float(s["t"]), int(s["steps"]))
             status = Status(int(s["status"]))
@@ -214,9 +256,12 @@ def integrate(
     return Motion(
         t=t_eval[:taken],
         x=samples[:taken],
-        work=works[:taken],
+        tree=trees[:taken],
+        work=works[:taken, 0],
+        lengths=works[:taken, 1],
         status=status,
         t_end=float(s["t"]),
+        end=ws.room.q.copy(),
         counts=counts,
         health=float(m["health"]),
         closed=float(m["closed"]),

@@ -1,9 +1,10 @@
-"""The functions that integrators call by address: ``residual``, ``linearise``, ``factor`` and ``solve``.
+"""The functions that integrators call by address: ``residual``, ``linearise``, ``factor``, ``solve`` and ``close``.
 
     void residual(table, clock, y, v, a, r)       r = R(t, y, v, a); clock = (t, ok, power, health, closed)
     void linearise(table, clock, y, v, a, _)      derivatives there; clock = (t, ok, ...)
     void factor(table, weights)                   m M + c C + k K at that place; weights = (ok, m, c, k)
     void solve(table, b)                          with these factors, in place
+    void close(table, clock, y, q)                coordinates q of the tree that belong to y; clock = (t, ok, ...)
 
 All arguments are float64 arrays; the table is that of a `Memory` with the tuples of `KINDS`.
 """
@@ -35,7 +36,7 @@ def residual(table, clock, y, v, a, r):  # type: ignore[no-untyped-def]
     y, v, a, r = numba.carray(y, n), numba.carray(v, n), numba.carray(a, n), numba.carray(r, n)
     now[1] = 1.0 if evaluate.residual(plan, mesh, room, now[0], y, v, a, r) else 0.0
     now[2] = room.work[0] + room.work[1]
-    now[3] = closing.health(plan, room)
+    now[3] = closing.determinant(plan, room)
     now[4] = room.out[plan.closed]
 
 
@@ -47,6 +48,15 @@ def linearise(table, clock, y, v, a, unused):  # type: ignore[no-untyped-def]
     y, v, a = numba.carray(y, n), numba.carray(v, n), numba.carray(a, n)
     same = numba.carray(table, _LENGTH, np.float64)
     now[1] = 1.0 if around.linearise(plan, room, lin, same, now, y, v, a) else 0.0
+
+
+@cfunc("void(voidptr, CPointer(float64), CPointer(float64), CPointer(float64))")
+def close(table, clock, y, q):  # type: ignore[no-untyped-def]
+    """Close the loops at a state."""
+    plan, _, room = _problem(numba.carray(table, _LENGTH, np.int64))
+    now = numba.carray(clock, CLOCK)
+    y, q = numba.carray(y, plan.n), numba.carray(q, plan.tree)
+    now[1] = 1.0 if closing.closed_at(plan, room, now[0], y, q) else 0.0
 
 
 @cfunc("void(voidptr, CPointer(float64))")

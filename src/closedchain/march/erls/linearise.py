@@ -4,11 +4,12 @@ M, C, K are the derivatives of the residual by y'', y' and y; m, c, k are number
 displacements they are exact on each link (with inertia, gyroscopic and centrifugal terms, damping, elasticity): a piece
 gives
 
-    Z = sum_ab W_ab int N_a' N_b dm + (k + c beta) K,        W = m + c (alpha + 2 omega x) + k (omega' x + omega x omega
-    x)
+    Z = sum_ab W_ab int N_a' N_b dm + c alpha M + (k + c beta) K
+    W = m + 2 c omega x + k (omega' x + omega x omega x)
 
-What is left out are rates of T, which are smaller than what is kept by the angle that a joint turns within a step. The
-few columns of q are differences of residuals.
+What is left out are rates of T, which are smaller than what is kept by the angle that a joint turns within a step, and
+modal damping, which would couple all nodes of a beam: Newton's iterations then gain a factor of the damping ratio each.
+The few columns of q are differences of residuals.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def element_matrix(mesh, lin, piece, motion, m, c, k, W, Z):
     for i in range(3):
         for j in range(3):
             W[i, j] = k * lin.W[i, j]
-        W[i, i] += m + c * alpha
+        W[i, i] += m
     W[0, 1] -= 2.0 * c * z
     W[0, 2] += 2.0 * c * y
     W[1, 0] += 2.0 * c * z
@@ -152,6 +153,7 @@ def element_matrix(mesh, lin, piece, motion, m, c, k, W, Z):
         for j in range(size):
             total = (k + c * beta) * mesh.K[piece, i, j] + (m + c * alpha) * mesh.spin[piece, i, j]
             for p in range(axes):
+                total += c * alpha * mesh.B[piece, p, p, i, j]
                 for q in range(axes):
                     total += W[p, q] * mesh.B[piece, p, q, i, j]
             Z[i, j] = total
@@ -178,7 +180,9 @@ def link_rows(plan, mesh, lin, piece, motion, m, c, k, W, F, rows):
     W is that of `element_matrix`, F (6, 2 n) is workspace.
     """
     inertia(mesh, piece, motion, lin.u, lin.W, lin.P, lin.A, lin.Q)
+    alpha = mesh.damping[piece, 0] if plan.resists else 0.0
     for a in range(3):  # P G
+        W[a, a] += c * alpha
         for j in range(4):
             total = 0.0
             for i in range(4):
@@ -205,7 +209,7 @@ def link_rows(plan, mesh, lin, piece, motion, m, c, k, W, F, rows):
             F[3 + a, col] = total + W[a, 1] * mesh.N1[piece, 1, col] + W[a, 2] * mesh.N1[piece, 2, col]
     jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
     if jx != 0.0 or jy != 0.0 or jz != 0.0:
-        weight = m + c * mesh.damping[piece, 0]
+        weight = m + c * alpha
         x, y, z = c * motion[0], c * motion[1], c * motion[2]
         for col in range(size):
             hx, hy, hz = (

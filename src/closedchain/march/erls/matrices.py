@@ -6,6 +6,8 @@ nothing; and the rank of K is the number of displacements less the number of coo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import casadi as ca
 import numpy as np
 
@@ -68,10 +70,9 @@ def nodal_jacobian(system: System) -> np.ndarray:
     ws = Workspace(system)
     y, v = system.at_rest()
     ws.residual(system.start.t, y, v, np.zeros_like(y))
-    traced, d, k = system.compiled.traced, system.d, len(system.mesh.names)
-    f = ca.Function("J", [d.e.limbs.t, d.e.limbs.q, d.e.limbs.p], [ca.densify(d.J @ traced.motions.S)])
+    k = len(system.mesh.names)
     J = np.zeros((system.n, system.n_q))
-    J[system.n_chain : system.n_chain + system.n_u] = np.array(f(system.start.t, system.start.q, system.p))
+    J[system.n_chain : system.n_chain + system.n_u] = system.rigid(system.start.t, system.start.q)
     for node in system.mesh.chain_nodes:
         body = system.e.topology.link_of[system.mesh.bodies[node]]
         at = ws.plan.J + 6 * body * system.n_q
@@ -104,20 +105,26 @@ def _springs(system: System, y: np.ndarray) -> np.ndarray:
     return (out + out.T) / 2
 
 
+State = tuple[np.ndarray, np.ndarray, np.ndarray]
+STEPS = (1e-8, 1e-3, 1.0)  # of differences by y, y' and y'': the residual is quadratic in y', and linear in y''
+
+
+def derivative(ws: Workspace, t: float, state: State, which: int, columns: Iterable[int]) -> np.ndarray:
+    """Derivatives of the residual by entries of y, y' or y'' (which is 0, 1 or 2), by central differences (n, m)."""
+    out, step = [np.zeros((len(state[0]), 0))], STEPS[which]
+    for j in columns:
+        sides = []
+        for sign in (1.0, -1.0):
+            moved = [x.copy() for x in state]
+            moved[which][j] += sign * step
+            sides.append(ws.residual(t, *moved))
+        out.append(((sides[0] - sides[1]) / (2 * step))[:, None])
+    return np.hstack(out)
+
+
 def tangents(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Derivatives of the residual by y'', y' and y (n, n each) at any state, by central differences."""
-    out = []
-    for which, step in ((2, 1.0), (1, 1e-3), (0, 1e-8)):
-        columns = []
-        for j in range(len(y)):
-            sides = []
-            for sign in (1.0, -1.0):
-                state = [y.copy(), v.copy(), a.copy()]
-                state[which][j] += sign * step
-                sides.append(ws.residual(t, *state))
-            columns.append((sides[0] - sides[1]) / (2 * step))
-        out.append(np.array(columns).T)
-    return tuple(out)
+    """Derivatives of the residual by y'', y' and y (n, n each) at any state."""
+    return tuple(derivative(ws, t, (y, v, a), which, range(len(y))) for which in (2, 1, 0))
 
 
 def steady(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray:

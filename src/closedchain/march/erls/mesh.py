@@ -27,6 +27,7 @@ from closedchain.model.parts import Body
 
 Value = Callable[[Number], float]
 
+ELEMENTS = 2  # of a beam of which nothing else is said
 ROUNDING = 1e-9  # of the inertia of a thin rod: what more is drawn is inertia of its sections
 
 
@@ -47,11 +48,12 @@ class Arrays(NamedTuple):
     held : (nodes,) number among the held nodes, or -1.
     chain : (nodes,) number among the others, or -1.
     chains : (chains, 4) first and last node (both held), first piece, number of nodes between; a rigid body is a chain
-        with
-        one end: its node, -1, its piece, -1.
+        with one end: its node, -1, its piece, -1.
     rows, columns : places of the entries of T, column after column.
     order, begin : the same entries row after row, and where each row begins.
     E : (pieces, 3, 4, k) fields of unit displacements.
+    modal : (nodes, k, m) factors of modal damping, see `modal_damping`; m is 0 if there is none.
+    owner : (nodes,) the body of each node.
     """
 
     body: np.ndarray
@@ -78,6 +80,8 @@ class Arrays(NamedTuple):
     order: np.ndarray
     begin: np.ndarray
     E: np.ndarray
+    modal: np.ndarray
+    owner: np.ndarray
 
 
 _I1, _I2 = numba.int64[::1], numba.int64[:, ::1]
@@ -86,7 +90,7 @@ _F4, _F5 = numba.types.Array(numba.float64, 4, "C"), numba.types.Array(numba.flo
 ArraysType = numba.types.NamedTuple(
     (
         *(_I1, _I2, _F3, _F3, _F2, _F1, _F1, _F3, _F3, _F5, _F3, _F3, _F2, _I1, _F2, _F3),
-        *(_I1, _I1, _I2, _I1, _I1, _I1, _I1, _F4),
+        *(_I1, _I1, _I2, _I1, _I1, _I1, _I1, _F4, _F3, _I1),
     ),
     Arrays,
 )
@@ -145,6 +149,25 @@ def elements_between(stations: list[float], count: int) -> list[int]:
     return [max(1, round(count * (b - a))) for a, b in pairwise(stations)]
 
 
+def places_along(stations: list[float], count: int) -> list[float]:
+    """Places of all nodes of a beam, as fractions of its length.
+
+    Examples
+    --------
+    >>> places_along([0.0, 0.5, 1.0], 3)
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    out = [stations[0]]
+    for (a, b), between in zip(pairwise(stations), elements_between(stations, count), strict=True):
+        out += np.linspace(a, b, between + 1)[1:].tolist()
+    return out
+
+
+def elements_of(elements: int | Mapping[str, int], body: str) -> int:
+    """How many elements a beam is to have."""
+    return elements.get(body, ELEMENTS) if isinstance(elements, Mapping) else elements
+
+
 def make_mesh(
     nodes: Nodes,
     flexible: Mapping[str, Flexibility],
@@ -175,13 +198,13 @@ def make_mesh(
                 f"ERLS: elements are given for {unknown[0]!r}, which is not a flexible body; flexible are "
                 f"{', '.join(map(repr, flexible))}"
             )
-    count = {name: elements.get(name, 2) if isinstance(elements, Mapping) else elements for name in flexible}
     link_of = nodes.topology.link_of
     places: list[np.ndarray] = []
     owners: list[str] = []
     numbers: list[int] = []
     held: list[int] = []
     first: dict[str, int] = {}
+    modal: dict[str, np.ndarray] = {}
     pieces, body, ends, chains, stiffens = [], [], [], [], []
     number = {node: k for k, node in enumerate(nodes.nodes)}
     for name, drawn in bodies.items():
@@ -206,7 +229,7 @@ def make_mesh(
         stations = [node.xi or 0.0 for node in mine]
         at = [0.0]
         held.append(number[mine[0]])
-        for k, between in enumerate(elements_between(stations, count[name])):
+        for k, between in enumerate(elements_between(stations, elements_of(elements, name))):
             chains.append((first[name] + len(at) - 1, first[name] + len(at) - 1 + between, len(pieces), between - 1))
             for x in np.linspace(stations[k], stations[k + 1], between + 1)[1:]:
                 pieces.append(beam_element(names, at[-1] * L, (x - at[-1]) * L, **options))
@@ -217,6 +240,7 @@ def make_mesh(
                 held.append(-1)
             held[-1] = number[mine[k + 1]]
         places += [np.array([x * L, 0.0, 0.0]) for x in at]
+        modal[name] = modal_damping(beam, value, names, at, pieces[-len(at) + 1 :])
         owners += [name] * len(at)
         numbers += range(len(at))
     size = 2 * len(names)
@@ -259,8 +283,55 @@ def make_mesh(
         order=np.argsort(T_places[0], kind="stable").astype(np.int64),
         begin=np.searchsorted(np.sort(T_places[0]), np.arange(len(nodes.nodes) * len(names) + 1)).astype(np.int64),
         E=np.array([np.pad(x.E, ((0, 0), (0, 0), (0, size - x.E.shape[2]))) for x in pieces]),
+        modal=_by_node(modal, owners, len(names)),
+        owner=np.array([link_of[name] for name in owners], np.int64),
     )
     return Mesh(names, np.array(places), tuple(owners), np.array(numbers), first, tuple(pieces), arrays)
+
+
+def modal_damping(
+    beam: Flexibility, value: Value, names: tuple[str, ...], at: list[float], pieces: list[Piece]
+) -> np.ndarray:
+    """Factors F (nodes, k, m) of a beam's modal damping: its forces are ``F F' u_hat'``, summed over its nodes.
+
+    The ratio is that of the modes of its shapes, as on a floating frame: with C their damping there, Phi the shapes at
+    the nodes and K the stiffness of all elements,
+
+        F F' = P C P',        P = K Phi (Phi' K Phi)^-1
+
+    What the shapes cannot say is not damped, and rigid motions are not, since K takes no notice of them.
+    """
+    k, nodes = len(names), len(at)
+    zeta, shapes = value(beam.damping), beam.modes
+    if zeta == 0.0:
+        return np.zeros((nodes, k, 0))
+    L, on, options = value(beam.length), shapes.integrals, beam_numbers(beam, value, names)
+    mass, polar = options["mass"] * L, options["j"][0] * L
+    ways = {
+        "u": (options["EA"] / L, mass),
+        "v": (options["EIz"] / L**3, mass),
+        "w": (options["EIy"] / L**3, mass),
+        "t": (options["GJ"] / L, polar),
+    }
+    C = sum(2 * zeta * np.sqrt(stiffness * inertia) * on.damping[field] for field, (stiffness, inertia) in ways.items())
+    K = np.zeros((nodes * k, nodes * k))
+    for i, piece in enumerate(pieces):
+        K[i * k : (i + 2) * k, i * k : (i + 2) * k] += piece.K
+    both = [np.vstack([U, T / [[1.0], [L], [L]]]) for U, T in map(shapes.at, at)]
+    rows = [("x", "y", "z", "rx", "ry", "rz").index(name) for name in names]
+    Phi = np.vstack([x[rows] for x in both])
+    P = K @ Phi @ np.linalg.pinv(Phi.T @ K @ Phi, hermitian=True)
+    values, vectors = np.linalg.eigh(C)
+    return (P @ (vectors * np.sqrt(np.maximum(values, 0.0)))).reshape(nodes, k, -1)
+
+
+def _by_node(parts: Mapping[str, np.ndarray], owners: list[str], k: int) -> np.ndarray:
+    """Factors of all bodies below each other, with as many columns as the largest has."""
+    out = np.zeros((len(owners), k, max((x.shape[2] for x in parts.values()), default=0)))
+    for name, part in parts.items():
+        first = owners.index(name)
+        out[first : first + len(part), :, : part.shape[2]] = part
+    return out
 
 
 def mass_properties(body: Body, value: Value) -> tuple[float, np.ndarray, np.ndarray]:

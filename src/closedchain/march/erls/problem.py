@@ -18,10 +18,12 @@ class Plan(NamedTuple):
     tree, n_q, n_u, n_held, n_chain, n : coordinates of the tree; q; u; displacements of held nodes; displacements of
         chain
         nodes; all of y.
-    bodies, J, u, u_dot, u_ddot, T, D, on_u, on_q, power, block, closed : beginnings in the output of
+    bodies, J, u, u_dot, u_ddot, T, D, on_u, on_q, power, pushed, block, closed : beginnings in the output of
         `motion`.
     turning, by_u, by_u_dot, by_u_ddot : beginnings in the output of `tangent`.
     paper : whether only the rows of u count.
+    driven : whether there are drives, which do work.
+    resists : whether damping is the paper's.
     """
 
     motion: int
@@ -45,6 +47,7 @@ class Plan(NamedTuple):
     on_u: int
     on_q: int
     power: int
+    pushed: int
     block: int
     closed: int
     turning: int
@@ -52,6 +55,8 @@ class Plan(NamedTuple):
     by_u_dot: int
     by_u_ddot: int
     paper: int
+    driven: int
+    resists: int
 
 
 class Room(NamedTuple):
@@ -66,14 +71,16 @@ class Room(NamedTuple):
     into, moved : input and output of `newton`.
     asked, told : input and output of `tangent`.
     u : (3, nodes, k) displacements, rates and accelerations of all nodes, in the axes of their bodies.
-    rates : (nodes, k) ``T u'``: rates in the frames of the joints, for damping.
+    rates : (nodes, k) rates for damping: those of u_hat, or the paper's ``T u'``.
     f : (nodes, k) forces on them.
     wrenches : (bodies, 6) on the rigid links.
     W, P, A, Q : (3, 3), (3, 4), ... of one piece.
     hats : (n_held,) forces on the held nodes.
+    swings : (bodies, m) rates of the shapes of each body, for modal damping.
     work : (2,) power of all that acts, and of damping.
     counts : evaluations, Newton steps for loops.
     block, units : (n_q, n_q) workspace for the zeroed block of J, and the units of its rows and columns.
+    begun : (1,) determinant of that block, without units, at the start.
     """
 
     w_motion: np.ndarray
@@ -97,41 +104,16 @@ class Room(NamedTuple):
     A: np.ndarray
     Q: np.ndarray
     hats: np.ndarray
+    swings: np.ndarray
     work: np.ndarray
     counts: np.ndarray
     block: np.ndarray
     units: np.ndarray
+    begun: np.ndarray
 
 
 _I1, _F1, _F2, _F3 = numba.int64[::1], numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 PlanType = numba.types.NamedUniTuple(numba.int64, len(Plan._fields), Plan)
 RoomType = numba.types.NamedTuple(
-    (
-        _F1,
-        _F1,
-        _F1,
-        _I1,
-        _F1,
-        _F1,
-        _F1,
-        _F1,
-        _F1,
-        _F1,
-        _F1,
-        _F1,
-        _F3,
-        _F2,
-        _F2,
-        _F2,
-        _F2,
-        _F2,
-        _F2,
-        _F2,
-        _F1,
-        _F1,
-        _I1,
-        _F2,
-        _F2,
-    ),
-    Room,
+    (*(_F1,) * 3, _I1, *(_F1,) * 8, _F3, *(_F2,) * 7, _F1, _F2, _F1, _I1, _F2, _F2, _F1), Room
 )

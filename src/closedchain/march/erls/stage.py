@@ -37,7 +37,7 @@ MEMORY = np.dtype(
 MemoryRecord = numba.from_dtype(MEMORY)
 
 CLOCK = 5  # numbers that go to the kernels and come back: time, whether it worked, power, health of two kinds
-RESIDUAL, LINEARISE, FACTOR, SOLVE = range(4)
+RESIDUAL, LINEARISE, FACTOR, SOLVE, CLOSE = range(5)
 CONVERGED, SLOW, NOT_COMPUTED, SINGULAR = range(4)
 ITERATIONS = 10
 ENOUGH = 0.05  # of the tolerance: what the error that the iterations leave in the velocities may do within a run

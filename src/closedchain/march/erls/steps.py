@@ -5,8 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from closedchain.march.erls.stage import F1, F2, MemoryRecord
+from closedchain.march.erls.stage import CLOCK, CLOSE, F1, F2, I1, MemoryRecord
 from closedchain.march.jit import jit
+from closedchain.native.call import call4
 
 STATE = np.dtype(
     [
@@ -32,7 +33,7 @@ OPTIONS = np.dtype(
         ("max_step", "f8"),
         ("attempts", "i8"),  # of one call
         ("max_steps", "i8"),
-        ("healthy", "f8"),  # of the zeroed block: what is less ends the run
+        ("healthy", "f8"),  # determinant of the zeroed block over that at the start: what is less ends the run
         ("closed", "f8"),  # of the loops: the same
         ("rho", "f8"),  # of generalised-alpha
     ]
@@ -99,28 +100,37 @@ def reject(o, s, m, h, err, exponent):
 
 @jit(
     numba.void(
-        OptionsRecord, StateRecord, MemoryRecord, numba.float64, numba.float64, numba.float64, numba.float64,
-        numba.float64, F2, F2, F1, F3, F1,
+        I1, F1, OptionsRecord, StateRecord, MemoryRecord, numba.float64, numba.float64, numba.float64, numba.float64,
+        numba.float64, F2, F2, F1, F3, F2, F2,
     )
 )  # fmt: skip
-def accept(o, s, m, h, err, exponent, work, power, x, end, t_eval, samples, works):
+def accept(functions, table, o, s, m, h, err, exponent, work, power, x, end, t_eval, samples, trees, works):
     """Take samples on the way, go to the end of the step, and say how long the next one is.
 
     Parameters
     ----------
+    functions, table : addresses of the kernels, and their memory.
     h, err, exponent : length and error of the step; ``err ~ h^(1 / exponent)``.
     work, power : work done in the step, and power at its end.
     x, end : (3, n) y, y', y'' at its start, which is overwritten, and at its end.
-    t_eval, samples, works : (m,), (m, 3, n), (m,) times, solution and work there.
+    t_eval, samples, trees, works : (m,), (m, 3, n), (m, tree), (m, 2) times; solution and closed tree there; work done
+        until then, and the length of the step around it.
     """
+    clock = np.empty(CLOCK)
     last = s.t + h * (1.0 + NEAR) >= o.end
     t_new = o.end if last else s.t + h
     while s.next < t_eval.size and t_eval[s.next] <= t_new:
         theta = min(max((t_eval[s.next] - s.t) / h, 0.0), 1.0)
         z = 1.0 - theta
         hermite(theta, h, x, end, samples[s.next])
+        clock[0] = t_eval[s.next]
+        call4(functions[CLOSE], table, clock, samples[s.next, 0], trees[s.next])
+        if clock[1] == 0.0:
+            for k in range(trees.shape[1]):
+                trees[s.next, k] = np.nan
         slopes = theta * z * h * (z * s.power - theta * power)
-        works[s.next] = s.W + theta * theta * (3.0 - 2.0 * theta) * work + slopes
+        works[s.next, 0] = s.W + theta * theta * (3.0 - 2.0 * theta) * work + slopes
+        works[s.next, 1] = h
         s.next += 1
     for k in range(x.shape[1]):
         x[0, k], x[1, k], x[2, k] = end[0, k], end[1, k], end[2, k]
@@ -129,7 +139,7 @@ def accept(o, s, m, h, err, exponent, work, power, x, end, t_eval, samples, work
     s.t = t_new
     s.steps += 1
     s.h_min, s.h_max = min(s.h_min, h), max(s.h_max, h)
-    if m.health < o.healthy or m.closed < o.closed:
+    if not m.health > o.healthy or m.closed < o.closed:
         s.status = UNHEALTHY
     elif last:
         s.status = FINISHED

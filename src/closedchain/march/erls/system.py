@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +15,12 @@ from closedchain.close.erls import ERLS, Traced
 from closedchain.cut.topology import cut
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.erls import Displacements
+from closedchain.derive.erls_nodes import Nodes, hold_nodes
 from closedchain.errors import ModelError
 from closedchain.march.closing import Closing
 from closedchain.march.erls import choice
 from closedchain.march.erls.mesh import Mesh, make_mesh
+from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.zeroed import choose_zeroed
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
@@ -29,12 +31,20 @@ CLOSED = 1e-6  # m or rad: what a start may be open
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """What does not depend on numbers of the mechanism, nor on how many elements there are."""
+    """What does not depend on numbers of the mechanism, nor on how many elements there are.
+
+    Attributes
+    ----------
+    traced : what the functions were traced from.
+    zeroed, why : numbers of the zeroed displacements among those at joints, and what they mean.
+    rigid : J = dr/dq at the displacements at joints (n_u, n_q), a function of t, the tree and the parameters.
+    motion, newton, tangent : native functions.
+    """
 
     traced: Traced
     zeroed: tuple[int, ...]
     why: tuple[str, ...]
-    units: np.ndarray
+    rigid: ca.Function
     motion: NativeFunction
     newton: NativeFunction
     tangent: NativeFunction
@@ -49,6 +59,7 @@ class System:
     ----------
     mechanism, twin : as drawn, and with rigid links.
     start : state of the rigid twin.
+    given : displacements and rates (n,) of a start that is deformed; None: it is not.
     p : parameters.
     compiled : native functions and what they were traced from.
     mesh : numbers of the elements.
@@ -61,6 +72,7 @@ class System:
     p: np.ndarray
     compiled: Compiled
     mesh: Mesh
+    given: tuple[np.ndarray, np.ndarray] | None = None
     functions: dict[object, Any] = field(default_factory=dict)
 
     @property
@@ -125,6 +137,26 @@ class System:
         coordinates = self.e.topology.v_labels
         return (*names, *(coordinates[k] for k in self.independent))
 
+    def rigid(self, t: float, tree: np.ndarray) -> np.ndarray:
+        """J = dr/dq: displacements at joints that a unit of each coordinate q makes rigidly (n_u, n_q)."""
+        return np.array(self.compiled.rigid(t, tree, self.p)).reshape(self.n_u, self.n_q)
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """What the entries of the zeroed block of J are measured by (n_q, n_q)."""
+        return choice.units(self.rigid(self.start.t, self.start.q), self.turning, self.compiled.zeroed)
+
+    @cached_property
+    def begun(self) -> float:
+        """Determinant of the zeroed block of J at the start, without units."""
+        block = self.rigid(self.start.t, self.start.q)[list(self.compiled.zeroed)]
+        return float(np.linalg.det(block / self.units)) if self.n_q else 1.0
+
+    @property
+    def health(self) -> float:
+        """How well the zeroed displacements determine the coordinates at the start: 1 well, 0 not at all."""
+        return abs(self.begun) ** (1 / max(self.n_q, 1))
+
     @cached_property
     def turning(self) -> np.ndarray:
         """Of each displacement at joints: whether it is an angle."""
@@ -141,6 +173,13 @@ class System:
         y, v = np.zeros(self.n), np.zeros(self.n)
         first = self.n_chain + self.n_u
         y[first:], v[first:] = self.start.q[self.where], self.start.v[list(self.independent)]
+        return y, v
+
+    def begin(self) -> tuple[np.ndarray, np.ndarray]:
+        """The state y and its rate at the start, with the displacements that it was given."""
+        y, v = self.at_rest()
+        if self.given is not None:
+            y, v = y + self.given[0], v + self.given[1]
         return y, v
 
 
@@ -167,28 +206,53 @@ def system(
         )
     twin = rigid_twin(mechanism) if twin is None else twin
     overrides = dict(mechanism.parameters.merged({**start.parameters, **(parameters or {})}))
+    mechanism.validate(overrides)
     at = start_of_twin(mechanism, twin, start, overrides)
-    p = parameter_vector(twin, overrides)
+    p, value = parameter_vector(twin, overrides), twin.values(overrides)
     lengths = {name: beam.length for name, beam in mechanism.flexible.items()}
     held = frozenset((x.joint, x.index) for x in twin.drives.values())
     e = derive(twin)
-    pivots = choice.choose_coordinates(e, at, method.coordinates)
-    key = ("erls", pivots, method.zero, held, None if isinstance(method.zero, str) else method.elements)
-    if key not in twin._derived:
-        twin._derived[key] = _compiled(e, at, p, pivots, lengths, method, held)
-    compiled = twin._derived[key]
-    T = compiled.traced.T.sparsity().get_triplet()
-    mesh = make_mesh(
-        compiled.traced.d.nodes,
-        mechanism.flexible,
-        method.elements,
-        twin.values(overrides),
-        compiled.traced.d.names,
-        (np.array(T[0]), np.array(T[1])),
-        rayleigh=method.rayleigh,
-        stiffening=method.stiffening,
-    )
-    return System(mechanism, twin, method, at, p, compiled, mesh)
+    pivots = choice.choose_coordinates(e, at, method.coordinates, mechanism.flexible)
+    nodes = hold_nodes(e.topology, lengths, locked=held, value=value)
+    named = None if isinstance(method.zero, str) else method.elements
+    # places on beams are numbers of what is traced: other places, other equations
+    key = ("erls", pivots, method.zero, held, named, nodes.nodes, nodes.roots)
+    for anew in (False, True):
+        if anew or key not in twin._derived:
+            twin._derived[key] = _compiled(e, at, p, pivots, nodes, method, held)
+        compiled = twin._derived[key]
+        T = compiled.traced.T.sparsity().get_triplet()
+        mesh = make_mesh(
+            compiled.traced.d.nodes,
+            mechanism.flexible,
+            method.elements,
+            value,
+            compiled.traced.d.names,
+            (np.array(T[0]), np.array(T[1])),
+            rayleigh=method.rayleigh,
+            stiffening=method.stiffening,
+        )
+        made = System(mechanism, twin, method, at, p, compiled, mesh)
+        if made.health > choice.POOR or anew:  # what is zeroed was chosen at another start, and may be poor at this one
+            break
+    return replace(made, given=given_displacements(made, start)) if isinstance(start, ErlsState) else made
+
+
+def given_displacements(made: System, start: ErlsState) -> tuple[np.ndarray, np.ndarray] | None:
+    """Displacements and rates of a deformed start, as entries of y."""
+    labels = made.labels[: made.n - made.n_q]
+    zeroed = [made.labels[k] for k in made.zeroed]
+    bent = [label for label, x in start.u.items() if x != 0.0]
+    if not bent and not any(start.u_dot.values()):
+        return None
+    if set(labels) != set(start.u) or any(start.u[x] or start.u_dot[x] for x in zeroed):
+        raise ModelError(
+            f"the start of {made.mechanism.name!r} is deformed ({bent[0] if bent else labels[0]!r} is not zero), with "
+            f"other displacements than those of {made.method!r}: go on with the elements and zero= of the run it comes "
+            "from, or start undeformed from m.assemble(...)"
+        )
+    none = [0.0] * made.n_q
+    return np.array([*(start.u[x] for x in labels), *none]), np.array([*(start.u_dot[x] for x in labels), *none])
 
 
 def rigid_twin(mechanism: Mechanism) -> Mechanism:
@@ -238,13 +302,13 @@ def _compiled(
     start: State,
     p: np.ndarray,
     pivots: choice.Pivots,
-    lengths: Mapping[str, Any],
+    nodes: Nodes,
     method: ERLS,
     locked: frozenset[tuple[str, int]],
 ) -> Compiled:
     clock = time.perf_counter()
-    d, zeroed, why, units = choose_zeroed(e, start, p, pivots, lengths, method, locked)
-    traced = Traced(d, pivots, zeroed)
+    zeroed = choose_zeroed(e, start, p, pivots, nodes, method, locked)
+    traced = Traced(zeroed.d, pivots, zeroed.which)
     name = e.topology.mechanism.name
     inputs = {"x": traced.x, "p": e.limbs.p}
     motion = compile_function(f"{name} motion of its links", inputs, {"out": traced.motion[0]}, slow=("p",))
@@ -253,4 +317,5 @@ def _compiled(
     f, derivatives, _ = traced.tangent
     asked = {"x": ca.vertcat(traced.x, f), "p": e.limbs.p}
     tangent = compile_function(f"{name} tangent", asked, {"out": derivatives}, slow=("p",))
-    return Compiled(traced, zeroed, why, units, motion, newton, tangent, time.perf_counter() - clock)
+    rigid = ca.Function("J", [e.limbs.t, e.limbs.q, e.limbs.p], [ca.densify(zeroed.d.J @ traced.motions.S)])
+    return Compiled(traced, zeroed.which, zeroed.why, rigid, motion, newton, tangent, time.perf_counter() - clock)

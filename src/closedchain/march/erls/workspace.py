@@ -94,6 +94,8 @@ def make_plan(system: System) -> Plan:
         n=system.n,
         **{name: place.start for name, place in {**motion, **tangent}.items()},
         paper=int(system.method.terms == "paper"),
+        driven=int(bool(system.twin.drives)),
+        resists=int("paper" in (system.method.terms, system.method.damping)),
     )
 
 
@@ -129,8 +131,10 @@ def make_room(system: System) -> Room:
         A=np.zeros((3, 4)),
         Q=np.zeros((3, 4)),
         hats=np.zeros(c.traced.T.shape[0]),
+        swings=np.zeros((len(system.e.topology.links), system.mesh.arrays.modal.shape[2])),
         work=np.zeros(2),
         counts=np.zeros(2, np.int64),
         block=np.zeros((system.n_q, system.n_q)),
-        units=system.compiled.units,
+        units=system.units,
+        begun=np.array([system.begun]),
     )

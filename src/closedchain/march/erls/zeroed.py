@@ -5,8 +5,9 @@ The rules are in `choice`; here they meet the traced displacements of a mechanis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -14,10 +15,116 @@ import numpy as np
 from closedchain.close.erls import ERLS, close_cycles
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls import Displacements
-from closedchain.derive.erls_nodes import Node, hold_nodes
+from closedchain.derive.erls_nodes import Node, Nodes, hold_nodes
 from closedchain.errors import ModelError
 from closedchain.march.erls import choice
 from closedchain.march.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Zeroed:
+    """A choice: displacements, the numbers of those that are zeroed, what each means, and how healthy it is."""
+
+    d: Displacements
+    which: tuple[int, ...]
+    why: tuple[str, ...]
+    health: float
+
+
+class Choosing:
+    """Choices of zeroed displacements of a mechanism at its start, with the nodes they belong to as roots."""
+
+    def __init__(
+        self,
+        e: Equations,
+        start: State,
+        p: np.ndarray,
+        pivots: choice.Pivots,
+        nodes: Nodes,
+        method: ERLS,
+        locked: frozenset[tuple[str, int]],
+    ) -> None:
+        self.e, self.start, self.p, self.nodes, self.method, self.locked = e, start, p, nodes, method, locked
+        self.independent = [k for k in range(e.topology.nv) if k not in {column for _, column in pivots}]
+        self.S = _feasible(e, start, p, pivots, self.independent)
+        self.places = [] if isinstance(method.zero, str) else choice.named_places(nodes, method)
+        self.plain = self.displacements(())
+        self.tried: list[str] = []
+
+    def displacements(self, preferred: Collection[Node]) -> Displacements:
+        """The displacements with certain nodes as roots."""
+        stations: dict[str, set[float]] = {}
+        for node, _ in self.places:
+            if node.xi is not None:
+                stations.setdefault(node.body, set()).add(node.xi)
+        nodes = self.nodes
+        return Displacements(
+            self.e,
+            hold_nodes(
+                self.e.topology,
+                nodes.flexible,
+                locked=self.locked,
+                preferred=preferred,
+                stations=stations,
+                value=nodes.value,
+            ),
+        )
+
+    def sensible(self, kind: str) -> Zeroed | None:
+        """What `choice.wishes` asks for, or names; None if that cannot be, and why is told."""
+        try:
+            if kind == "named":
+                wanted = choice.named_wishes(self.plain, self.places, self.method.zero)
+            else:
+                own = _motions(self.plain, self.start, self.p)
+                wanted = choice.wishes(self.e, self.plain.nodes, self.independent, kind, own)
+            d = self.displacements([w.node for w in wanted if w.root])
+            _close_cycles(d, self.start, self.p, [k for k in (choice.find(d, w) for w in wanted) if k >= 0])
+        except ModelError as reason:
+            self.tried.append(str(reason))
+            return None
+        which = tuple(choice.find(d, w) for w in wanted)
+        missing = [w for w, k in zip(wanted, which, strict=True) if k < 0]
+        if missing:
+            self.tried.append(f"{missing[0].what} is not free")
+            return None
+        if len(which) != len(self.independent):
+            self.tried.append(
+                f"{len(which)} displacements are to be zeroed, but there are {len(self.independent)} coordinates q "
+                f"({', '.join(self._coordinates)}): as many have to be"
+            )
+            return None
+        return self._judged(d, which, [w.why for w in wanted], ", ".join(w.what for w in wanted))
+
+    def best(self, grounded: bool) -> Zeroed | None:
+        """Displacements with the best block of J: of rigid links on the ground along their joints, or of all."""
+        d = self.displacements(())
+        _close_cycles(d, self.start, self.p, choice.on_ground(d) if grounded else ())
+        J = _numbers(d, d.J, self.start, self.p) @ self.S
+        among = choice.on_ground(d) if grounded else range(len(d.of))
+        which = choice.best(J, choice.is_rotation(d), among)
+        if len(which) != len(self.independent):
+            return None
+        bodies = [d.nodes.nodes[d.of[k].node].body for k in which]
+        why = ["of all displacements, those with the best conditioned block of J"] * len(which)
+        if grounded:
+            why = [f"{body!r}, rigid and on the ground, is not displaced: q is what its joint sees" for body in bodies]
+        return self._judged(d, which, why, f"displacements of {', '.join(map(repr, dict.fromkeys(bodies)))}")
+
+    @property
+    def _coordinates(self) -> list[str]:
+        return [self.e.topology.v_labels[k] for k in self.independent]
+
+    def _judged(self, d: Displacements, which: tuple[int, ...], why: Sequence[str], told: str) -> Zeroed | None:
+        J = _numbers(d, d.J, self.start, self.p) @ self.S
+        good = abs(float(choice.health(J[list(which)], choice.units(J, choice.is_rotation(d), which))))
+        if good > choice.REGULAR:
+            return Zeroed(d, which, tuple(why), good)
+        self.tried.append(
+            f"with {told} zeroed the coordinates q ({', '.join(self._coordinates)}) are not determined: the block of "
+            f"J = dr/dq at these displacements is singular (health {good:.1e})"
+        )
+        return None
 
 
 def choose_zeroed(
@@ -25,59 +132,28 @@ def choose_zeroed(
     start: State,
     p: np.ndarray,
     pivots: choice.Pivots,
-    lengths: Mapping[str, Any],
+    nodes: Nodes,
     method: ERLS,
     locked: frozenset[tuple[str, int]],
-) -> tuple[Displacements, tuple[int, ...], tuple[str, ...], np.ndarray]:
-    """Choose the zeroed displacements, with the nodes they belong to as roots."""
-    independent = [k for k in range(e.topology.nv) if k not in {column for _, column in pivots}]
-    S = _feasible(e, start, p, pivots, independent)
-    named = not isinstance(method.zero, str)
-    stations = choice.named_stations(e.topology.mechanism, lengths, method) if named else {}
-
-    def displacements(preferred: Collection[Node]) -> Displacements:
-        nodes = hold_nodes(e.topology, lengths, locked=locked, preferred=preferred, stations=stations)
-        return Displacements(e, nodes)
-
-    plain = displacements(())
-    tried = []
-    kinds = ("named",) if isinstance(method.zero, tuple) else tuple(dict.fromkeys((method.zero, "base", "chord")))
-    for kind in kinds:
-        try:
-            if named:
-                wanted = choice.named_wishes(plain, method)
-            else:
-                wanted = choice.wishes(e, plain.nodes, independent, kind, _motions(plain, start, p))
-            d = displacements([w.node for w in wanted if w.root])
-            _close_cycles(d, start, p, [k for k in (choice.find(d, w) for w in wanted) if k >= 0])
-        except ModelError as reason:
-            tried.append(str(reason))
-            continue
-        zeroed = tuple(choice.find(d, w) for w in wanted)
-        missing = [w for w, k in zip(wanted, zeroed, strict=True) if k < 0]
-        if missing:
-            tried.append(f"{missing[0].what} is not free")
-            continue
-        J = _numbers(d, d.J, start, p) @ S
-        turning = choice.is_rotation(d)
-        good = choice.health(J, turning, zeroed) if len(zeroed) == len(independent) else 0.0
-        if good > choice.HEALTHY:
-            return d, zeroed, tuple(w.why for w in wanted), choice.units(J, turning, zeroed)
-        tried.append(
-            f"with {', '.join(w.what for w in wanted)} zeroed the coordinates q "
-            f"({', '.join(e.topology.v_labels[k] for k in independent)}) are not determined: the block of J = dr/dq at "
-            f"these displacements is singular (smallest singular value {good:.1e})"
-        )
-    if not named:  # none of the sensible ones: the best of all
-        d = displacements(())
-        _close_cycles(d, start, p, ())
-        J, turning = _numbers(d, d.J, start, p) @ S, choice.is_rotation(d)
-        zeroed = choice.best(J, turning)
-        if choice.health(J, turning, zeroed) > choice.HEALTHY:
-            why = "of all displacements, those with the best conditioned block of J"
-            return d, zeroed, (why,) * len(zeroed), choice.units(J, turning, zeroed)
-    name = e.topology.mechanism.name
-    raise ModelError(f"ERLS of {name!r}: {'; '.join(dict.fromkeys(tried))}. Try zero='chord', 'base', or other names")
+) -> Zeroed:
+    """Choose the zeroed displacements: what is asked for, if it is good; else what is best."""
+    among = Choosing(e, start, p, pivots, nodes, method, locked)
+    if not isinstance(method.zero, str):
+        ways: list[Callable[[], Zeroed | None]] = [lambda: among.sensible("named")]
+    else:
+        kinds = dict.fromkeys((method.zero, "base", "chord"))
+        ways = [*(partial(among.sensible, kind) for kind in kinds), lambda: among.best(True), lambda: among.best(False)]
+    found: list[Zeroed] = []
+    for way in ways:
+        got = way()
+        if got is not None:
+            found.append(got)
+            if got.health >= choice.GOOD:
+                return got
+    if found:
+        return max(found, key=lambda x: x.health)
+    name, tried = e.topology.mechanism.name, "; ".join(dict.fromkeys(among.tried))
+    raise ModelError(f"ERLS of {name!r}: {tried}. Try zero='chord', 'base', or other names")
 
 
 def _motions(d: Displacements, start: State, p: np.ndarray) -> np.ndarray:
