@@ -64,6 +64,7 @@ class Mechanism(DrawsJoints, DrawsActions):
         self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint
         self.start_velocity: dict[str, Any] = {}
+        self.stands = False  # whether it may be a structure in which nothing moves: the rigid twin of one that bends
         self._derived: dict[Any, Any] = {}  # what later layers computed for this revision
         pull = entries(gravity, 3, f"mechanism {name!r}: gravity has three components", "(0, 0, -9.81)")
         self.gravity: Vector = self._vector(pull, "gravity")

@@ -65,7 +65,7 @@ def check_mechanism(m: Mechanism, value: Values) -> None:
             f"m.output of {m.name!r} must be a frame, for instance m.find_frame('body.tip'), not {m.output!r}"
         )
     _check_connected(m)
-    if all(j.type.nv == 0 for j in m.joints.values()) and not m.flexible:
+    if all(j.type.nv == 0 for j in m.joints.values()) and not m.flexible and not m.stands:
         raise ModelError(f"nothing moves in mechanism {m.name!r}: all its joints are welds")
     if all(value(b.properties.mass) == 0 for b in m.bodies.values()):
         raise ModelError(f"mechanism {m.name!r} has no mass at all: give at least the moving bodies a mass")
