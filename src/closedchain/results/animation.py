@@ -55,7 +55,7 @@ def animate(
     if isinstance(source, Run):
         shape = run_outline(source, which.tolist())
     else:
-        shape = outline(source, source.mechanism.values()).some(which.tolist())
+        shape = outline(source, source.mechanism.values(source.parameters)).some(which.tolist())
     factor = shape.magnification if magnify is None else float(magnify)
     labels = [f"t = {x:.3f} s" for x in shape.t]
     title = f"{shape.mechanism.name}: {told_factor(factor)}"

@@ -197,7 +197,7 @@ def tip_deflection(
     if axes not in ("world", "frame"):
         raise ModelError(f"axes are those of the 'world' or of the 'frame', not {axes!r}")
     twin = RigidTwin.of(run.mechanism)
-    if same == "joints":
+    if same == "joints" or not twin.labels:  # a structure without joints that move stands where it is
         beside = [with_parameters(run.state(k), run) for k in range(len(run.t))]
         R, r = twin.samples(beside).pose(twin.frame(at))
     else:

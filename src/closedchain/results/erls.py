@@ -130,6 +130,13 @@ def simulate_erls(
     if not until > start.t:
         raise ModelError(f"the run goes from {start.t:g} to {until:g} s: ERLS runs forward in time only")
     made = system(mechanism, start, method, parameters=parameters)
+    if method.start == "sagged":
+        from closedchain.march.erls.statics import sagged
+
+        if made.given is not None:
+            raise ModelError("the start is deformed already: leave out start='sagged', or start from m.assemble(...)")
+        y, still = sagged(made) - made.at_rest()[0], np.zeros(made.n)
+        made = replace(made, given=(y, still))
     times = sample_times(start.t, until, t_eval, every)
     grid = np.asarray(times.array if isinstance(times, Given) else times[:], float)
     tolerance = rtol * made.longest if atol is None else atol

@@ -10,6 +10,7 @@ import numpy as np
 import xarray
 
 from closedchain.derive.erls_loads import TrueJoints
+from closedchain.march.erls import choice
 from closedchain.march.erls.energy import evaluate, inputs
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
         "q": ca.vertcat(ca.SX(0, 1), *(true.coordinates(j) for j in joints)),
         "v": ca.vertcat(ca.SX(0, 1), *(true.velocities(j) for j in joints)),
         "power": traced.loads.power,
-        "block": ca.densify((system.d.J @ traced.motions.S)[list(traced.zeroed), :]),
+        "block": traced.parts["block"],
+        "closure": ca.vertcat(ca.SX(1, 1), ca.densify(system.e.closure.c)),
         **{f"effort {name}": effort for name, effort in traced.loads.efforts.items()},
     }
     got = evaluate(system, "outputs", _once(run, "outputs", columns), _inputs(run))
@@ -41,6 +43,7 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
             about = {"units": "N and N m", "components": "force, moment"}
             variables[name] = (("time", "wrench"), values, about)
     energy = s.energy
+    health = choice.health(got["block"].reshape(len(run.t), system.n_q, system.n_q), system.units)
     variables |= {
         "u": (("time", "displacement"), run.motion.x[:, 0, run.order], {"units": "m or rad"}),
         "u'": (("time", "displacement"), run.motion.x[:, 1, run.order], {"units": "m/s or rad/s"}),
@@ -48,9 +51,10 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
         "elastic_energy": ("time", s.elastic, {"units": "J", "about": "of the beams"}),
         "potential_energy": ("time", s.gravity + s.springs, {"units": "J", "about": "of gravity and springs"}),
         "power": ("time", got["power"][:, 0, 0], {"units": "W", "about": "of motors, dampers and forces"}),
-        "work": ("time", run.motion.work, {"units": "J", "about": "of these, and of damping in beams"}),
+        "work": ("time", run.motion.work, {"units": "J", "about": "of these, of drives, and of damping in beams"}),
         "energy_error": ("time", energy - energy[:1] - run.motion.work, {"units": "J"}),
-        "zeroed_health": ("time", _health(got["block"] / system.compiled.units), {"units": "1", "about": _HEALTH}),
+        "closure_error": ("time", np.abs(got["closure"][:, :, 0]).max(axis=1), {"units": "m or rad"}),
+        "zeroed_health": ("time", np.sign(system.begun) * health, {"units": "1", "about": _HEALTH}),
     }
     attrs = {
         k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
@@ -61,7 +65,7 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
     return xarray.Dataset(variables, coords=coords, attrs=attrs)
 
 
-_HEALTH = "smallest singular value of the zeroed block of J; 0 where these displacements cannot be zeroed"
+_HEALTH = "mean pivot of the zeroed block of J; 0 where these displacements cannot be zeroed"
 
 
 def rigid_dataset(run: ErlsRun) -> xarray.Dataset:
@@ -84,7 +88,8 @@ def acceleration(run: ErlsRun, name: str) -> xarray.DataArray:
         for index, label in enumerate(joint.velocity_labels()):
             if f"{label}''" == name:
                 columns = {"a": true.acceleration(joint, index)}
-                values = evaluate(system, name, _once(run, name, columns), _inputs(run))["a"][:, 0, 0]
+                given = inputs(system, run.t, run.balanced.tree, run.balanced.x)
+                values = evaluate(system, name, _once(run, name, columns), given)["a"][:, 0, 0]
                 units = f"{joint.type.velocity_units[index]}^2"
                 coords = {"time": ("time", run.t, {"units": "s"})}
                 return xarray.DataArray(values, coords, "time", name, {"units": units, "joint": joint.name})
@@ -92,7 +97,7 @@ def acceleration(run: ErlsRun, name: str) -> xarray.DataArray:
 
 
 def _inputs(run: ErlsRun) -> np.ndarray:
-    return inputs(run.system, run.t, run.samples.q, run.motion.x)
+    return inputs(run.system, run.t, run.motion.tree, run.motion.x)
 
 
 def _once(run: ErlsRun, key: str, columns: dict[str, ca.SX]) -> dict[str, ca.SX]:
@@ -116,9 +121,3 @@ def _joints(run: ErlsRun, q: np.ndarray, v: np.ndarray, about: str) -> dict[str,
             variables[rate] = ("time", v[:, iv], {"units": unit, "joint": joint.name, "about": about})
             iv += 1
     return variables
-
-
-def _health(blocks: np.ndarray) -> np.ndarray:
-    if not blocks.shape[1]:
-        return np.ones(len(blocks))
-    return np.linalg.svd(blocks, compute_uv=False)[:, -1]

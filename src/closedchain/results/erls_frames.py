@@ -63,6 +63,16 @@ def _carried(
     return R @ rotations(theta) @ turned, r + p, v, w
 
 
+def carried_points(run: ErlsRun, body: str, drawn: np.ndarray, *, rigid: bool = False) -> np.ndarray:
+    """Points of a body (k, 3) in the world (m, k, 3), carried by its sections or node, or by the rigid link."""
+    if body == "ground":
+        return np.broadcast_to(drawn, (len(run.t), *drawn.shape))
+    if rigid:
+        s, index = run.samples, run.system.e.topology.link_of[body]
+        return s.r[:, None, index] + drawn @ s.R[:, index].transpose(0, 2, 1)
+    return np.stack([_carried(run, body, place, np.eye(3))[1] for place in drawn], axis=1)
+
+
 def rotations(theta: np.ndarray) -> np.ndarray:
     """Rotation matrices (m, 3, 3) of rotation vectors (m, 3)."""
     angle = np.linalg.norm(theta, axis=1)[:, None, None]

@@ -103,7 +103,7 @@ class ErlsModes:
         """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times
         ``scale``.
         """
-        from closedchain.march.erls.energy import look
+        from closedchain.march.erls.energy import closed_coordinates, look
 
         if not 1 <= mode <= len(self.frequencies):
             raise ModelError(f"there are modes 1 to {len(self.frequencies)}, not {mode!r}")
@@ -111,7 +111,8 @@ class ErlsModes:
         y, _ = system.at_rest()
         x = np.zeros((1, 3, system.n))
         x[0, 0] = y + scale * self.shapes[mode - 1]
-        at = look(system, np.array([system.start.t]), x)
+        t = np.array([system.start.t])
+        at = look(system, t, x, closed_coordinates(system, t, x[:, 0]))
         out = {}
         for body in system.e.topology.links:
             name = body.body.name

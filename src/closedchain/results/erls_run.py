@@ -11,25 +11,32 @@ import numpy as np
 
 from closedchain._version import __version__
 from closedchain.errors import ModelError
+from closedchain.march.erls import choice
 from closedchain.march.erls.beams import end_forces, node_displacements
-from closedchain.march.erls.energy import Samples, look
-from closedchain.march.erls.integrate import SINGULAR, Counts, Motion
+from closedchain.march.erls.energy import Samples, evaluate, inputs, look
+from closedchain.march.erls.integrate import SINGULAR, Counts, Motion, in_balance
 from closedchain.march.erls.numbering import paper_order
+from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.system import System
-from closedchain.march.state import State
 from closedchain.march.trajectory import SENTENCES, Status
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset
-from closedchain.results.erls_frames import frame_motion
+from closedchain.results.erls_frames import carried_points, frame_motion
 from closedchain.results.run import Run
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-ENERGY = 1e4  # rtol times the energy exchanged: what may come from nowhere
+    from closedchain.cut.topology import Topology
+
+# rtol times the energy exchanged: what may come from nowhere. A step may be wrong by a tenth of rtol in positions; in
+# some hundred steps that is 10 to 100 rtol of a displacement, and of its energy twice that. What is too fast for the
+# steps dies out, and takes its share: 1e-6 of the energy at rtol = 1e-7 of a beam that is let go (tests of beams). So a
+# factor of 1e3 is usual, and ten times that is an alarm.
+ENERGY = 1e4
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
 CITATIONS = {
     "esdirk4": "Kennedy, Carpenter (2003), Additive Runge-Kutta schemes, Applied Numerical Mathematics 44, 139-181",
@@ -54,6 +61,11 @@ class ErlsRun:
         self.parameters = dict(system.start.parameters)
 
     # ---- what happened ---------------------------------------------------------------------------------------------
+
+    @property
+    def topology(self) -> Topology:
+        """The rigid twin with its loops cut."""
+        return self.system.e.topology
 
     @property
     def status(self) -> Status:
@@ -92,12 +104,16 @@ class ErlsRun:
             )
             advice = "stop before, or take other coordinates, cc.ERLS(coordinates=(...))"
         elif self.status is Status.singular:
+            lost, others = self._zeroed_at_the_end()
             said = (
-                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: the block "
-                f"of J at them is nearly singular ({self.motion.health:.1e})"
+                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: {lost!r} "
+                f"does not change with them there (determinant of the block of J {self.motion.health:.1e} of that at "
+                "the start)"
             )
-            other = "base" if self.method.zero == "chord" else "chord"
-            advice = f"zero others, cc.ERLS(zero={other!r}), or go on from there with another choice"
+            advice = f"zero others; regular there are for instance cc.ERLS(zero={others!r})"
+        elif self.status is Status.nan:
+            said = "its accelerations are not determined, or not finite"
+            advice = "look for bodies without inertia, for laws that divide by zero, and at run.u"
         elif self.status in (Status.not_solved, Status.step_too_small):
             advice = (
                 "the rigid-link system may be near a singular pose, where its loops do not close, or displacements "
@@ -108,10 +124,30 @@ class ErlsRun:
             f"{advice}. {len(self.t)} samples are kept in the error's .run"
         )
 
+    def _better_zeroed(self) -> tuple[str, ...]:
+        """Displacements with a better conditioned block of J at the start."""
+        system = self.system
+        J = system.rigid(system.start.t, system.start.q)
+        return tuple(system.labels[system.n_chain + k] for k in choice.best(J, system.turning, range(system.n_u)))
+
+    def _zeroed_at_the_end(self) -> tuple[str, tuple[str, ...]]:
+        """The zeroed displacement that determines a coordinate least where the run ended, and a better choice there."""
+        system, first = self.system, self.system.n_chain
+        J = system.rigid(self.motion.t_end, self.motion.end)
+        weakest = np.linalg.svd(J[list(system.compiled.zeroed)] / system.units)[0][:, -1]
+        others = choice.best(J, system.turning, range(system.n_u))
+        lost = system.labels[system.zeroed[int(np.argmax(np.abs(weakest)))]]
+        return lost, tuple(system.labels[first + k] for k in others)
+
     @cached_property
     def samples(self) -> Samples:
         """Poses, displacements and energies at the samples."""
-        return look(self.system, self.t, self.motion.x)
+        return look(self.system, self.t, self.motion.x, self.motion.tree)
+
+    @cached_property
+    def balanced(self) -> Motion:
+        """The same motion with accelerations at the samples, and all forces in balance there."""
+        return in_balance(self.system, self.motion)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -163,7 +199,8 @@ class ErlsRun:
         data = self.mechanism.flexible[name]
         numbers = BeamNumbers.of(data, self.mechanism.values(self.parameters))
         nodes, moved = node_displacements(self.system, self.samples, name)
-        forces = end_forces(self.system, self.samples, self.t, self.motion.x, name)
+        state = self.balanced.x
+        forces = end_forces(self.system, look(self.system, self.t, state, self.balanced.tree), self.t, state, name)
         return BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=forces)
 
     def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
@@ -188,14 +225,17 @@ class ErlsRun:
         from closedchain.results.simulate import simulate
 
         at = self._frame(frame)
-        if rigid is None:
-            start = self.system.start
-            rigid = simulate(self.system.twin, start, float(self.t[-1]), rtol=1e-9, t_eval=self.t)
-        bodies = {"ground": rigid.mechanism.ground, **rigid.mechanism.bodies}
-        there = rigid.frame(type(at)(bodies[at.body.name], at.position, at.rotation, at.name))
-        if len(rigid.t) != len(self.t) or not np.allclose(rigid.t, self.t):
-            raise ModelError("the rigid run has other times: simulate it with t_eval=run.t, or leave it out")
-        away = self.frame(at)["position"].values - there["position"].values
+        if self.topology.nv:
+            if rigid is None:
+                rigid = simulate(self.system.twin, self.system.start, float(self.t[-1]), rtol=1e-9, t_eval=self.t)
+            if len(rigid.t) != len(self.t) or not np.allclose(rigid.t, self.t):
+                raise ModelError("the rigid run has other times: simulate it with t_eval=run.t, or leave it out")
+            bodies = {"ground": rigid.mechanism.ground, **rigid.mechanism.bodies}
+            there = rigid.frame(type(at)(bodies[at.body.name], at.position, at.rotation, at.name))["position"].values
+        else:  # a structure without joints that move stands where it is
+            value = self.mechanism.values(self.parameters)
+            there = self.rigid_points(at.body.name, np.array([[value(x) for x in at.position]]))[:, 0]
+        away = self.frame(at)["position"].values - there
         return xarray.Dataset(
             {
                 "displacement": (("time", "axis"), away, {"units": "m"}),
@@ -217,21 +257,29 @@ class ErlsRun:
             return frame["origin"]
         return frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame)
 
-    def state(self, index: int = -1) -> State:
-        """The state of the equivalent rigid-link system (of the rigid twin) at one of the samples."""
-        import casadi as ca
+    def state(self, index: int = -1) -> ErlsState:
+        """The state at one of the samples: that of the equivalent rigid-link system, and the displacements beside it.
 
-        from closedchain.march.erls.energy import evaluate, inputs
-
-        traced = self.system.compiled.traced
-        given = inputs(self.system, self.t, self.samples.q, self.motion.x)
-        v = evaluate(self.system, "tree velocities", {"v": ca.densify(traced.closed([traced.e.limbs.v])[0])}, given)[
-            "v"
-        ]
-        q = self.samples.q[index]
-        return State(self.system.twin, q, v[index, :, 0], dict(self.parameters), float(self.t[index]))
+        A run with the same `ERLS` goes on from it.
+        """
+        if not isinstance(index, int | np.integer) or not -len(self.t) <= index < len(self.t):
+            raise ModelError(
+                f"the run has {len(self.t)} samples: its states are numbered 0 to {len(self.t) - 1}, not {index!r}"
+            )
+        system, k = self.system, int(index) % len(self.t)
+        traced, last = system.compiled.traced, system.n - system.n_q
+        given = inputs(system, self.t[k : k + 1], self.motion.tree[k : k + 1], self.motion.x[k : k + 1])
+        v = evaluate(system, "tree velocities", {"v": traced.closed([traced.e.limbs.v])[0]}, given)["v"]
+        u, u_dot = (dict(zip(system.labels[:last], x[:last].tolist(), strict=True)) for x in self.motion.x[k, :2])
+        parameters, t = dict(self.parameters), float(self.t[k])
+        return ErlsState(system.twin, self.motion.tree[k].copy(), v[0, :, 0], parameters, t, u=u, u_dot=u_dot)
 
     # ---- is it good ------------------------------------------------------------------------------------------------
+
+    @property
+    def closure_error(self) -> xarray.DataArray:
+        """Largest closure residual of all loops of the rigid-link system at each time, m or rad."""
+        return self.dataset["closure_error"]
 
     @property
     def energy_error(self) -> xarray.DataArray:
@@ -245,7 +293,7 @@ class ErlsRun:
         if not len(self.t):
             return said
         error = np.abs(self.energy_error.values)
-        damps = self.method.terms == "paper" or (self.method.rho_inf or 1.0) < 1.0
+        damps = self.method.terms == "paper" or self.method.rho_inf not in (None, 1.0)
         bound = ENERGY * self.rtol * max(float(np.ptp(s.energy - s.kinetic)), float(s.kinetic.max()), 1e-12)
         if not damps and error.max() > bound:
             i = int(np.argmax(error))
@@ -253,14 +301,24 @@ class ErlsRun:
                 f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J "
                 f"that rtol = {self.rtol:g} promises: use a smaller rtol or step"
             )
+        if self.system.health < choice.POOR:
+            said.append(
+                f"the zeroed displacements of {name!r} ({', '.join(self.zeroed)}) determine its coordinates q poorly "
+                f"(health {self.system.health:.1g} of 1): displacements are large then; take other ones, cc.ERLS(zero="
+                f"{self._better_zeroed()!r}), or other coordinates, cc.ERLS(coordinates=(...))"
+            )
         turns = [k for k, x in enumerate(self.system.mesh.names) if x.startswith("r")]
         size = np.abs(s.u[:, :, turns]).max(axis=(0, 2))
         worst = int(np.argmax(size))
         if size[worst] > SMALL_TURN:
-            said.append(
-                f"sections of {self.system.mesh.bodies[worst]!r} turn by {size[worst]:.2g} rad against the rigid link: "
-                "the displacements of ERLS are small ones; stiffen the link, or divide it into several, welded together"
-            )
+            body = self.system.mesh.bodies[worst]
+            if body in self.mechanism.flexible:
+                what = f"sections of {body!r} turn by {size[worst]:.2g} rad against the rigid link"
+                advice = "stiffen the link, or divide it into several, welded together"
+            else:
+                what = f"{body!r}, which is rigid, turns by {size[worst]:.2g} rad against the rigid-link system"
+                advice = "stiffen the links that carry it, or zero its own displacement, cc.ERLS(zero=(...))"
+            said.append(f"{what}: the displacements of ERLS are small ones; {advice}")
         return said
 
     @property
@@ -290,6 +348,32 @@ class ErlsRun:
         return f"{self.method.citation()}\n{CITATIONS[self.solver]}\n{software}"
 
     # ---- taking it away --------------------------------------------------------------------------------------------
+
+    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """Where points of a body (k, 3) are in the world at all samples (time, k, 3), with elastic displacement."""
+        return carried_points(self, body, drawn)
+
+    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """The same points on the equivalent rigid-link system."""
+        return carried_points(self, body, drawn, rigid=True)
+
+    def plot(self, *names: str, path: Any = None) -> Any:
+        """Plot variables over time; see `closedchain.results.plot.plot`."""
+        from closedchain.results.plot import plot
+
+        return plot(self, *names, path=path)
+
+    def plot_deformed(self, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
+        """Draw the mechanism with its deflections magnified; see `closedchain.results.sketch.plot_deformed`."""
+        from closedchain.results.sketch import plot_deformed
+
+        return plot_deformed(self, time, magnify=magnify, path=path)
+
+    def animate(self, file: Any, **options: Any) -> Any:
+        """Write the motion as a GIF or an HTML page; see `closedchain.results.animation.animate`."""
+        from closedchain.results.animation import animate
+
+        return animate(self, file, **options)
 
     def to_netcdf(self, path: Any) -> None:
         """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""

@@ -167,6 +167,7 @@ class _Swing:
         q = [state.q + STEP * np.array(rates(state.t, state.q, v, p)).ravel() for v in ways]
         zero = np.zeros((len(q), e.topology.nv))
         self._posed = Posed(Samples(e, np.full(len(q), state.t), np.array(q), zero, zero, p))
+        self.parameters = self._posed.parameters
 
     def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
         return np.repeat(self._posed.points(body, drawn)[:1], 2, axis=0)

@@ -36,11 +36,14 @@ ROUND = (1.0, 2.0, 5.0)
 class Points(Protocol):
     """Where points of bodies are at n samples: ``points`` with their elastic displacement, ``rigid_points`` without.
 
+    ``parameters`` are the values that held.
+
     Both take the name of a body (``"ground"`` too) and k points in its frame (k, 3), drawn, and return (n, k, 3) in the
     world.
     """
 
     mechanism: Mechanism
+    parameters: dict[str, float]
     t: np.ndarray
 
     def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
@@ -218,7 +221,8 @@ class Posed:
         self.samples = samples
         e = self.equations = samples.equations
         self.mechanism, self.t = e.topology.mechanism, samples.t
-        value = self.mechanism.values(dict(zip(self.mechanism.parameters, samples.parameters, strict=False)))
+        self.parameters = dict(zip(self.mechanism.parameters, samples.parameters.tolist(), strict=False))
+        value = self.mechanism.values(self.parameters)
         self._beams = {k: (x, BeamNumbers.of(x, value)) for k, x in self.mechanism.flexible.items()}
         got = samples.evaluate("floating frames", lambda a, lam: _poses(e))
         n, links = len(samples), len(e.topology.links)

@@ -8,10 +8,11 @@ from closedchain.errors import ModelError
 from closedchain.model.parts import suggest
 
 if TYPE_CHECKING:
+    from closedchain.results.erls_run import ErlsRun
     from closedchain.results.run import Run
 
 
-def plot(run: Run, *names: str, path: Any = None) -> Any:
+def plot(run: Run | ErlsRun, *names: str, path: Any = None) -> Any:
     """Plot variables of a run over time, one panel for each unit.
 
     Parameters
@@ -31,7 +32,7 @@ def plot(run: Run, *names: str, path: Any = None) -> Any:
 
     data = run.dataset
     if not names:
-        links = run.program.equations.topology.links
+        links = run.topology.links
         names = tuple(label for link in links for label in link.q_labels if data[label].attrs["units"] != "1")
     for name in names:
         if name not in data:
@@ -60,7 +61,7 @@ def plot(run: Run, *names: str, path: Any = None) -> Any:
             frameon=False,
         )
     axes[-1].set_xlabel("time [s]")
-    title = f"{run.mechanism.name}: {type(run.program.method).__name__}, {run.solver}, rtol {run.rtol:g}"
+    title = f"{run.mechanism.name}: {type(run.method).__name__}, {run.solver}, rtol {run.rtol:g}"
     figure.suptitle(title + ("" if run.complete else " (incomplete)"), fontsize="medium")
     if path is not None:
         figure.savefig(path, dpi=150)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from closedchain.close.formulation import Formulation
+    from closedchain.cut.topology import Topology
     from closedchain.results.beam_fields import BeamFields
     from closedchain.results.samples import Samples
 
@@ -77,6 +79,16 @@ class Run:
         self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=False))
 
     # ---- what happened ---------------------------------------------------------------------------------------------
+
+    @property
+    def topology(self) -> Topology:
+        """The mechanism with its loops cut."""
+        return self.program.equations.topology
+
+    @property
+    def method(self) -> Formulation:
+        """How loops are closed."""
+        return self.program.method
 
     @cached_property
     def t(self) -> np.ndarray:

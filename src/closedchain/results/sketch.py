@@ -141,7 +141,7 @@ def _outline_at(source: Run | State | Points, time: float | None) -> Outline:
         if time is not None:
             return run_outline(source, [int(np.argmin(np.abs(t - time)))])
         return run_outline(source, [_most_bent(source)])
-    whole = outline(source, source.mechanism.values())
+    whole = outline(source, source.mechanism.values(source.parameters))
     away = [np.linalg.norm(b - a, axis=2).max(axis=1) for a, b in zip(whole.rigid, whole.bent, strict=True)]
     i = int(np.argmax(np.max(away, axis=0))) if time is None else int(np.argmin(np.abs(t - time)))
     return whole.some([i])
