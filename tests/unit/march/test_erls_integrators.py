@@ -1,5 +1,7 @@
 """Integrators of ERLS: their numbers, the solution between steps, their orders, and what they damp."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,20 @@ def test_tolerances_are_kept(swinging):
         assert motion.status is Status.finished and motion.t_end == 0.4
 
 
+@pytest.mark.parametrize("rho", [1.0, 0.6])
+def test_generalised_alpha_with_its_own_steps(swinging, rho):
+    """The error falls with the tolerance, also where steps change, and with it what is carried from step to step."""
+    made = replace(swinging, method=ERLS(elements=1, rho_inf=rho))
+    times = np.linspace(0, 0.4, 41)
+    exact = integrate(made, 0.4, times, atol=1e-11).x[:, 0]
+    errors = []
+    for atol in (1e-6, 1e-8):
+        motion = integrate(made, 0.4, times, atol=atol, solver="generalised-alpha")
+        errors.append(np.abs(motion.x[:, 0] - exact).max())
+    # of second order, with local errors of third: the global one is proportional to atol^(2/3)
+    assert errors[0] / errors[1] == pytest.approx(100 ** (2 / 3), rel=0.5)
+
+
 def test_samples_are_those_asked_for(swinging):
     times = np.array([0.0, 1e-4, 0.0333, 0.1])
     motion = integrate(swinging, 0.1, times, atol=1e-9)
@@ -108,8 +124,8 @@ def test_what_generalised_alpha_damps():
     for rho in (1.0, 0.0):
         made = system(m, m.assemble(), ERLS(elements=4, rho_inf=rho))
         motion = integrate(made, 0.2, np.linspace(0, 0.2, 101), atol=1e-9, solver="generalised-alpha", step=2e-3)
-        energy = look(made, motion.t, motion.x).energy
-        lost[rho] = abs(energy[-1] - energy[0]) / np.ptp(look(made, motion.t, motion.x).gravity)
+        seen = look(made, motion.t, motion.x, motion.tree)
+        lost[rho] = abs(seen.energy[-1] - seen.energy[0]) / np.ptp(seen.gravity)
     # the beam's 2nd mode has 6 steps in a period, the others less than 3
     assert lost[1.0] < 1e-9  # linear equations and the trapezoidal rule
     assert lost[0.0] > 0.01

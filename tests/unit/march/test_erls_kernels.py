@@ -5,7 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.erls import ERLS
-from closedchain.march.erls.energy import look
+from closedchain.march.erls.energy import closed_coordinates, look
 from closedchain.march.erls.matrices import element_stiffness, matrices, nodal_jacobian, nodal_map, tangents
 from closedchain.march.erls.system import system
 from closedchain.march.erls.workspace import Workspace
@@ -74,10 +74,24 @@ def test_power(made, state):
     power = ws.room.work.sum()
     times = np.array([t - h, t + h])
     x = np.array([[y + s * h * v + h**2 / 2 * a, v + s * h * a, a] for s in (-1.0, 1.0)])
-    before, after = look(made, times, x).energy
+    before, after = look(made, times, x, closed_coordinates(made, times, x[:, 0])).energy
     want = (after - before) / (2 * h) - power
     # central differences of an energy of some joules: 1e-16 / 1e-5 by rounding, and h^2 times a third derivative
     assert got == pytest.approx(want, rel=1e-6, abs=1e-6)
+
+
+def test_damping_takes_energy(made, rng):
+    """At any state, however joints turn: Rayleigh's damping is of the rates of u_hat, and so is its power."""
+    other = system(made.mechanism, made.start, ERLS(elements=3, rayleigh=(0.7, 2e-4)))
+    ws = Workspace(other)
+    y, _ = other.at_rest()
+    lost = []
+    for _ in range(20):
+        bent = y + 1e-3 * rng.normal(size=other.n) * (np.arange(other.n) < other.n - other.n_q)
+        v = rng.normal(size=other.n) * np.r_[np.full(other.n - other.n_q, 0.01), np.full(other.n_q, 20.0)]
+        ws.residual(0.1, bent, v, np.zeros(other.n))
+        lost.append(ws.room.work[1])
+    assert max(lost) < 0
 
 
 def test_the_mass_matrix_is_symmetric_and_positive(made):
