@@ -30,13 +30,10 @@ import casadi as ca
 
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls_joints import joint_pose, motion_space
-from closedchain.derive.erls_nodes import GROUND, Hold, Nodes
+from closedchain.derive.erls_nodes import GROUND, PLANAR, SPATIAL, Hold, Nodes
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, tidy
 from closedchain.model.expression import Number, is_zero
 from closedchain.model.parts import Frame, Joint
-
-SPATIAL = ("x", "y", "z", "rx", "ry", "rz")
-PLANAR = ("x", "y", "rz")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame, Joint
 
 GROUND = -1
+SPATIAL = ("x", "y", "z", "rx", "ry", "rz")  # displacements of a node, in the axes of its body
+PLANAR = ("x", "y", "rz")
 SAME = 1e-9  # of the length of a beam: stations nearer to each other are one
 
 

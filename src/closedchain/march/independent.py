@@ -27,7 +27,7 @@ def choose_pivots(e: Equations, state: State, rows: Sequence[int], chooses: str)
     With ``chooses="coordinates"`` the velocities of a quaternion are all independent or all dependent, because it is
     one coordinate; so is the position of a free body.
     """
-    A = _scaled(e, state)[list(rows)]
+    A = scaled(e, state)[list(rows)]
     pattern = np.zeros(A.shape, bool)
     places = e.closure.A[list(rows), :].sparsity().get_triplet()
     pattern[places[0], places[1]] = True
@@ -38,14 +38,14 @@ def choose_pivots(e: Equations, state: State, rows: Sequence[int], chooses: str)
     # shapes of flexible bodies are free by nature: joints follow from them
     shapes = {k for link in e.topology.links for k in range(link.shape_v.start, link.shape_v.stop)}
     for wish in wishes if groups else [[]]:
-        found = tuple((rows[i], j) for i, j in _eliminate(A, pattern, sorted(shapes.union(*wish))))
+        found = tuple((rows[i], j) for i, j in eliminate(A, pattern, sorted(shapes.union(*wish))))
         dependent = {column for _, column in found}
         whole = all(len(dependent & x) in (0, len(x)) for x in groups)
         tried.append((whole, health(e, state, found), found))
     return max(tried, key=lambda x: x[:2])[2]
 
 
-def _eliminate(A: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) -> list[tuple[int, int]]:
+def eliminate(A: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) -> list[tuple[int, int]]:
     """Numbers of rows and columns in the order of elimination; avoided columns only where there is no other way."""
     left, pattern = A.copy(), pattern.copy()
     open_rows, open_columns = list(range(len(A))), [j for j in range(A.shape[1]) if j not in set(avoided)]
@@ -69,7 +69,7 @@ def _eliminate(A: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) -> li
 
 def health(e: Equations, state: State, pivots: Pivots) -> float:
     """How good a choice is at a state, as `close.feasible` tells it of itself while running."""
-    A = _scaled(e, state)
+    A = scaled(e, state)
     rows, columns = [row for row, _ in pivots], [column for _, column in pivots]
     free = [k for k in range(A.shape[1]) if k not in set(columns)]
     left = A[rows]
@@ -85,7 +85,7 @@ def health(e: Equations, state: State, pivots: Pivots) -> float:
     return min(out, 1.0 / max(1.0, float(swiftest)))
 
 
-def _scaled(e: Equations, state: State) -> np.ndarray:
+def scaled(e: Equations, state: State) -> np.ndarray:
     """The closure Jacobian without units: slides measured in lever arms, rows in the size of all rows of their unit."""
     p = parameter_vector(state.mechanism, state.parameters)
     A = Closing(e, p, time=state.t, rows=range(len(e.closure))).jacobian(state.q)

@@ -52,7 +52,7 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
         "potential_energy": ("time", s.gravity + s.springs, {"units": "J", "about": "of gravity and springs"}),
         "power": ("time", got["power"][:, 0, 0], {"units": "W", "about": "of motors, dampers and forces"}),
         "work": ("time", run.motion.work, {"units": "J", "about": "of these, of drives, and of damping in beams"}),
-        "energy_error": ("time", energy - energy[:1] - run.motion.work, {"units": "J"}),
+        "energy_error": ("time", energy - energy[:1] - (run.motion.work - run.motion.work[:1]), {"units": "J"}),
         "closure_error": ("time", np.abs(got["closure"][:, :, 0]).max(axis=1), {"units": "m or rad"}),
         "zeroed_health": ("time", np.sign(system.begun) * health, {"units": "1", "about": _HEALTH}),
     }

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
     from closedchain.cut.topology import Topology
 
-# rtol times the energy exchanged: what may come from nowhere. A step may be wrong by a tenth of rtol in positions; in
-# some hundred steps that is 10 to 100 rtol of a displacement, and of its energy twice that. What is too fast for the
-# steps dies out, and takes its share: 1e-6 of the energy at rtol = 1e-7 of a beam that is let go (tests of beams). So a
-# factor of 1e3 is usual, and ten times that is an alarm.
-ENERGY = 1e4
+# What may come from nowhere, as a share of the energy exchanged. A step of ESDIRK may be wrong by a tenth of rtol, and
+# what is too fast for it dies out: of the library's mechanisms up to 24 rtol together (rtol 1e-4 to 1e-8, the most for
+# arms that ring). Generalised-alpha is of second order: up to 3 rtol^(2/3). Ten times that is an alarm. Fixed steps
+# promise nothing, but a run without some thousandths of its energy is of little use.
+ENERGY = {"esdirk4": (250.0, 1.0), "generalised-alpha": (30.0, 2 / 3)}  # factor and power of rtol
+ENERGY_OF_FIXED_STEPS = 1e-3
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
 CITATIONS = {
     "esdirk4": "Kennedy, Carpenter (2003), Additive Runge-Kutta schemes, Applied Numerical Mathematics 44, 139-181",
@@ -294,12 +295,19 @@ class ErlsRun:
             return said
         error = np.abs(self.energy_error.values)
         damps = self.method.terms == "paper" or self.method.rho_inf not in (None, 1.0)
-        bound = ENERGY * self.rtol * max(float(np.ptp(s.energy - s.kinetic)), float(s.kinetic.max()), 1e-12)
+        factor, power = ENERGY[self.solver]
+        relative = self.atol / self.system.longest
+        share = ENERGY_OF_FIXED_STEPS if self.motion.fixed else factor * relative**power
+        exchanged = max(float(x) for x in (np.ptp(s.energy - s.kinetic), s.kinetic.max(), s.elastic.max(), 1e-12))
+        value = self.mechanism.values(self.parameters)
+        weight = self.system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in self.mechanism.gravity]))
+        bound = max(share * exchanged, weight * self.atol)  # the weight works on an error of the position
         if not damps and error.max() > bound:
             i = int(np.argmax(error))
+            steps = "steps of this length keep" if self.motion.fixed else f"rtol = {relative:g} promises"
             said.append(
                 f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J "
-                f"that rtol = {self.rtol:g} promises: use a smaller rtol or step"
+                f"that {steps}: use a smaller {'step' if self.motion.fixed else 'rtol'}"
             )
         if self.system.health < choice.POOR:
             said.append(

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from closedchain.march.erls.element import PLANAR, SPATIAL, beam_element, rigid_piece
+from closedchain.derive.erls_nodes import PLANAR, SPATIAL
+from closedchain.march.erls.element import beam_element, rigid_piece
 from closedchain.march.erls.forces import gather, scatter
 from closedchain.march.erls.mesh import elements_between
 

@@ -6,7 +6,8 @@ from scipy.linalg import eigvalsh, null_space
 
 import closedchain as cc
 from closedchain.close.erls import ERLS
-from closedchain.march.erls.element import SPATIAL, beam_element
+from closedchain.derive.erls_nodes import SPATIAL
+from closedchain.march.erls.element import beam_element
 from closedchain.march.erls.mesh import beam_numbers
 from closedchain.results.erls_modes import erls_modes
 

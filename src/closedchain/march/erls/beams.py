@@ -7,14 +7,12 @@ import numpy as np
 from closedchain.march.erls.energy import Samples, evaluate, inputs
 from closedchain.march.erls.system import System
 
-SIX = ("x", "y", "z", "rx", "ry", "rz")
-
 
 def node_displacements(system: System, samples: Samples, body: str) -> tuple[np.ndarray, np.ndarray]:
     """Places of the nodes of a beam (nodes,), and their six displacements over time (m, nodes, 6)."""
     nodes = list(system.mesh.nodes_of(body))
     out = np.zeros((len(samples.u), len(nodes), 6))
-    out[:, :, [SIX.index(name) for name in system.mesh.names]] = samples.u[:, nodes]
+    out[:, :, system.mesh.axes] = samples.u[:, nodes]
     return system.mesh.places[nodes, 0], out
 
 
@@ -58,8 +56,7 @@ def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, b
             f[:, 0] -= piece.EA / piece.length * bent
             f[:, k] += piece.EA / piece.length * bent
         f = f.reshape(m, 2, k)
-        places = [SIX.index(name) for name in mesh.names]
-        out[:, row, 0, places], out[:, row, 1, places] = -f[:, 0], f[:, 1]
+        out[:, row, 0, mesh.axes], out[:, row, 1, mesh.axes] = -f[:, 0], f[:, 1]
     return out
 
 
@@ -70,7 +67,7 @@ def along(
 
     Between nodes they are cubic in bending and linear in stretching and twisting, as in the elements.
     """
-    names, mesh = system.mesh.names, system.mesh
+    mesh = system.mesh
     nodes = np.array(mesh.nodes_of(body))
     places = mesh.places[nodes, 0]
     i = int(np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2))
@@ -81,7 +78,7 @@ def along(
     out = []
     for u in (samples.u, samples.u_dot):
         both = np.zeros((len(u), 2, 6))
-        both[:, :, [SIX.index(name) for name in names]] = u[:, nodes[i : i + 2]]
+        both[:, :, mesh.axes] = u[:, nodes[i : i + 2]]
         a, b = both[:, 0], both[:, 1]
         d, theta = (1 - s) * a + s * b, (1 - s) * a + s * b
         v = np.stack([a[:, 1], a[:, 5], b[:, 1], b[:, 5]], axis=1)

@@ -24,7 +24,7 @@ from closedchain.derive.erls import Displacements
 from closedchain.derive.erls_nodes import GROUND, Node, Nodes
 from closedchain.errors import ModelError
 from closedchain.march.erls.mesh import elements_of, places_along
-from closedchain.march.independent import Pivots, _eliminate, _scaled
+from closedchain.march.independent import Pivots, eliminate, scaled
 from closedchain.march.redundancy import choose_rows, independent_rows
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
@@ -76,14 +76,14 @@ def choose_coordinates(
     grounded = _grounded(e, flexible) if names is None else []
     # a quaternion has no angle that could be a coordinate
     never = {k for link in e.topology.links if link.joint.type.has_quaternion for k in range(link.v.start, link.v.stop)}
-    A = _scaled(e, state)[list(rows.kept)] if rows.kept else np.zeros((0, nv))
+    A = scaled(e, state)[list(rows.kept)] if rows.kept else np.zeros((0, nv))
     pattern = np.zeros(A.shape, bool)
     if rows.kept:
         places = e.closure.A[list(rows.kept), :].sparsity().get_triplet()
         pattern[places[0], places[1]] = True
 
     def chosen(avoided: Collection[int]) -> tuple[Pivots, set[int]]:
-        found = tuple((rows.kept[i], j) for i, j in _eliminate(A, pattern, sorted(avoided))) if rows.kept else ()
+        found = tuple((rows.kept[i], j) for i, j in eliminate(A, pattern, sorted(avoided))) if rows.kept else ()
         return found, set(range(nv)) - {column for _, column in found}
 
     for k in grounded:  # as many as are missing
@@ -228,7 +228,7 @@ def choose_cycles(G: np.ndarray, pattern: np.ndarray, avoided: Sequence[int]) ->
     if not len(G):
         return ()
     kept = choose_rows([G])
-    return tuple((kept[i], j) for i, j in _eliminate(G[list(kept)], pattern[list(kept)], sorted(avoided)))
+    return tuple((kept[i], j) for i, j in eliminate(G[list(kept)], pattern[list(kept)], sorted(avoided)))
 
 
 def find(d: Displacements, wish: Wish) -> int:

@@ -30,9 +30,6 @@ HERMITE_SLOPES = np.array([[36, 3, -36, 3], [3, 4, -3, -1], [-36, -3, 36, -3], [
 # and of their second derivatives
 HERMITE_CURVATURES = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]], float)
 
-SPATIAL = ("x", "y", "z", "rx", "ry", "rz")
-PLANAR = ("x", "y", "rz")
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -109,7 +106,7 @@ def beam_element(
 
     Parameters
     ----------
-    names : `SPATIAL` or `PLANAR`.
+    names : displacements of a node, `erls_nodes.SPATIAL` or `PLANAR`.
     mass : kg per metre.
     EA, EIy, EIz, GJ : stiffness against stretching (N), bending along z and y, and twisting (N m^2).
     j : moments of inertia of the sections about x, y, z, kg m^2 per metre.

@@ -62,6 +62,7 @@ class Motion:
     status : how it ended; ``t_end`` is the time reached, ``end`` (tree,) the rigid-link system there.
     health, closed : determinant of the zeroed block over that at the start, and smallest pivot of the closures, at the
         end.
+    fixed : whether all steps had one length.
     """
 
     t: np.ndarray
@@ -75,6 +76,7 @@ class Motion:
     counts: Counts
     health: float
     closed: float
+    fixed: bool
     seconds: float
 
 
@@ -265,5 +267,6 @@ def integrate(
         counts=counts,
         health=float(m["health"]),
         closed=float(m["closed"]),
+        fixed=step is not None,
         seconds=seconds,
     )

@@ -78,8 +78,7 @@ def nodal_jacobian(system: System) -> np.ndarray:
         at = ws.plan.J + 6 * body * system.n_q
         ang, lin = np.split(ws.room.out[at : at + 6 * system.n_q].reshape(6, -1), 2)
         moved = np.vstack([lin + np.cross(ang.T, system.mesh.places[node]).T, ang])
-        rows = [("x", "y", "z", "rx", "ry", "rz").index(name) for name in system.mesh.names]
-        J[system.mesh.arrays.chain[node] * k + np.arange(k)] = moved[rows]
+        J[system.mesh.arrays.chain[node] * k + np.arange(k)] = moved[system.mesh.axes]
     return J
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from closedchain.derive.erls_nodes import Nodes
+from closedchain.derive.erls_nodes import SPATIAL, Nodes
 from closedchain.errors import ModelError
 from closedchain.march.erls.element import Piece, beam_element, rigid_piece
 from closedchain.model.expression import Number
@@ -117,6 +117,11 @@ class Mesh:
     first: Mapping[str, int]
     pieces: tuple[Piece, ...]
     arrays: Arrays
+
+    @property
+    def axes(self) -> list[int]:
+        """Places of the displacements of a node among all six."""
+        return [SPATIAL.index(name) for name in self.names]
 
     @property
     def chain_nodes(self) -> np.ndarray:
@@ -318,8 +323,7 @@ def modal_damping(
     for i, piece in enumerate(pieces):
         K[i * k : (i + 2) * k, i * k : (i + 2) * k] += piece.K
     both = [np.vstack([U, T / [[1.0], [L], [L]]]) for U, T in map(shapes.at, at)]
-    rows = [("x", "y", "z", "rx", "ry", "rz").index(name) for name in names]
-    Phi = np.vstack([x[rows] for x in both])
+    Phi = np.vstack([x[[SPATIAL.index(name) for name in names]] for x in both])
     P = K @ Phi @ np.linalg.pinv(Phi.T @ K @ Phi, hermitian=True)
     values, vectors = np.linalg.eigh(C)
     return (P @ (vectors * np.sqrt(np.maximum(values, 0.0)))).reshape(nodes, k, -1)
