@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 # What may come from nowhere, as a share of the energy exchanged. A step of ESDIRK may be wrong by a tenth of rtol, and
 # what is too fast for it dies out: of the library's mechanisms up to 24 rtol together (rtol 1e-4 to 1e-8, the most for
 # arms that ring). Generalised-alpha is of second order: up to 3 rtol^(2/3). Ten times that is an alarm. Fixed steps
-# promise nothing, but a run without some thousandths of its energy is of little use.
+# promise nothing, but a run without some thousandths of its energy is of little use. A tolerance is a length: where
+# beams swing by little, it is a larger share of the swing, and so of their elastic energy.
 ENERGY = {"esdirk4": (250.0, 1.0), "generalised-alpha": (30.0, 2 / 3)}  # factor and power of rtol
 ENERGY_OF_FIXED_STEPS = 1e-3
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
@@ -295,15 +296,10 @@ class ErlsRun:
             return said
         error = np.abs(self.energy_error.values)
         damps = self.method.terms == "paper" or self.method.rho_inf not in (None, 1.0)
-        factor, power = ENERGY[self.solver]
-        relative = self.atol / self.system.longest
-        share = ENERGY_OF_FIXED_STEPS if self.motion.fixed else factor * relative**power
-        exchanged = max(float(x) for x in (np.ptp(s.energy - s.kinetic), s.kinetic.max(), s.elastic.max(), 1e-12))
-        value = self.mechanism.values(self.parameters)
-        weight = self.system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in self.mechanism.gravity]))
-        bound = max(share * exchanged, weight * self.atol)  # the weight works on an error of the position
+        bound = self._energy_bound()
         if not damps and error.max() > bound:
             i = int(np.argmax(error))
+            relative = self.atol / self.system.longest
             steps = "steps of this length keep" if self.motion.fixed else f"rtol = {relative:g} promises"
             said.append(
                 f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J "
@@ -328,6 +324,19 @@ class ErlsRun:
                 advice = "stiffen the links that carry it, or zero its own displacement, cc.ERLS(zero=(...))"
             said.append(f"{what}: the displacements of ERLS are small ones; {advice}")
         return said
+
+    def _energy_bound(self) -> float:
+        """Energy that may come from nowhere, J."""
+        s, (factor, power) = self.samples, ENERGY[self.solver]
+        exchanged = max(float(x) for x in (np.ptp(s.energy - s.kinetic), s.kinetic.max(), s.elastic.max(), 1e-12))
+        lengths = [k for k, x in enumerate(self.system.mesh.names) if not x.startswith("r")]
+        swing = max(float(np.ptp(s.u[:, :, lengths], axis=0).max(initial=0.0)), self.atol)
+        value = self.mechanism.values(self.parameters)
+        weight = self.system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in self.mechanism.gravity]))
+        of_motion = (self.atol / self.system.longest) ** power * exchanged
+        of_swings = (self.atol / swing) ** power * float(s.elastic.max())
+        share = ENERGY_OF_FIXED_STEPS * exchanged if self.motion.fixed else factor * max(of_motion, of_swings)
+        return max(share, weight * self.atol)  # the weight works on an error of the position
 
     @property
     def good(self) -> bool:
