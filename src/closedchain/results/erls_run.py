@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset
 from closedchain.results.erls_frames import carried_points, frame_motion
+from closedchain.results.erls_reactions import ErlsSamples, samples_of_erls
 from closedchain.results.run import Run
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class ErlsRun:
         self.solver, self.rtol, self.atol = solver, rtol, atol
         self.t = motion.t  # sample times, s
         self.parameters = dict(system.start.parameters)
+        self._reactions: dict[Any, Any] = {}  # of all joints, by the stiffness they were asked for
 
     # ---- what happened ---------------------------------------------------------------------------------------------
 
@@ -253,6 +256,35 @@ class ErlsRun:
         A frame on a beam rides on its section, on a rigid arm if it is off the axis or beyond an end.
         """
         return frame_motion(self, self._frame(frame))
+
+    def reaction(
+        self,
+        joint: str,
+        axes: Frame | Body | str = "world",
+        stiffness: Mapping[str, float] | None = None,
+        *,
+        about: Frame | Body | str = "second",
+        on: Body | str | None = None,
+    ) -> xarray.Dataset:
+        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
+        from closedchain.results.reactions import reaction
+
+        return reaction(self, joint, axes, stiffness, about=about, on=on)
+
+    def reactions(
+        self,
+        axes: Frame | Body | str = "world",
+        stiffness: Mapping[str, float] | None = None,
+        *,
+        about: Frame | Body | str = "second",
+    ) -> xarray.Dataset:
+        """Reactions in all joints over time; see `closedchain.results.reactions.reaction_table`."""
+        from closedchain.results.reactions import reaction_table
+
+        return reaction_table(self, axes, stiffness, about=about)
+
+    def _samples(self) -> list[ErlsSamples]:
+        return [samples_of_erls(self)]
 
     def _frame(self, frame: Frame | Body | str) -> Frame:
         if isinstance(frame, Body):
