@@ -30,6 +30,7 @@ from closedchain.model.parts import Frame
 from closedchain.results.at_joints import AtJoints, freedoms, holders
 from closedchain.results.erls_frames import frame_motion
 from closedchain.results.newton_euler import BALANCED, Block, NewtonEuler
+from closedchain.results.reactions import reactions
 from closedchain.results.samples import Samples
 from closedchain.results.wrenches import Reactions, solved, wrenches
 
@@ -59,7 +60,9 @@ class ErlsSamples(Samples):
         """Axes (n, 3, 3) and origin (n, 3) of a frame in the world, with elasticity."""
         drawn = frame.body.mechanism
         if drawn not in (self.run.mechanism, self.run.system.twin):
-            raise ModelError(f"frame {frame.body.name}.{frame.name or '?'} belongs to another mechanism, {drawn.name!r}")
+            raise ModelError(
+                f"frame {frame.body.name}.{frame.name or '?'} belongs to another mechanism, {drawn.name!r}"
+            )
         moved = frame_motion(self.run, frame, self.look)
         return moved["rotation"].values, moved["position"].values
 
@@ -149,9 +152,9 @@ def _columns(run: ErlsRun) -> dict[str, ca.SX]:
         axes, places = [], []
         for joint in e.topology.joints:
             frame = getattr(joint, which)
-            link = d.body_pose(e.topology.link_of[frame.body.name])
+            pose = d.body_pose(e.topology.link_of[frame.body.name])
             turned = _turned(ca.densify(d.at(d.nodes.of(frame)).ang))
-            axes.append(ca.densify(link.R @ turned @ e.limbs.joint_frame(joint, frame).R))
+            axes.append(ca.densify(pose.R @ turned @ e.limbs.joint_frame(joint, frame).R))
             places.append(d.place(frame))
             if name == "second" and joint.type.nv:
                 columns[f"Phi {joint.name}"] = freedoms(e, joint, axes[-1], true.coordinates(joint))
@@ -214,3 +217,15 @@ def _nodes(
         for body, held in touched.items()
     }
     return shaping, shape_need
+
+
+def efforts_of_drives(run: ErlsRun) -> dict[str, np.ndarray]:
+    """What each drive exerts on its freedom over time: what the joint transmits along it, less all else that acts."""
+    found = reactions(run)
+    at = found.pieces[0][1]
+    out = {}
+    for drive in run.system.twin.drives.values():
+        wrench = found.wrench[:, found.joints.index(drive.joint)]
+        along = np.sum(at.Phi[drive.joint][:, :, drive.index] * wrench, axis=1)
+        out[drive.name] = along - at.tau[drive.joint][:, drive.index]
+    return out
