@@ -120,7 +120,8 @@ def at_joints(samples: ErlsSamples) -> AtJoints:
 
     f, wrench = forces_on_nodes(system, motion)
     R, r = samples.look.R, samples.look.r
-    need = (R[:, :, None] @ wrench.reshape(n, -1, 2, 3, 1)).reshape(n, -1, 6) - got["loads"].transpose(0, 2, 1)
+    two = wrench.reshape(n, len(e.topology.links), 2, 3, 1)  # moment, force
+    need = (R[:, :, None] @ two).reshape(wrench.shape) - got["loads"].transpose(0, 2, 1)
     shaping, shape_need = _nodes(samples, f, side_by_side("r second", 1)[..., 0], got["loads at nodes"])
     moving = [joint for joint in joints if joint.type.nv]
     acting = {name for name, _ in traced.loads.on_joints} | {x.joint for x in m.drives.values()}
