@@ -14,7 +14,7 @@ derivatives by displacements are exact: rates of T, stiffening, loads and dampin
 
 The few columns of q are differences of residuals. By q'' these are linear, and by q' quadratic but for loads, whose
 derivatives are traced: one-sided and central differences of them are exact, with any step. By q central differences
-leave an error of 1e-9 or less.
+leave an error of about 1e-9.
 """
 
 from __future__ import annotations
