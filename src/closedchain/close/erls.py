@@ -287,19 +287,25 @@ class Traced:
     def tangent(self) -> tuple[ca.SX, ca.SX, dict[str, slice]]:
         """For the iteration matrix: the symbol of the forces on u_hat, derivatives by u, and where each is.
 
-        ``turning`` is ``d(D' f)/du`` (q x u); the others are derivatives of the loads (u, then q) by u, u' and u''.
+        ``T_dot`` and ``T_ddot`` are rates of the entries of T: derivatives of the rates of u_hat by u. ``turning`` is
+        ``d(D' f)/du`` (q x u); the others are derivatives of the loads (u, then q) by u, u', u'' and w.
         """
         d, S = self.d, self.motions.S
         f = ca.SX.sym("f", self.T.shape[0])
         rate = ca.densify(d.rate(d.columns)).T @ f
         turning = ca.jacobian(ca.densify(S.T @ ca.jacobian(rate, self.e.limbs.v).T), d.u)
         loads = ca.densify(ca.vertcat(self.loads.on_u, S.T @ self.loads.on_v))
+        T_dot = d.rate(_entries(self.T))
         parts = {
-            "turning": ca.vec(ca.densify(turning).T),
-            "by_u": ca.vec(ca.densify(ca.jacobian(loads, d.u)).T),
-            "by_u_dot": ca.vec(ca.densify(ca.jacobian(loads, d.u_dot)).T),
-            "by_u_ddot": ca.vec(ca.densify(ca.jacobian(loads, d.u_ddot)).T),
+            "T_dot": T_dot,
+            "T_ddot": d.second_rate(T_dot),
+            "turning": turning,
+            "by_u": ca.jacobian(loads, d.u),
+            "by_u_dot": ca.jacobian(loads, d.u_dot),
+            "by_u_ddot": ca.jacobian(loads, d.u_ddot),
+            "by_w": ca.jacobian(self.closed([loads])[0], self.w),
         }
+        parts = {name: ca.vec(ca.densify(x).T) for name, x in parts.items()}  # row after row
         both, places = _stacked(parts, self.closed)
         return f, both, places
 

@@ -6,7 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.close.erls import ERLS
 from closedchain.march.erls.energy import closed_coordinates, look
-from closedchain.march.erls.matrices import element_stiffness, matrices, nodal_jacobian, nodal_map, tangents
+from closedchain.march.erls.matrices import element_stiffness, matrices, nodal_jacobian, nodal_map
 from closedchain.march.erls.system import system
 from closedchain.march.erls.workspace import Workspace
 
@@ -14,13 +14,15 @@ SECTION = cc.Section.rectangle(y=0.02, z=0.03)
 
 
 def spatial():
-    """Two beams in space, the second on a rigid wrist with an offset; a rotor, a spring, a damper, forces, damping."""
+    """Two beams in space, the second on a rigid wrist with an offset; rotor, spring, friction, forces, damping."""
     m = cc.Mechanism("arm", gravity=(0.5, -1.0, -9.0))
     upper, wrist, lower = m.body("upper", cc.rod(0.4, 0.6)), m.body("wrist", cc.box((0.05, 0.06, 0.04), 0.3)), None
     lower = m.body("lower", cc.rod(0.3, 0.5, radius=0.01))
     for beam in (upper, lower):
-        beam.flexible(E=2e9, section=SECTION, nu=0.33, modes=cc.modes.polynomials(y=1), rayleigh=(0.3, 1e-4))
-    m.revolute("shoulder", m.ground, upper, axis=(0, 0, 1))
+        beam.flexible(
+            E=2e9, section=SECTION, nu=0.33, modes=cc.modes.polynomials(y=1), rayleigh=(0.3, 1e-4), damping=0.05
+        )
+    m.revolute("shoulder", m.ground, upper, axis=(0, 0, 1), friction=cc.Friction(coulomb=0.1, velocity=0.5))
     m.universal("elbow", upper.at(0.4, 0.02, 0.0), wrist.at(-0.03, 0, 0))
     m.weld("clamp", wrist.at(0.02, 0.0, 0.01), lower)
     m.motor("shoulder", torque=0.4 + 0.1 * m.joints["shoulder"].v)
@@ -37,7 +39,7 @@ def planar():
     """A five-bar with three flexible links and a rigid one: a loop, and pins between all kinds of links."""
     m = cc.library.five_bar()
     for name in ("left proximal", "left distal", "right proximal"):
-        m.bodies[name].flexible(E=1e9, section=SECTION, modes=cc.modes.polynomials(y=1), stiffening=True)
+        m.bodies[name].flexible(E=1e9, section=SECTION, modes=cc.modes.polynomials(y=1), stiffening=True, damping=0.05)
     m.gravity = (0.0, -9.81, 0.0)
     m.revision += 1
     return m
@@ -115,18 +117,42 @@ def test_rigid_motions_strain_nothing(made):
     assert np.abs(K @ nodal_jacobian(made)).max() < 1e-15 * np.abs(K).max() * made.n  # rounding of sums of n terms
 
 
-@pytest.mark.parametrize("terms", ["consistent", "paper"])
-def test_the_eliminated_system_is_that_of_the_derivatives(made, state, terms):
-    """Link by link elimination against dense differences; rates of T, some 1e-4 here, are left out of the matrix."""
+def slopes(ws, t, state, which, step):
+    """Derivatives by y, y' or y'' from five points: exact for polynomials up to the fourth degree, whatever the step.
+
+    The residual is such a polynomial in all but q, and friction; there errors are of the fourth order.
+    """
+    out = np.empty((len(state[0]), len(state[0])))
+    for j in range(len(state[0])):
+        r = {}
+        for steps in (-2, -1, 1, 2):
+            moved = [x.copy() for x in state]
+            moved[which][j] += steps * step
+            r[steps] = ws.residual(t, *moved)
+        out[:, j] = (8 * (r[1] - r[-1]) - (r[2] - r[-2])) / (12 * step)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("terms", "damping"), [("consistent", "dissipative"), ("consistent", "paper"), ("paper", "paper")]
+)
+def test_the_eliminated_system_is_that_of_the_derivatives(made, state, terms, damping):
+    """Link by link elimination against dense differences: rates of T, stiffening and all damping are in the matrix."""
     y, v, a = state
-    other = system(made.mechanism, made.start, ERLS(elements=3, terms=terms))
+    method = ERLS(elements=3, terms=terms, damping=damping, rayleigh=(0.3, 1e-4), stiffening=True)
+    other = system(made.mechanism, made.start, method)
     ws = Workspace(other)
-    M, C, K = tangents(ws, 0.1, y, v, a)
-    rows = np.r_[: other.n_chain, other.n_chain + ws.kept.rows]
-    columns = np.r_[: other.n_chain, other.n_chain + ws.kept.columns]
+    M, C, K = (slopes(ws, 0.1, state, which, step) for which, step in ((2, 1e3), (1, 1e-2), (0, 1e-3)))
+    rows, columns = (np.r_[: other.n_chain, other.n_chain + x[: other.n_u]] for x in (ws.kept.rows, ws.kept.columns))
     b = np.sin(np.arange(other.n) + 1.0)
     assert ws.linearise(0.1, y, v, a)
-    for m, c, k, close in ((1.0, 0.0, 0.0, 1e-8), (1.0, 1e-4, 1e-8, 1e-3)):
+    # derivatives by q are good to 1e-9, and K is not well conditioned; all else is exact
+    for m, c, k, close in (
+        (1.0, 0.0, 0.0, 1e-10),
+        (1.0, 1e-3, 1e-6, 1e-9),
+        (1.0, 0.1, 0.01, 1e-7),
+        (0.0, 0.0, 1.0, 1e-7),
+    ):
         assert ws.factor(m, c, k)
         x = ws.solve(b)
         Z = (m * M + c * C + k * K)[np.ix_(rows, columns)]

@@ -4,6 +4,11 @@ A chain of nodes between two held ones is block tridiagonal. Eliminated, it acts
 and on q as one element would: cost grows in proportion to the number of elements. The dense system has the
 displacements u at joints and q, with the rows and columns of zeroed displacements left out; with ``terms="paper"`` it
 has all rows of u and none of q instead.
+
+Modal damping ``F F' u_hat'`` would couple all nodes of a beam. Its *swings* ``s = F' u_hat'``, a few for each beam, are
+unknowns of the dense system instead (what q does to them is in the columns of q):
+
+    ... + F s = b,        s - F' u_hat' = 0
 """
 
 from __future__ import annotations
@@ -14,14 +19,13 @@ import numba
 import numpy as np
 
 from closedchain.march.erls.condense import condense, connect
-from closedchain.march.erls.linearise import turn
-from closedchain.march.erls.memory import outer
+from closedchain.march.erls.memory import fill, inner, outer
 from closedchain.march.erls.problem import Plan
 from closedchain.march.linear import factorise, substitute
 
 
 class Kept(NamedTuple):
-    """Which rows and columns of the dense system (u, q) are solved, and the pivots of its factors."""
+    """Which rows and columns of the dense system (u, q, swings) are solved, and the pivots of its factors."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -32,20 +36,21 @@ class Kept(NamedTuple):
 KeptType = numba.types.NamedUniTuple(numba.int64[::1], 4, Kept)
 
 
-def make_kept(plan: Plan, zeroed: np.ndarray) -> Kept:
-    """Rows and columns of the dense system (u, q) that are solved; zeroed are numbers among u."""
+def make_kept(plan: Plan, zeroed: np.ndarray, swings: int) -> Kept:
+    """Rows and columns of the dense system (u, q, swings) that are solved; zeroed are numbers among u."""
     left = np.array([i for i in range(plan.n_u) if i not in set(zeroed.tolist())], np.int64)
-    q = plan.n_u + np.arange(plan.n_q)
-    rows = np.concatenate([left, zeroed if plan.paper else q]).astype(np.int64)
-    columns = np.concatenate([left, q]).astype(np.int64)
-    return Kept(rows, columns, np.zeros(plan.n_u, np.int64), np.zeros(plan.n_u, np.int64))
+    q, s = np.split(plan.n_u + np.arange(plan.n_q + swings), [plan.n_q])
+    rows = np.concatenate([left, zeroed if plan.paper else q, s]).astype(np.int64)
+    columns = np.concatenate([left, q, s]).astype(np.int64)
+    return Kept(rows, columns, np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64))
 
 
 @outer
 def assemble(plan, mesh, lin, z, m, c, k):
-    """Condense all chains and add up the dense matrix of u and q, in `z.full`; False if a chain is singular."""
+    """Condense all chains and add up the dense matrix of u, q and swings, in `z.full`; False if a chain is singular."""
     q, nu = plan.n_q, plan.n_u
     A = z.full
+    fill(A, 0.0)
     for i in range(nu + q):
         at = plan.n_chain + i
         for j in range(nu):
@@ -55,12 +60,37 @@ def assemble(plan, mesh, lin, z, m, c, k):
                 A[i, j] += k * lin.told[plan.turning + (i - nu) * nu + j]
         for j in range(q):
             A[i, nu + j] = m * lin.by[0, at, j] + c * lin.by[1, at, j] + k * lin.by[2, at, j]
+    if z.swings.size > 0:
+        swing(plan, mesh, lin, z, c, k)
     for chain in range(mesh.chains.shape[0]):
-        turn(plan, lin, mesh.body[mesh.chains[chain, 2]])
         if not condense(plan, mesh, lin, z, chain, m, c, k):
             return False
-        connect(plan, mesh, lin, z, mesh.chains[chain, 0], mesh.chains[chain, 1])
+        connect(plan, mesh, lin, z, chain)
     return True
+
+
+@inner
+def swing(plan, mesh, lin, z, c, k):
+    """Rows and columns of swings, without what nodes between joints do to them."""
+    A, n, q = z.full, z.block.shape[0], plan.n_q
+    for i in range(plan.n_u + q, A.shape[0]):
+        A[i, i] = 1.0
+    for node in range(mesh.held.size):
+        first = z.first[mesh.owner[node]]
+        if mesh.held[node] < 0 or first < 0:
+            continue
+        for i in range(n):
+            hat = mesh.held[node] * n + i
+            for j in range(mesh.modal.shape[2]):
+                F = mesh.modal[node, i, j]
+                for s in range(mesh.begin[hat], mesh.begin[hat + 1]):
+                    entry = mesh.order[s]
+                    T = lin.out[plan.T + entry]
+                    rate = c * T if plan.resists else c * T + k * lin.told[plan.T_dot + entry]
+                    A[mesh.columns[entry], first + j] += T * F
+                    A[first + j, mesh.columns[entry]] -= F * rate
+                for p in range(q):
+                    A[plan.n_u + p, first + j] += lin.out[plan.D + hat * q + p] * F
 
 
 @outer
@@ -77,7 +107,8 @@ def factor(plan, mesh, lin, z, kept, m, c, k):
 @outer
 def solve(plan, mesh, lin, z, kept, b):
     """Solve ``Z x = b`` in place (n,); zeroed displacements stay zero."""
-    n, q, nu, first = z.left.shape[1], plan.n_q, plan.n_u, plan.n_chain + plan.n_u
+    n, q, nu, first = z.block.shape[0], plan.n_q, plan.n_u, plan.n_chain + plan.n_u
+    fill(z.swings, 0.0)
 
     # downwards through the chains
     for chain in range(mesh.chains.shape[0]):
@@ -122,37 +153,38 @@ def solve(plan, mesh, lin, z, kept, b):
                 for p in range(q):
                     b[first + p] -= lin.out[plan.D + hat * q + p] * total
         for i in range(begin, begin + inner):
-            for p in range(q):
-                for j in range(n):
-                    b[first + p] -= z.on_q[i, p, j] * b[i * n + j]
+            for j in range(n):
+                for p in range(q):
+                    b[first + p] -= z.below[i, p, j] * b[i * n + j]
+                for p in range(mesh.modal.shape[2]):
+                    row = z.to[chain, z.to.shape[1] - mesh.modal.shape[2] + p] - nu - q
+                    if row >= 0:
+                        z.swings[row] -= z.below[i, q + p, j] * b[i * n + j]
 
     for i in range(kept.rows.size):
-        z.b[i] = b[plan.n_chain + kept.rows[i]]
+        row = kept.rows[i]
+        z.b[i] = b[plan.n_chain + row] if row < nu + q else z.swings[row - nu - q]
     substitute(z.dense, kept.pivots, z.b)
     for i in range(nu + q):
         b[plan.n_chain + i] = 0.0
     for i in range(kept.columns.size):
-        b[plan.n_chain + kept.columns[i]] = z.b[i]
+        col = kept.columns[i]
+        if col < nu + q:
+            b[plan.n_chain + col] = z.b[i]
+        else:
+            z.swings[col - nu - q] = z.b[i]
 
     # and back to the chains
-    hats = z.hats
-    for hat in range(plan.n_held):
-        total = 0.0
-        for s in range(mesh.begin[hat], mesh.begin[hat + 1]):
-            entry = mesh.order[s]
-            total += lin.out[plan.T + entry] * b[plan.n_chain + mesh.columns[entry]]
-        hats[hat] = total
+    width = z.to.shape[1]
     for chain in range(mesh.chains.shape[0]):
-        one, two, inner = mesh.chains[chain, 0], mesh.chains[chain, 1], mesh.chains[chain, 3]
+        inner = mesh.chains[chain, 3]
         if inner <= 0:
             continue
-        begin = mesh.chain[one + 1]
-        for j in range(n):
-            z.ends[j] = hats[mesh.held[one] * n + j]
-            z.ends[n + j] = hats[mesh.held[two] * n + j]
-        for p in range(q):
-            z.ends[2 * n + p] = b[first + p]
+        for j in range(width):
+            col = z.to[chain, j]
+            z.ends[j] = 0.0 if col < 0 else b[plan.n_chain + col] if col < nu + q else z.swings[col - nu - q]
+        begin = mesh.chain[mesh.chains[chain, 0] + 1]
         for i in range(begin, begin + inner):
             for row in range(n):
-                for j in range(2 * n + q):
+                for j in range(width):
                     b[i * n + row] -= z.X[i, row, j] * z.ends[j]

@@ -197,6 +197,20 @@ def elastic(mesh, piece, u, one, two):
 
 
 @inner
+def arm(mesh, piece, i, n):
+    """What a force along displacement i of an element does to its rigid link: rows of the wrench that it acts in, at
+    once and by a lever, and that lever.
+    """
+    k = i if i < n else i - n
+    x = mesh.P0[piece, 0, 0 if i < n else 2]  # of the node, on the axis
+    if n == 3:
+        row = 3 if k == 0 else 4 if k == 1 else 2
+    else:
+        row = 3 + k if k < 3 else k - 3
+    return row, 2 if row == 4 else 1, x if row == 4 else -x if row == 5 else 0.0
+
+
+@inner
 def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
     """Rayleigh's damping of an element, ``(alpha M + beta K) u_hat'``; returns the power that it takes.
 
@@ -231,19 +245,10 @@ def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
             power += force * u[1, i2, k]
         if not paper:
             continue
-        x = mesh.P0[piece, 0, 0 if i < n else 2]  # of the node, on the axis
-        if n == 3:
-            row = 3 if k == 0 else 4 if k == 1 else 2
-        else:
-            row = 3 + k if k < 3 else k - 3
+        row, turns, lever = arm(mesh, piece, i, n)
         wrench[row] += mass
-        power += mass * motion[6 + row if row >= 3 else row]
-        if row == 4:
-            wrench[2] += x * mass
-            power += x * mass * motion[2]
-        elif row == 5:
-            wrench[1] -= x * mass
-            power -= x * mass * motion[1]
+        wrench[turns] += lever * mass
+        power += mass * (motion[6 + row if row >= 3 else row] + lever * motion[turns])
     return power
 
 

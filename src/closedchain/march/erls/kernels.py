@@ -43,11 +43,11 @@ def residual(table, clock, y, v, a, r):  # type: ignore[no-untyped-def]
 @cfunc(_SIX)
 def linearise(table, clock, y, v, a, unused):  # type: ignore[no-untyped-def]
     """Derivatives of the residual at a state."""
-    plan, _, room, lin = _around(numba.carray(table, _LENGTH, np.int64))
+    plan, mesh, room, lin = _around(numba.carray(table, _LENGTH, np.int64))
     n, now = plan.n, numba.carray(clock, CLOCK)
     y, v, a = numba.carray(y, n), numba.carray(v, n), numba.carray(a, n)
     same = numba.carray(table, _LENGTH, np.float64)
-    now[1] = 1.0 if around.linearise(plan, room, lin, same, now, y, v, a) else 0.0
+    now[1] = 1.0 if around.linearise(plan, mesh, room, lin, same, now, y, v, a) else 0.0
 
 
 @cfunc("void(voidptr, CPointer(float64), CPointer(float64), CPointer(float64))")

@@ -20,7 +20,7 @@ class Plan(NamedTuple):
         nodes; all of y.
     bodies, J, u, u_dot, u_ddot, T, D, on_u, on_q, power, pushed, block, closed : beginnings in the output of
         `motion`.
-    turning, by_u, by_u_dot, by_u_ddot : beginnings in the output of `tangent`.
+    T_dot, T_ddot, turning, by_u, by_u_dot, by_u_ddot, by_w : beginnings in the output of `tangent`.
     paper : whether only the rows of u count.
     driven : whether there are drives, which do work.
     resists : whether damping is the paper's.
@@ -50,10 +50,13 @@ class Plan(NamedTuple):
     pushed: int
     block: int
     closed: int
+    T_dot: int
+    T_ddot: int
     turning: int
     by_u: int
     by_u_dot: int
     by_u_ddot: int
+    by_w: int
     paper: int
     driven: int
     resists: int

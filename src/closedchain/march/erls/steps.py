@@ -119,7 +119,8 @@ def accept(functions, table, o, s, m, h, err, exponent, work, power, x, end, t_e
     clock = np.empty(CLOCK)
     last = s.t + h * (1.0 + NEAR) >= o.end
     t_new = o.end if last else s.t + h
-    while s.next < t_eval.size and t_eval[s.next] <= t_new:
+    healthy = m.health > o.healthy and not m.closed < o.closed
+    while healthy and s.next < t_eval.size and t_eval[s.next] <= t_new:  # not past a pose where the run ends
         theta = min(max((t_eval[s.next] - s.t) / h, 0.0), 1.0)
         z = 1.0 - theta
         hermite(theta, h, x, end, samples[s.next])
@@ -139,7 +140,7 @@ def accept(functions, table, o, s, m, h, err, exponent, work, power, x, end, t_e
     s.t = t_new
     s.steps += 1
     s.h_min, s.h_max = min(s.h_min, h), max(s.h_max, h)
-    if not m.health > o.healthy or m.closed < o.closed:
+    if not healthy:
         s.status = UNHEALTHY
     elif last:
         s.status = FINISHED

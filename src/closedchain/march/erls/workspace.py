@@ -32,7 +32,7 @@ class Workspace:
         self.room = make_room(system)
         self.linear = make_linear(self.plan, system.mesh, self.room)
         self.factors = make_factors(self.plan, system.mesh)
-        self.kept = make_kept(self.plan, np.array(system.compiled.zeroed, np.int64))
+        self.kept = make_kept(self.plan, np.array(system.compiled.zeroed, np.int64), len(self.factors.swings))
         self._memory = Memory(self.plan, self.mesh, self.room, self.linear, self.factors, self.kept)
         self.table = self._memory.table
 
