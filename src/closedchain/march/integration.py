@@ -192,7 +192,7 @@ class Integration:
             for array in self.extra:
                 if isinstance(array, np.ndarray) and array.dtype == implicit.MEMORY:
                     array["age"], array["h"], array["h_shape"] = implicit.STALE, 0.0, 0.0
-            step_control.renew(self.addresses[0], self.parameters["w"], self.state, self.x, self.work)
+            step_control.renew(self.addresses[0], self.parameters["w"], self.options, self.state, self.x, self.work)
 
     # ---- samples -----------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.stiffness import Stiffness
 from closedchain.march.sundials import integrate_sundials
+from closedchain.march.team import Team
 from closedchain.march.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
@@ -88,6 +89,7 @@ class Task:
     max_steps: int = 10_000_000
     progress: Callable[[float, int], object] | None = None
     saving: Saving | None = None
+    team: Team | None = None
 
 
 class Refused(Exception):
@@ -321,35 +323,42 @@ class March:
         saving, stiffness = task.saving, self.stiffness
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
+        options = {
+            "rtol": task.rtol,
+            "atol": task.atol,
+            "t_eval": times,
+            "dense_output": task.dense_output,
+            "step": task.step,
+            "first_step": here.next_step if solver.adaptive else None,
+            "max_step": task.max_step,
+            "max_steps": self._steps_left(),
+            "min_pivot": least,
+            "least_pivot": -np.inf if program.guarded else WATCHED,
+            "watch": watch if looks else None,
+            "detect_stiffness": stiffness is not None and stiffness.detects,
+            "look": self._look(program) if stiffness is not None or here.method.tunes else None,
+            "keep": None if saving is None else saving.keep,
+            "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
+            "resume": resume,
+            "look_every": LOOK_TUNING if here.method.tunes else LOOK,
+            # a call that goes on beyond a change of a condition is paid for in vain
+            "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
+            "progress": task.progress,
+        }
+        hold = None if self.holding.idle else self._hold(program)
+        span = (state.t, task.until)
+        if task.team is not None:
+            return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, hold, **options)
         return integrate(
             here.solver,
             program.rhs.address,
             x,
-            (state.t, task.until),
+            span,
             program.rhs.prepare(p),
-            rtol=task.rtol,
-            atol=task.atol,
-            t_eval=times,
-            dense_output=task.dense_output,
-            step=task.step,
-            first_step=here.next_step if solver.adaptive else None,
-            max_step=task.max_step,
-            max_steps=self._steps_left(),
             correct=program.correct.address if program.correct else 0,
             w_correct=program.correct.prepare(p) if program.correct else None,
-            min_pivot=least,
-            least_pivot=-np.inf if program.guarded else WATCHED,
-            hold=None if self.holding.idle else self._hold(program),
-            watch=watch if looks else None,
-            detect_stiffness=stiffness is not None and stiffness.detects,
-            look=self._look(program) if stiffness is not None or here.method.tunes else None,
-            keep=None if saving is None else saving.keep,
-            checkpoint=None if saving is None else partial(saving.checkpoint, self, watch),
-            resume=resume,
-            look_every=LOOK_TUNING if here.method.tunes else LOOK,
-            # a call that goes on beyond a change of a condition is paid for in vain
-            steps_per_call=500 if not looks else 10 if watch.flips else 50,
-            progress=task.progress,
+            hold=hold,
+            **options,
             **for_solver(here.solver, program, p),
         )
 

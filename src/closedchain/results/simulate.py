@@ -32,6 +32,7 @@ from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
 from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State, parameter_vector
+from closedchain.march.team import Team
 from closedchain.march.times import Equal, Given
 from closedchain.model.control import traced_laws
 from closedchain.model.held import Controller, held
@@ -67,6 +68,7 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     save_to: str | Path | None = None,
     save_every: float = 5.0,
+    partition: Team | None = None,
     progress: Callable[[float, int], object] | None = None,
 ) -> Run:
     """Simulate the motion of a mechanism.
@@ -107,6 +109,9 @@ def simulate(
         A folder: samples are written there as they come, so that a long run needs little memory, and every
         ``save_every`` seconds what is needed to go on. The same call goes on where it was left, after Ctrl-C, a crash
         or a power cut, to the same bits; of a finished run it gives the result at once.
+    partition
+        Limbs on several processors: ``cc.Ranks()`` over the ranks of an MPI job, ``cc.Threads(2)`` over threads of this
+        process; the answer is the same, to rounding.
     progress
         Called with the time reached and the number of steps, now and then.
 
@@ -202,6 +207,7 @@ def simulate(
         max_step=max_step,
         max_steps=max_steps,
         progress=progress,
+        team=partition,
     )
     if save_to is not None:
         check_memories(mechanism)

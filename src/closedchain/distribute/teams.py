@@ -1,0 +1,310 @@
+"""`Ranks` and `Threads`: limbs of one mechanism on several processors, for ``cc.simulate(..., partition=...)``.
+
+Each member compiles and evaluates the equations of its limbs only, and integrates their states only. Members take the
+same steps: whatever decides on a step is made of numbers of all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from closedchain.distribute import shares
+from closedchain.distribute.cutting import Cutting
+from closedchain.errors import ModelError
+from closedchain.march.compiled import Compiled
+from closedchain.march.team import SOLVERS, Team
+from closedchain.march.trajectory import Trajectory
+
+CLOSING = ("everyone", "master")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """How a program is cut for a team: who owns which limb, the cuts of both functions, and entries of the state."""
+
+    names: tuple[str, ...]
+    costs: list[int]
+    member_of: list[int]
+    rhs: Cutting
+    correct: Cutting | None
+
+    def entries(self, member: int) -> list[int]:
+        """Entries of the state of a member."""
+        return list(self.rhs.members[member].x)
+
+
+@dataclass(eq=False)
+class Partition(Team):
+    """What teams share: limbs to members, by their costs or as given.
+
+    Parameters
+    ----------
+    limbs
+        A list of limbs for each member, named by one of their bodies; None: shared out by operation counts.
+    closing
+        ``"everyone"``: each member computes what several need of it, and sums over limbs are made by one reduction;
+        ``"master"``: the first member computes that, once, and sends the others what they need (Khan and Krovi).
+    """
+
+    limbs: Sequence[Sequence[str]] | None = None
+    closing: str = "everyone"
+    parts: Parts | None = field(default=None, init=False, repr=False)
+    told: list[np.ndarray] = field(default_factory=list, init=False, repr=False)
+    seconds: float = field(default=0.0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.closing not in CLOSING:
+            raise ModelError(f"closing is {' or '.join(map(repr, CLOSING))}, not {self.closing!r}")
+
+    @property
+    def members(self) -> int:
+        """How many there are."""
+        raise NotImplementedError
+
+    kind = "member"
+
+    def cut(self, program: Compiled) -> Parts:
+        """Share out the limbs of a program."""
+        top = program.equations.topology
+        names = shares.limb_names(top)
+        if self.members > len(names):
+            raise ModelError(
+                f"{top.mechanism.name!r} has {len(names)} limbs ({', '.join(names)}) for {self.members} {self.kind}s: take "
+                f"{len(names)} or fewer, or cut other joints (cut=True)"
+            )
+        master = self.closing == "master"
+        traced = shares.trace_limbs(program, master)
+        costs = traced.costs()
+        if self.limbs is None:
+            member_of = shares.share_out(costs, self.members)
+        else:
+            member_of = shares.given_shares(top, self.limbs, self.members)
+        rhs = shares.cut_for(traced, member_of, correction=False, master=master)
+        correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
+        return Parts(names, costs, member_of, rhs, correct)
+
+    def check(self, program: Compiled, solver: str, options: dict[str, Any]) -> None:
+        """Refuse what members cannot do together."""
+        if solver not in SOLVERS:
+            raise ModelError(f"limbs on several {self.kind}s are marched by {', '.join(SOLVERS)}, not by {solver!r}")
+        if program.closed.solved_first or program.closed.algebraic:
+            raise ModelError(
+                f"{type(program.method).__name__} cannot be shared out by limbs: take cc.VirtualSpring, cc.ModifiedDeNOC, "
+                "cc.Projection, cc.OperationalSpace, cc.DeNOC or cc.Multipliers"
+            )
+        for name, said in (("watch", "events and conditions on the state"), ("dense_output", "dense_output"), ("look", "gains that follow the steps")):
+            if options.get(name):
+                raise ModelError(f"limbs on several {self.kind}s have no {said}: leave them out, or run in one process")
+
+    def works(
+        self, program: Compiled, parts: Parts, member: int, talk: Sequence[int], meeting: tuple[np.ndarray, np.ndarray]
+    ) -> list[shares.Work]:
+        """Compile a member's part of the rates and of the correction."""
+        name = program.equations.topology.mechanism.name
+        n_p = program.equations.limbs.p.numel() + program.closed.parameters.numel()
+        cuttings = [parts.rhs, *([parts.correct] if parts.correct is not None else [])]
+        return [shares.make_work(name, cutting, member, n_p, talk, meeting) for cutting in cuttings]
+
+    def book(self, counts: list[np.ndarray], seconds: float) -> None:
+        """Add up what members counted, piece after piece of a run."""
+        self.told = [a + b for a, b in zip(self.told, counts, strict=True)] if self.told else list(counts)
+        self.seconds += seconds
+
+    def describe(self) -> dict[str, Any]:
+        """Who owns what, what was sent, and how long members computed and waited."""
+        from closedchain.distribute.account import account
+
+        return account(self)
+
+
+class Ranks(Partition):
+    """Limbs over the ranks of an MPI job: ``mpiexec -n 4 python script.py``.
+
+    Every rank runs the same script, and every rank gets the whole run.
+    """
+
+    kind = "rank"
+
+    @property
+    def members(self) -> int:
+        """Ranks of the job."""
+        return int(world().size)
+
+    def integrate(self, program, solver, x, t_span, p, hold, **options):  # type: ignore[no-untyped-def]
+        """See `march.team.Team`."""
+        from closedchain.distribute.ranks import talk
+
+        self.check(program, solver, options)
+        comm = world()
+        self.parts = self.cut(program)
+        nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
+        works = self.works(program, self.parts, comm.rank, talk(), nobody)
+        me = Marcher(self.parts, comm.rank, works, comm.allgather)
+        begun = time.perf_counter()
+        trajectory = me.march(program, solver, x, t_span, p, hold, options)
+        self.book(comm.allgather(me.counts), time.perf_counter() - begun)
+        return trajectory
+
+
+class Threads(Partition):
+    """Limbs over threads of this process."""
+
+    kind = "thread"
+
+    def __init__(self, number: int = 2, limbs: Sequence[Sequence[str]] | None = None, closing: str = "everyone") -> None:
+        if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
+            raise ModelError(f"cc.Threads takes how many there shall be, 1 or more, not {number!r}")
+        self._members = int(number)
+        super().__init__(limbs, closing)
+
+    @property
+    def members(self) -> int:
+        """Threads."""
+        return self._members
+
+    def integrate(self, program, solver, x, t_span, p, hold, **options):  # type: ignore[no-untyped-def]
+        """See `march.team.Team`."""
+        from closedchain.distribute.threads import GONE, talk
+
+        self.check(program, solver, options)
+        self.parts = parts = self.cut(program)
+        n = self.members
+        width = max(shares.widest(c) for c in (parts.rhs, parts.correct) if c is not None)
+        meeting = (np.zeros((n, 8), np.int64), np.zeros((n, 2, width)))
+        everyone = [self.works(program, parts, r, talk(), meeting) for r in range(n)]
+        table, barrier = [None] * n, threading.Barrier(n)
+        marchers = [Marcher(parts, r, works, _around(table, barrier, r)) for r, works in enumerate(everyone)]
+        done: list[Trajectory | None] = [None] * n
+        failed: list[BaseException] = []
+
+        def go(r: int) -> None:
+            try:
+                done[r] = marchers[r].march(program, solver, x, t_span, p, hold if r == 0 else _same(hold), options)
+            except threading.BrokenBarrierError:
+                pass
+            except BaseException as error:
+                failed.append(error)
+            finally:
+                meeting[0][r, 0] = GONE
+                if done[r] is None:
+                    barrier.abort()
+
+        begun = time.perf_counter()
+        crew = [threading.Thread(target=go, args=(r,), daemon=True) for r in range(n)]
+        for thread in crew:
+            thread.start()
+        for thread in crew:
+            thread.join()
+        if failed:
+            raise failed[0]
+        self.book([m.counts for m in marchers], time.perf_counter() - begun)
+        assert done[0] is not None
+        return done[0]
+
+
+def _around(table: list[Any], barrier: threading.Barrier, member: int) -> Callable[[Any], list[Any]]:
+    """A gathering of Python objects between threads."""
+
+    def allgather(mine: Any) -> list[Any]:
+        table[member] = mine
+        barrier.wait()
+        everyone = list(table)
+        barrier.wait()
+        return everyone
+
+    return allgather
+
+
+def _same(hold: Any) -> Any:
+    return hold
+
+
+class Marcher:
+    """One member's march, with what has to be known of the others: whole states, now and then."""
+
+    def __init__(
+        self, parts: Parts, member: int, works: list[shares.Work], allgather: Callable[[Any], list[Any]]
+    ) -> None:
+        self.parts, self.member, self.works, self.allgather = parts, member, works, allgather
+        self.entries = parts.entries(member)
+        self.everyone = [parts.entries(r) for r in range(len(parts.rhs.members))]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What it sent, and how long it computed and waited; see `kernels`."""
+        return np.sum([work.share.counts for work in self.works], axis=0)
+
+    def whole(self, mine: np.ndarray) -> np.ndarray:
+        """States of all members, from those of each (m, entries) or (entries,)."""
+        parts = self.allgather(mine)
+        rows = min(part.shape[0] for part in parts) if mine.ndim > 1 else None
+        shape = (sum(map(len, self.everyone)),)
+        out = np.empty(shape if rows is None else (rows, *shape))
+        for entries, part in zip(self.everyone, parts, strict=True):
+            out[..., entries] = part if rows is None else part[:rows]
+        return out
+
+    def march(
+        self,
+        program: Compiled,
+        solver: str,
+        x: np.ndarray,
+        t_span: tuple[float, float],
+        p: Callable[[], np.ndarray],
+        hold: Any,
+        options: dict[str, Any],
+    ) -> Trajectory:
+        """From a whole state to a whole trajectory."""
+        from closedchain.distribute import kernels
+        from closedchain.march.integrate import integrate
+
+        def prepare() -> None:
+            for work in self.works:
+                work.prepare(np.concatenate([p(), program.numbers]))
+
+        def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
+            until, renewed = hold(t, self.whole(mine))
+            if renewed:
+                prepare()
+            return until, {} if not renewed else {"w": self.works[0].memory.table}
+
+        options = dict(options)
+        keep = options.pop("keep", None)
+        if keep is not None:
+            options["keep"] = lambda t, mine: keep(t, self.whole(mine))
+        atol = options.pop("atol")
+        prepare()
+        last = self.works[-1].memory.table if len(self.works) > 1 else None
+        mine = integrate(
+            solver,
+            kernels.rhs.address,
+            x[self.entries],
+            t_span,
+            self.works[0].memory.table,
+            atol=np.asarray(atol, float)[self.entries] if np.ndim(atol) else atol,
+            correct=0 if last is None else kernels.correct.address,
+            w_correct=last,
+            team=kernels.together.address,
+            hold=None if hold is None else held,
+            **options,
+        )
+        states = self.whole(mine.x)
+        failure = mine.failure
+        if failure is not None:
+            failure = replace(failure, x=self.whole(failure.x))
+        return replace(mine, t=mine.t[: len(states)], x=states, failure=failure)
+
+
+def world() -> Any:
+    """The ranks of this job; needs the extra ``closedchain[mpi]``."""
+    try:
+        from mpi4py import MPI
+    except ImportError as missing:
+        raise ModelError("limbs over ranks need MPI: pip install 'closedchain[mpi]'") from missing
+    return MPI.COMM_WORLD

@@ -1,0 +1,49 @@
+"""What a march needs of a team: members that integrate parts of one state together, on ranks or in threads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from closedchain.march.compiled import Compiled
+from closedchain.march.trajectory import Trajectory
+
+SOLVERS = ("dop853", "dopri5", "rk4")  # whatever decides on their next step is agreed on by all members
+
+
+class Team(ABC):
+    """Integrates a piece of a run in place of `march.integrate`; what it gives is the whole trajectory."""
+
+    @abstractmethod
+    def integrate(
+        self,
+        program: Compiled,
+        solver: str,
+        x: np.ndarray,
+        t_span: tuple[float, float],
+        p: Callable[[], np.ndarray],
+        hold: Any,
+        **options: Any,
+    ) -> Trajectory:
+        """Integrate from a state.
+
+        Parameters
+        ----------
+        program
+            Equations of the whole.
+        x
+            The whole state.
+        p
+            Gives the parameters that hold.
+        hold
+            As for `march.integrate`.
+        options
+            Of `march.integrate`: tolerances, steps, samples.
+        """
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Who owns what, what was sent, and how long members computed and waited."""
