@@ -11,7 +11,7 @@ import numpy as np
 from closedchain.close.formulation import Closed, Sums
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
-from closedchain.distribute.cutting import Cutting, owners_of, single
+from closedchain.distribute.cutting import Cutting
 from closedchain.distribute.kernels import COUNTS, GATHERED, NUMBERS, Share
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
@@ -65,13 +65,10 @@ class Traced:
     totals: int
     size: int
 
-    def costs(self) -> list[int]:
-        """Operations that depend on one limb alone, by limb."""
-        masks, out = owners_of(self.rhs, self.limbs), [0] * (1 + max(self.limbs))
-        for k, mask in enumerate(masks):
-            if single(mask) and not self.rhs.is_leaf(k):
-                out[mask.bit_length() - 1] += 1
-        return out
+    def costs(self, master: bool) -> list[int]:
+        """Operations of each limb's part, if each had a member of its own."""
+        alone = cut_for(self, range(1 + max(self.limbs)), correction=False, master=master)
+        return [sum(step.operations.total for step in member.steps) for member in alone.members]
 
 
 def trace_limbs(program: Compiled, master: bool) -> Traced:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.team import SOLVERS, Team
 from closedchain.march.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from closedchain.distribute.account import Account
 
 CLOSING = ("everyone", "master")
 
@@ -80,7 +84,7 @@ class Partition(Team):
             )
         master = self.closing == "master"
         traced = shares.trace_limbs(program, master)
-        costs = traced.costs()
+        costs = traced.costs(master)
         if self.limbs is None:
             member_of = shares.share_out(costs, self.members)
         else:
@@ -116,11 +120,20 @@ class Partition(Team):
         self.told = [a + b for a, b in zip(self.told, counts, strict=True)] if self.told else list(counts)
         self.seconds += seconds
 
-    def describe(self) -> dict[str, Any]:
-        """Who owns what, what was sent, and how long members computed and waited."""
+    @property
+    def account(self) -> Account:
+        """Who owned what, what was sent, and how long members computed and waited, in the run that was made last."""
         from closedchain.distribute.account import account
 
+        if self.parts is None:
+            raise ModelError(f"these {self.kind}s have not run yet: cc.simulate(..., partition=...)")
         return account(self)
+
+    def fresh(self) -> Partition:
+        """See `march.team.Team`."""
+        new = copy(self)
+        new.parts, new.told, new.seconds = None, [], 0.0
+        return new
 
 
 class Ranks(Partition):

@@ -196,7 +196,7 @@ class March:
         if left is None and (here.fresh or here.guarded):
             before = [s.program.choice.pivots for s in self.segments]
             self.chosen = (state, here.guarded, len(self.segments))
-            self.program = compiled(state, here.method, here.guarded, before)
+            self.program = compiled(state, here.method, here.guarded, before, native=task.team is None)
             here.fresh = False
         program = self.program
         pivot = _pivot(program, state, here.work)
@@ -290,7 +290,7 @@ class March:
             raise Refused(str(refusal)) from None
         self.record.append(happening)
         if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= SAME_TIME):
-            self._add(self._stopped(compiled(here.state, here.method), Status.event))
+            self._add(self._stopped(compiled(here.state, here.method, native=self.task.team is None), Status.event))
             return False
         return True
 

@@ -45,5 +45,10 @@ class Team(ABC):
         """
 
     @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """Who owns what, what was sent, and how long members computed and waited."""
+    def fresh(self) -> Team:
+        """The same team, without what it has counted so far: one for each run."""
+
+    @property
+    @abstractmethod
+    def account(self) -> Any:
+        """Who owned what, what was sent, and how long members computed and waited; in words with ``str``."""

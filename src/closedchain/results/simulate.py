@@ -186,7 +186,7 @@ def simulate(
 
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
-    program = compiled(start, method)
+    program = compiled(start, method, native=partition is None)
     check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
     if mechanism.tolerance > 0 and program.correct is not None:
         start = settled(program, start, p)
@@ -207,7 +207,7 @@ def simulate(
         max_step=max_step,
         max_steps=max_steps,
         progress=progress,
-        team=partition,
+        team=None if partition is None else partition.fresh(),
     )
     if save_to is not None:
         check_memories(mechanism)
