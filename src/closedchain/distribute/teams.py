@@ -19,6 +19,7 @@ from closedchain.distribute import shares
 from closedchain.distribute.cutting import Cutting
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
+from closedchain.march.interrupt import check, noted
 from closedchain.march.team import SOLVERS, Team
 from closedchain.march.trajectory import Trajectory
 
@@ -72,6 +73,10 @@ class Partition(Team):
         raise NotImplementedError
 
     kind = "member"
+    leads = True
+
+    def meet(self) -> None:
+        """See `march.team.Team`."""
 
     def cut(self, program: Compiled) -> Parts:
         """Share out the limbs of a program."""
@@ -93,7 +98,7 @@ class Partition(Team):
         correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
         return Parts(names, costs, member_of, rhs, correct)
 
-    def check(self, program: Compiled, solver: str, options: dict[str, Any]) -> None:
+    def refuse(self, program: Compiled, solver: str, options: dict[str, Any]) -> None:
         """Refuse what members cannot do together."""
         if solver not in SOLVERS:
             raise ModelError(f"limbs on several {self.kind}s are marched by {', '.join(SOLVERS)}, not by {solver!r}")
@@ -149,11 +154,20 @@ class Ranks(Partition):
         """Ranks of the job."""
         return int(world().size)
 
+    @property
+    def leads(self) -> bool:
+        """See `march.team.Team`."""
+        return bool(world().rank == 0)
+
+    def meet(self) -> None:
+        """See `march.team.Team`."""
+        world().Barrier()
+
     def integrate(self, program, solver, x, t_span, p, hold, **options):  # type: ignore[no-untyped-def]
         """See `march.team.Team`."""
         from closedchain.distribute.ranks import talk
 
-        self.check(program, solver, options)
+        self.refuse(program, solver, options)
         comm = world()
         self.parts = self.cut(program)
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
@@ -185,20 +199,20 @@ class Threads(Partition):
         """See `march.team.Team`."""
         from closedchain.distribute.threads import GONE, talk
 
-        self.check(program, solver, options)
+        self.refuse(program, solver, options)
         self.parts = parts = self.cut(program)
         n = self.members
         width = max(shares.widest(c) for c in (parts.rhs, parts.correct) if c is not None)
         meeting = (np.zeros((n, 8), np.int64), np.zeros((n, 2, width)))
         everyone = [self.works(program, parts, r, talk(), meeting) for r in range(n)]
         table, barrier = [None] * n, threading.Barrier(n)
-        marchers = [Marcher(parts, r, works, _around(table, barrier, r)) for r, works in enumerate(everyone)]
+        marchers = [Marcher(parts, r, works, _around(table, barrier, r), r == 0) for r, works in enumerate(everyone)]
         done: list[Trajectory | None] = [None] * n
         failed: list[BaseException] = []
 
         def go(r: int) -> None:
             try:
-                done[r] = marchers[r].march(program, solver, x, t_span, p, hold if r == 0 else _same(hold), options)
+                done[r] = marchers[r].march(program, solver, x, t_span, p, hold, options)
             except threading.BrokenBarrierError:
                 pass
             except BaseException as error:
@@ -234,17 +248,19 @@ def _around(table: list[Any], barrier: threading.Barrier, member: int) -> Callab
     return allgather
 
 
-def _same(hold: Any) -> Any:
-    return hold
-
-
 class Marcher:
     """One member's march, with what has to be known of the others: whole states, now and then."""
 
     def __init__(
-        self, parts: Parts, member: int, works: list[shares.Work], allgather: Callable[[Any], list[Any]]
+        self,
+        parts: Parts,
+        member: int,
+        works: list[shares.Work],
+        allgather: Callable[[Any], list[Any]],
+        tells: bool = True,
     ) -> None:
         self.parts, self.member, self.works, self.allgather = parts, member, works, allgather
+        self.tells = tells  # whether this one speaks to its process: each rank does, and one of several threads
         self.entries = parts.entries(member)
         self.everyone = [parts.entries(r) for r in range(len(parts.rhs.members))]
 
@@ -282,15 +298,35 @@ class Marcher:
                 work.prepare(np.concatenate([p(), program.numbers]))
 
         def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
-            until, renewed = hold(t, self.whole(mine))
-            if renewed:
-                prepare()
-            return until, {} if not renewed else {"w": self.works[0].memory.table}
+            x = self.whole(mine)
+            until, renewed = hold(t, x) if self.tells else (0.0, None)
+            until, changed = self.allgather((until, bool(renewed)))[0]
+            if not changed:
+                return until, None
+            prepare()
+            return until, {"w": self.works[0].memory.table}
+
+        def keep_whole(t: np.ndarray, mine: np.ndarray) -> None:
+            x = self.whole(mine)
+            if self.tells:
+                keep(t[: len(x)], x)
+
+        def save_whole(snapshot: Callable[[], dict[str, np.ndarray]], now: bool = False) -> None:
+            # a Ctrl-C comes to each at another moment: the checkpoint before stays
+            if now or not self.allgather(self.tells and due())[0]:
+                return
+            arrays = self.allgather(snapshot())
+            if self.tells:
+                named = {f"{r}.{name}": a for r, found in enumerate(arrays) for name, a in found.items()}
+                checkpoint(lambda: named, now=True)
 
         options = dict(options)
-        keep = options.pop("keep", None)
-        if keep is not None:
-            options["keep"] = lambda t, mine: keep(t, self.whole(mine))
+        keep, checkpoint, due, resume = (options.pop(name, None) for name in ("keep", "checkpoint", "due", "resume"))
+        if resume is not None:
+            mark = f"{self.member}."
+            resume = {name.removeprefix(mark): a for name, a in resume.items() if name.startswith(mark)}
+        if self.member:
+            options["progress"] = None
         atol = options.pop("atol")
         prepare()
         last = self.works[-1].memory.table if len(self.works) > 1 else None
@@ -305,6 +341,10 @@ class Marcher:
             w_correct=last,
             team=kernels.together.address,
             hold=None if hold is None else held,
+            keep=None if keep is None else keep_whole,
+            checkpoint=None if checkpoint is None else save_whole,
+            resume=resume,
+            agree=lambda: check(any(self.allgather(noted()))),
             **options,
         )
         states = self.whole(mine.x)

@@ -60,6 +60,7 @@ def integrate(
     look: Callable[[float, np.ndarray, float], Status | None] | None = None,
     look_every: int = 50,
     team: int = 0,
+    agree: Callable[[], object] | None = None,
     keep: Callable[[np.ndarray, np.ndarray], object] | None = None,
     window: int = 4096,
     checkpoint: Callable[..., object] | None = None,
@@ -102,6 +103,7 @@ def integrate(
     look, look_every : called as `look(t, x, h)` after so many steps each; a status it returns ends the run there.
     team : address of what brings numbers of all members together, if this is one of several that march together; see
         `step_control.together`. Parameters `w` are then what it takes, too.
+    agree : called in place of `interrupt.check` where members have to agree on a Ctrl-C.
     keep : called as `keep(times, states)` with samples as they become available, `window` at a time; the trajectory
         then holds only those that are left at its end, and no ends of steps.
     window : room for samples, if they are handed over.
@@ -197,4 +199,6 @@ def integrate(
     )  # fmt: skip
     run.hold, run.watch, run.look, run.keep = hold, watch, look, keep
     run.checkpoint, run.progress, run.look_every = checkpoint, progress, look_every
+    if agree is not None:
+        run.check = agree
     return run.march(resume)

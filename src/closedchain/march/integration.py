@@ -56,6 +56,7 @@ class Integration:
         self.keep: Callable[[np.ndarray, np.ndarray], object] | None = None
         self.checkpoint: Callable[..., object] | None = None
         self.progress: Callable[[float, int], object] | None = None
+        self.check: Callable[[], object] = check
 
         # room for everything
         self.advance, home = method.load()
@@ -110,7 +111,7 @@ class Integration:
                     self.progress(float(s["t"]), int(s["steps"]))
                 if self.checkpoint is not None and s["status"] == Status.running:
                     self.checkpoint(self._snapshot)
-                check()
+                self.check()
         except KeyboardInterrupt:
             self._book(interrupted=True)
             # in the middle of a controller's call its memory is half of the call before, half of this one: the

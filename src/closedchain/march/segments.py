@@ -178,6 +178,8 @@ class March:
                 saving.finish(self, str(refusal))
                 raise
             finally:
+                if self.task.team is not None:
+                    self.task.team.meet()
                 saving.let_go(self)
 
     def _pieces(self, left: Left | None) -> None:
@@ -348,6 +350,7 @@ class March:
         hold = None if self.holding.idle else self._hold(program)
         span = (state.t, task.until)
         if task.team is not None:
+            options["due"] = None if saving is None else saving.due
             return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, hold, **options)
         return integrate(
             here.solver,

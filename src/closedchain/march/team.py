@@ -44,6 +44,15 @@ class Team(ABC):
             Of `march.integrate`: tolerances, steps, samples.
         """
 
+    @property
+    @abstractmethod
+    def leads(self) -> bool:
+        """Whether this process is the one that writes and speaks for all."""
+
+    @abstractmethod
+    def meet(self) -> None:
+        """Wait for all processes of the team."""
+
     @abstractmethod
     def fresh(self) -> Team:
         """The same team, without what it has counted so far: one for each run."""

@@ -211,7 +211,8 @@ def simulate(
     )
     if save_to is not None:
         check_memories(mechanism)
-        task = replace(task, saving=Saving(save_to, described(start, task, program), save_every))
+        writes = partition is None or partition.leads
+        task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
     marching = March(start, task, program)
     refusal = None
     try:
