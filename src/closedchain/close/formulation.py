@@ -120,12 +120,16 @@ class Sums:
         for part in parts.values():
             pattern = pattern.unite(part.sparsity())
         total = ca.SX.sym("total", pattern)
-        nonzeros = ca.vertcat(ca.SX(0, 1), *(ca.SX(x) for x in total.nonzeros()))
-        self.symbols = ca.vertcat(self.symbols, nonzeros)
+        self.symbols = ca.vertcat(self.symbols, entries(total))
         for limb in range(len(self.parts)):
             mine = ca.project(parts[limb], pattern) if limb in parts else ca.SX(pattern)
-            self.parts[limb] = ca.vertcat(self.parts[limb], *(ca.SX(x) for x in mine.nonzeros()))
+            self.parts[limb] = ca.vertcat(self.parts[limb], entries(mine))
         return total
+
+
+def entries(A: ca.SX) -> ca.SX:
+    """Nonzeros of a sparse matrix, column after column."""
+    return ca.vertcat(ca.SX(0, 1), *(ca.SX(x) for x in A.nonzeros()))  # type: ignore[call-overload]
 
 
 class Formulation:

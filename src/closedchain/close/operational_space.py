@@ -90,7 +90,7 @@ class OperationalSpace(Formulation):
         return self._close(equations, choice, None)
 
     def close_with(self, sums: Sums, equations: Equations, choice: Choice) -> Closed:
-        """The same by (45), with ``I_0 + sum B' M_k B`` as a sum over limbs, if each chain has freedoms for its rows."""
+        """The same by (45), with ``I_0 + sum B' M_k B`` a sum over limbs, where chains have freedoms for their rows."""
         return self._close(equations, choice, sums)
 
     def _close(self, e: Equations, choice: Choice, sums: Sums | None) -> Closed:

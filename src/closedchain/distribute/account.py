@@ -83,14 +83,14 @@ class Account:
         waiting = max(m.waiting for m in self.members) / n
         return (
             f"{len(self.members)} {self.kind}s do not pay for limbs as small as these: a {self.kind} computes up to "
-            f"{1e6 * computing:.2g} us and waits up to {1e6 * waiting:.2g} us an evaluation; one process alone would compute "
-            f"for {1e6 * self.alone / n:.2g} us"
+            f"{1e6 * computing:.2g} us and waits up to {1e6 * waiting:.2g} us an evaluation; one process alone would "
+            f"compute for {1e6 * self.alone / n:.2g} us"
         )
 
     def __str__(self) -> str:
         lines = [
-            f"{self.kind} {k}: {', '.join(m.limbs)}; {m.operations} operations, {m.bytes} bytes in {m.messages} messages, "
-            f"{m.computing:.3g} s computing, {m.waiting:.3g} s waiting"
+            f"{self.kind} {k}: {', '.join(m.limbs)}; {m.operations} operations, {m.bytes} bytes in {m.messages} "
+            f"messages, {m.computing:.3g} s computing, {m.waiting:.3g} s waiting"
             for k, m in enumerate(self.members)
         ]
         return "\n".join(lines)
@@ -98,7 +98,7 @@ class Account:
 
 @numba.njit
 def _cycles() -> float:
-    return kernels.cycles()
+    return kernels.cycles()  # type: ignore[call-arg,no-any-return]
 
 
 @cache

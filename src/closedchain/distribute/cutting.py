@@ -1,10 +1,10 @@
 """Cut a function of the whole state into what each member of a team computes, and what the members tell each other.
 
-A function ``y = f(t, x, p)`` is a graph of scalar values. Each entry of the state x has an owner; so has each entry of y.
-A value that depends on entries of one owner only is *local*: its owner computes it, and tells it to those members whose
-entries of y need it. All others are *common*, and computed by each member that needs them: of limbs between springs
-these are the few that turn the motions of two sides of a cut into a force. So what has to be sent follows from the
-equations, whatever the formulation:
+A function ``y = f(t, x, p)`` is a graph of scalar values. Each entry of the state x has an owner; so has each entry of
+y. A value that depends on entries of one owner only is *local*: its owner computes it, and tells it to those members
+whose entries of y need it. All others are *common*, and computed by each member that needs them: of limbs between
+springs these are the few that turn the motions of two sides of a cut into a force. So what has to be sent follows from
+the equations, whatever the formulation:
 
     compute what others need, exchange, compute the own entries of y
 
@@ -249,7 +249,9 @@ class Cutting:
         """Whether a member is told a value by its owner, and does not compute it."""
         return single(self.masks[k]) and self.masks[k] != 1 << r and not self.late[k]
 
-    def cone(self, targets: Iterable[int], stops: Iterable[int] = (), r: int | None = None) -> tuple[set[int], set[int]]:
+    def cone(
+        self, targets: Iterable[int], stops: Iterable[int] = (), r: int | None = None
+    ) -> tuple[set[int], set[int]]:
         """Values that targets are computed from, and those at which this stops: told ones, or given ones."""
         stop = set(stops)
         inside: set[int] = set()
@@ -284,7 +286,7 @@ class Cutting:
         answers: dict[int, list[int]] = {}  # of the master, by member
         for r in everyone:
             own = self.targets(r, Y) + (self.targets(r, CONTRIBUTIONS) if self.totals else [])
-            inside, ends = self.cone(own, self.shared if r else (), r)
+            ends = self.cone(own, self.shared if r else (), r)[1]
             answers[r] = sorted(k for k in ends if k in self.shared)
             ends -= set(answers[r])
             if r == 0 and self.shared:

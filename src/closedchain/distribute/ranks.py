@@ -1,4 +1,4 @@
-"""How ranks of an MPI job reach each other from compiled code: messages between neighbours, one reduction, one gather."""
+"""How ranks of an MPI job reach each other from compiled code: messages to neighbours, a reduction, a gathering."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from closedchain.distribute.kernels import (
 
 
 @cache
-def talk() -> tuple[int, int, int]:
+def talk() -> tuple[int, ...]:
     """Addresses of exchange, reduce and gather; compiled once in a process, since addresses of MPI are part of them."""
     import numba_mpi
 
@@ -63,8 +63,9 @@ def talk() -> tuple[int, int, int]:
         n = share.numbers[MEMBERS]
         numba_mpi.allgather(numba.carray(mine, GATHERED), numba.carray(everyone, n * GATHERED), GATHERED)
 
-    _kept.extend((exchange, reduce, gather))
-    return exchange.address, reduce.address, gather.address
+    made = (exchange, reduce, gather)
+    _kept.extend(made)
+    return tuple(int(function.address) for function in made)
 
 
 _kept: list[object] = []

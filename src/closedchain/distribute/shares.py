@@ -39,8 +39,8 @@ def limbs_of_state(e: Equations, closed: Closed) -> list[int]:
         for k in range(link.v.start, link.shape_v.stop):
             of_v[k] = link.limb
     for counter in top.counters:  # the turns of a cut joint go with one of its bodies
-        link = max(top.link_of[counter.joint.a.body.name], top.link_of[counter.joint.b.body.name])
-        of_q[counter.q] = top.links[link].limb
+        ends = (top.link_of[end.body.name] for end in (counter.joint.a, counter.joint.b))
+        of_q[counter.q] = top.links[max(ends)].limb
     picked = range(top.nv) if closed.velocities is None else closed.velocities
     return [*of_q, *(of_v[k] for k in picked), 0]
 
@@ -182,7 +182,9 @@ def make_work(
     for i, step in enumerate(me.steps):
         shapes = {"t": (1, 1), "x": (len(me.x), 1), "board": (me.board, 1), "p": (n_p, 1)}
         functions.append(
-            compile_graph(f"{name}, member {number}, step {i}", step.graph, shapes, {"out": (step.length, 1)}, slow=("p",))
+            compile_graph(
+                f"{name}, member {number}, step {i}", step.graph, shapes, {"out": (step.length, 1)}, slow=("p",)
+            )
         )
     rows = []
     for i, parcels in enumerate(me.parcels):

@@ -73,7 +73,11 @@ class Partition(Team):
         raise NotImplementedError
 
     kind = "member"
-    leads = True
+
+    @property
+    def leads(self) -> bool:
+        """See `march.team.Team`."""
+        return True
 
     def meet(self) -> None:
         """See `march.team.Team`."""
@@ -84,8 +88,8 @@ class Partition(Team):
         names = shares.limb_names(top)
         if self.members > len(names):
             raise ModelError(
-                f"{top.mechanism.name!r} has {len(names)} limbs ({', '.join(names)}) for {self.members} {self.kind}s: take "
-                f"{len(names)} or fewer, or cut other joints (cut=True)"
+                f"{top.mechanism.name!r} has {len(names)} limbs ({', '.join(names)}) for {self.members} {self.kind}s: "
+                f"take {len(names)} or fewer, or cut other joints (cut=True)"
             )
         master = self.closing == "master"
         traced = shares.trace_limbs(program, master)
@@ -104,10 +108,14 @@ class Partition(Team):
             raise ModelError(f"limbs on several {self.kind}s are marched by {', '.join(SOLVERS)}, not by {solver!r}")
         if program.closed.solved_first or program.closed.algebraic:
             raise ModelError(
-                f"{type(program.method).__name__} cannot be shared out by limbs: take cc.VirtualSpring, cc.ModifiedDeNOC, "
-                "cc.Projection, cc.OperationalSpace, cc.DeNOC or cc.Multipliers"
+                f"{type(program.method).__name__} cannot be shared out by limbs: take cc.VirtualSpring, "
+                "cc.ModifiedDeNOC, cc.Projection, cc.OperationalSpace, cc.DeNOC or cc.Multipliers"
             )
-        for name, said in (("watch", "events and conditions on the state"), ("dense_output", "dense_output"), ("look", "gains that follow the steps")):
+        for name, said in (
+            ("watch", "events and conditions on the state"),
+            ("dense_output", "dense_output"),
+            ("look", "gains that follow the steps"),
+        ):
             if options.get(name):
                 raise ModelError(f"limbs on several {self.kind}s have no {said}: leave them out, or run in one process")
 
@@ -184,7 +192,9 @@ class Threads(Partition):
 
     kind = "thread"
 
-    def __init__(self, number: int = 2, limbs: Sequence[Sequence[str]] | None = None, closing: str = "everyone") -> None:
+    def __init__(
+        self, number: int = 2, limbs: Sequence[Sequence[str]] | None = None, closing: str = "everyone"
+    ) -> None:
         if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
             raise ModelError(f"cc.Threads takes how many there shall be, 1 or more, not {number!r}")
         self._members = int(number)

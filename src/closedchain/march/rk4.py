@@ -63,7 +63,9 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
 
         stages(rhs, w, s.t, h, x, k, y, clock)
         s.evaluations += STAGES - 1
-        if not finite(k, o, s, w) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock):
+        if not finite(k, o, s, w) or not arrive(
+            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
+        ):
             break
 
         if wants_rows(t_eval, t_new, o, s):

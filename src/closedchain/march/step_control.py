@@ -108,7 +108,9 @@ ADVANCE = numba.int64(
 )
 
 
-@jit(numba.types.UniTuple(numba.float64, 4)(numba.int64, F1, numba.float64, numba.float64, numba.float64, numba.float64))
+@jit(
+    numba.types.UniTuple(numba.float64, 4)(numba.int64, F1, numba.float64, numba.float64, numba.float64, numba.float64)
+)
 def together(team, w, one, two, three, largest):
     """Sums of three numbers over all members of a team, and the largest of a fourth one; w is that of `rhs`.
 
