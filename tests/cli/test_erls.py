@@ -17,9 +17,11 @@ def test_a_run(cli, more):
 
 def test_table_and_files(cli, tmp_path):
     picture, table = tmp_path / "bent.png", tmp_path / "all.csv"
-    got = cli("erls", "flexible-arm", "--until", "0.02", "--plot", str(picture), "--out", str(table))
+    files = ("--plot", str(picture), "--out", str(table))
+    got = cli("erls", "flexible-arm", "--until", "0.02", *files, "--reactions", "all")
     assert got.code == GOOD and "kept at zero" in got.out and "energy error" in got.out
     assert picture.stat().st_size > 1000 and table.read_text().startswith("time")
+    assert "moment [N m]" in got.out and "hinge fx,hinge fy" in table.read_text().splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,7 @@ def test_table_and_files(cli, tmp_path):
         (["flexible-arm", "--elements", "nobody=3"], "nobody"),
         (["flexible-arm", "--terms", "some"], "'consistent' or 'paper'"),
         (["flexible-arm", "--zero", "nothing"], "nothing"),
+        (["flexible-arm", "--reactions", "nix"], "no joint 'nix'"),
     ],
 )
 def test_what_is_refused(cli, typed, said):

@@ -15,6 +15,7 @@ from closedchain.cli.run import formulation
 from closedchain.errors import ModelError
 
 if TYPE_CHECKING:
+    from closedchain.close.formulation import Formulation
     from closedchain.march.state import State
     from closedchain.results.comparison import Comparison
 
@@ -34,7 +35,7 @@ def compare(
         typer.Option(
             metavar="NAMES",
             help="Names of 'closedchain list methods', separated by commas. Default: all, and springs of three "
-            "stiffnesses.",
+            "stiffnesses. 'erls': finite elements of flexible links.",
         ),
     ] = None,
     solvers: Annotated[
@@ -62,7 +63,7 @@ def compare(
       closedchain compare gough-stewart --until 0.5 --methods multipliers,projection --rtol 1e-6,1e-9
     """  # noqa: D301
     with output.only_json(as_json):
-        chosen = None if methods is None else [formulation(name) for name in names("--methods", methods)]
+        chosen = None if methods is None else [method(name) for name in names("--methods", methods)]
         by, tolerances = names("--solvers", solvers), numbers("--rtol", rtol)
         check_solvers(by)
         pages = [target("--html", html, (".html",))] if html else []
@@ -113,6 +114,13 @@ def _content(got: Comparison) -> dict[str, Any]:
 
 
 # ---- what was typed -------------------------------------------------------------------------------------------------
+
+
+def method(name: str) -> Formulation:
+    """The method of a name; finite elements can be compared, too."""
+    from closedchain.close.erls import ERLS
+
+    return ERLS() if name == "erls" else formulation(name)
 
 
 def names(option: str, typed: str) -> list[str]:

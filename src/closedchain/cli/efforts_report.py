@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.cli import output, report
+from closedchain.cli import output, reactions_report, report
+from closedchain.cli.reactions_report import tidy
 
 if TYPE_CHECKING:
     import xarray
@@ -77,7 +78,7 @@ def summary(
     if differences:
         out["differences"] = dict(differences)
     if carried:
-        out["reactions"] = {joint: _carries(data) for joint, data in carried.items()}
+        out["reactions"] = reactions_report.summary(carried)
     return out
 
 
@@ -109,7 +110,7 @@ def facts(s: dict[str, Any], complete: bool, chosen: str) -> Table:
 def sizing_table(s: dict[str, Any]) -> Table:
     """What motors must be able to do; of a single instant, how they hold."""
     if "efforts" in s:
-        held = [(name, f"{_tidy(x['value']):.6g}", x["unit"]) for name, x in s["efforts"].items()]
+        held = [(name, f"{tidy(x['value']):.6g}", x["unit"]) for name, x in s["efforts"].items()]
         return output.table(("actuator", "effort", "unit"), held, right=("effort",))
     columns = ("actuator", "peak", "rms", "unit", "at [s]", "speed", "power [W]", "back [W]", "work [J]")
     rows = [
@@ -119,10 +120,10 @@ def sizing_table(s: dict[str, Any]) -> Table:
             f"{x['rms']:.4g}",
             x["unit"],
             f"{x['peak_time']:.3f}",
-            f"{_tidy(x['top_speed']):.3g} {'rad/s' if x['unit'] == 'N m' else 'm/s'}",
-            f"{_tidy(max(0.0, x['peak_power'])):.3g}",
-            f"{_tidy(max(0.0, -x['least_power'])):.3g}",
-            f"{_tidy(x['work']):.3g}",
+            f"{tidy(x['top_speed']):.3g} {'rad/s' if x['unit'] == 'N m' else 'm/s'}",
+            f"{tidy(max(0.0, x['peak_power'])):.3g}",
+            f"{tidy(max(0.0, -x['least_power'])):.3g}",
+            f"{tidy(x['work']):.3g}",
         )
         for x in s["sizing"]
     ]
@@ -136,55 +137,11 @@ def demands_table(s: dict[str, Any]) -> Table:
     return output.table(columns, rows, right=("peak", "rms"))
 
 
-def reactions_table(s: dict[str, Any]) -> Table:
-    """What joints carry at most."""
-    columns = ("joint", "force [N]", "at [s]", "moment [N m]", "at [s]", "not unique")
-    rows = [
-        (
-            joint,
-            f"{_tidy(x['force']):.4g}",
-            f"{x['force_time']:.3f}",
-            f"{_tidy(x['moment']):.4g}",
-            f"{x['moment_time']:.3f}",
-            " ".join(x["not_unique"]),
-        )
-        for joint, x in s["reactions"].items()
-    ]
-    return output.table(columns, rows, right=columns[1:5])
-
-
 def dataset(need: Efforts, carried: Mapping[str, xarray.Dataset]) -> xarray.Dataset:
-    """Efforts, speeds and powers over time, and the components of reactions: ``"wrist1 fx"`` and so on."""
-    data = need.dataset
-    for joint, one in carried.items():
-        for letter, what in (("f", "force"), ("m", "moment")):
-            columns = {f"{joint} {letter}{axis}": one[what].values[:, k] for k, axis in enumerate("xyz")}
-            attrs = {"units": one[what].attrs["units"], "axes": "world"}
-            data = data.assign({name: ("time", column, attrs) for name, column in columns.items()})
-    return data
-
-
-def _carries(data: xarray.Dataset) -> dict[str, Any]:
-    """Largest force and moment in a joint, when, and which components are not unique."""
-    out: dict[str, Any] = {}
-    for what in ("force", "moment"):
-        size = np.linalg.norm(data[what].values, axis=1)
-        k = int(np.nanargmax(size)) if np.isfinite(size).any() else 0
-        out |= {what: float(size[k]), f"{what}_time": float(data["time"].values[k])}
-    out["not_unique"] = [
-        f"{letter}{axis}"
-        for letter, what in (("f", "force"), ("m", "moment"))
-        for axis, unique in zip("xyz", data[f"{what}_unique"].values, strict=True)
-        if not unique
-    ]
-    return out
+    """Efforts, speeds and powers over time, and the components of reactions."""
+    return reactions_report.beside(need.dataset, carried)
 
 
 def _least(t: np.ndarray, conditioning: np.ndarray) -> dict[str, float]:
     k = int(np.argmin(conditioning))
     return {"least": float(conditioning[k]), "time": float(t[k])}
-
-
-def _tidy(x: float) -> float:
-    """Without what rounding left of zero."""
-    return 0.0 if abs(x) < 1e-12 else x

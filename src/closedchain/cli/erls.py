@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from closedchain.cli import output, report, source, values
+from closedchain.cli import output, reactions_report, report, save, source, values
 from closedchain.cli.compare import PICTURES, as_typed, start_of, target
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
 from closedchain.cli.progress import Progress
@@ -40,6 +40,7 @@ def erls(
     ] = None,
     rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Tolerance of a step, of the longest beam.")] = 1e-7,
     sets: source.Sets = None,
+    reactions: reactions_report.Asked = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw deflections over time: a .png, .svg or .pdf file.")
     ] = None,
@@ -55,13 +56,17 @@ def erls(
       closedchain erls flexible-pacdrive --plot deflection.png
       closedchain erls my_robot.py --elements 4 --elements arm=8 --until 0.5
       closedchain erls flexible-pacdrive --terms paper --zero base
+      closedchain erls flexible-delta --reactions all --out delta.csv
     """  # noqa: D301
     with output.only_json(as_json):
         picture = target("--plot", plot, PICTURES) if plot else None
         table = target("--out", out, TABLES) if out else None
+        if table is not None and table.suffix == ".nc" and not save.has_netcdf():
+            raise WrongUsage(f"--out {out}: a .nc file needs netCDF4 (pip install 'closedchain[netcdf]')")
         found = source.find(where)
         for name, value in values.assignments("--set", sets or []).items():
             as_typed(partial(found.mechanism.parameters.__setitem__, name, value))
+        joints = reactions_report.joints(found.mechanism, reactions)
         start, end = start_of(found), found.until if until is None else until
 
         from closedchain.close.erls import ERLS
@@ -81,13 +86,19 @@ def erls(
                 run, error = failure.run, str(failure)
         taken = time.perf_counter() - clock
         complaints = [str(w.message) for w in caught if issubclass(w.category, RunWarning)]
-        wrote = _write(run, picture, table)
+        carried = {joint: run.reaction(joint) for joint in joints if len(run.t)}
+        wrote = _write(run, carried, picture, table)
     code = FAILED if error else DOUBTFUL if complaints else GOOD
     summary = _summary(run, taken) | {"complaints": complaints, "wrote": wrote} | ({"error": error} if error else {})
+    if carried:
+        summary["reactions"] = reactions_report.summary(carried)
     if as_json:
         output.print_json(summary)
         return code
-    output.show(_table(run, summary), *(f"wrote {path}" for path in wrote))
+    output.show(_table(run, summary))
+    if carried:
+        output.show(reactions_report.table(summary["reactions"]))
+    output.show(*(f"wrote {path}" for path in wrote))
     for sentence in complaints:
         output.say("warning", sentence)
     if error:
@@ -110,16 +121,17 @@ def _elements(flexible: dict[str, Any], typed: list[str]) -> int | dict[str, int
     return {**dict.fromkeys(flexible, every), **by_body} if by_body else every
 
 
-def _write(run: ErlsRun, picture: Any, table: Any) -> list[str]:
+def _write(run: ErlsRun, carried: dict[str, Any], picture: Any, table: Any) -> list[str]:
     if picture is not None:
         from closedchain.results.flexible_plot import plot_deflection
 
         plot_deflection(run, path=picture)
     if table is not None:
+        data = reactions_report.beside(run.dataset, carried)
         if table.suffix == ".nc":
-            run.to_netcdf(table)
+            data.to_netcdf(table, engine="netcdf4")
         else:
-            run.to_dataframe().to_csv(table)
+            data.drop_dims([d for d in data.dims if d != "time"]).to_dataframe().to_csv(table)
     return [str(path) for path in (picture, table) if path is not None]
 
 

@@ -210,6 +210,8 @@ def formulation(name: str) -> Formulation:
     from closedchain.close.methods import METHODS
     from closedchain.model.parts import suggest
 
+    if name == "erls":
+        raise WrongUsage("'closedchain erls' runs finite elements: this command has shapes of flexible links")
     if name not in METHODS:
         raise WrongUsage(f"there is no method {name!r}{suggest(name, METHODS)} ('closedchain list methods' shows all)")
     return METHODS[name]

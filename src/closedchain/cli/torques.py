@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, path_kinds, paths, save, source, values
+from closedchain.cli import output, path_kinds, paths, reactions_report, save, source, values
 from closedchain.cli.compare import as_typed, names
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
 from closedchain.cli.progress import Progress
@@ -91,10 +91,7 @@ def torques(
             "--weight", metavar="NAME=VALUE", help="With redundant actuators: how dear an effort is. Repeatable."
         ),
     ] = None,
-    reactions: Annotated[
-        str | None,
-        typer.Option(metavar="JOINTS", help="Tell what joints carry: names separated by commas, or 'all'."),
-    ] = None,
+    reactions: reactions_report.Asked = None,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="projection, or for cross-checks virtual-spring or denoc.")
     ] = "projection",
@@ -140,7 +137,7 @@ def torques(
         m.validate()
         _check_motion(m, wanted, static, plan, until, mode)
         options = _inverse_options(m, actuators, preloads or [], weights or [], method)
-        joints = _joints(m, reactions)
+        joints = reactions_report.joints(m, reactions)
         files = _files(m, outs or [], static)
 
         # the motion, and what it takes
@@ -176,7 +173,7 @@ def torques(
     if told["demands"]:
         output.show(efforts_report.demands_table(told))
     if carried:
-        output.show(efforts_report.reactions_table(told))
+        output.show(reactions_report.table(told["reactions"]))
     output.show(*(f"wrote {path}" for path in written))
     for note in told["notes"]:
         output.say("note", note)
@@ -243,24 +240,6 @@ def _inverse_options(
         if value <= 0:
             raise WrongUsage(f"--weight {name}={value:g}: a weight is positive")
     return {"actuators": labels, "preload": preload or None, "weights": weight or None, "method": method}
-
-
-def _joints(m: Mechanism, typed: str | None) -> list[str]:
-    """Joints whose reactions are asked for; a free joint carries nothing."""
-    from closedchain.model.parts import suggest
-
-    if typed is None:
-        return []
-    carrying = [joint.name for joint in m.joints.values() if joint.type.closure]
-    if typed.strip() == "all":
-        return carrying
-    out = list(dict.fromkeys(names("--reactions", typed)))
-    for name in out:
-        if name not in m.joints:
-            raise WrongUsage(f"--reactions: {m.name!r} has no joint {name!r}{suggest(name, carrying)}")
-        if name not in carrying:
-            raise WrongUsage(f"--reactions: joint {name!r} is free: it carries nothing")
-    return out
 
 
 def _files(m: Mechanism, outs: list[str], static: bool) -> list[Path]:

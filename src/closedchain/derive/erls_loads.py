@@ -41,6 +41,10 @@ class Loads:
         Of everything that no potential describes, W.
     efforts
         Of each motor and force, by name.
+    on_joints
+        What acts along a freedom (joint, number), all of it together.
+    on_frames
+        Forces and moments at frames of moving bodies, in world axes.
     """
 
     on_v: ca.SX
@@ -49,6 +53,8 @@ class Loads:
     kinetic: ca.SX = field(default_factory=lambda: ca.SX(0))
     power: ca.SX = field(default_factory=lambda: ca.SX(0))
     efforts: dict[str, ca.SX] = field(default_factory=dict)
+    on_joints: dict[tuple[str, int], ca.SX] = field(default_factory=dict)
+    on_frames: list[tuple[Frame, ca.SX, ca.SX]] = field(default_factory=list)
 
 
 class TrueJoints:
@@ -117,6 +123,7 @@ def trace_loads(d: Displacements) -> Loads:
     def on_joint(name: str, index: int, effort: ca.SX) -> ca.SX:
         rate = true.velocities(m.joints[name])[index]
         push(rate, effort)
+        out.on_joints[name, index] = out.on_joints.get((name, index), ca.SX(0)) + effort
         return rate
 
     for motor in m.motors.values():
@@ -159,6 +166,7 @@ def trace_loads(d: Displacements) -> Loads:
         index = e.topology.link_of[frame.body.name]
         if index < 0:
             return ca.SX(0)
+        out.on_frames.append((frame, force, moment))
         velocity = d.rate(d.place(frame))
         push(velocity, force)
         power = dot(force, velocity)

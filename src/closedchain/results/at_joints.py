@@ -141,7 +141,7 @@ def _columns(
     for joint in joints:
         P, S = sides[joint.name]
         if joint.type.nv:
-            columns[f"Phi {joint.name}"] = _freedoms(e, joint, S)
+            columns[f"Phi {joint.name}"] = freedoms(e, joint, S.X.R, e.measures.coordinates(joint))
             drawn = applied.on_joints.get(joint.name, ca.SX.zeros(joint.type.nv, 1))
             held = _holding_efforts(e, joint, replaced, lam)
             columns[f"tau {joint.name}"] = drawn + held - _rotor_efforts(e, joint, a)
@@ -187,12 +187,12 @@ def side(e: Equations, joint: Joint, frame: Frame) -> FrameMotion:
     return e.motion.frame(frame, joint)
 
 
-def _freedoms(e: Equations, joint: Joint, S: FrameMotion) -> ca.SX:
-    """Motion space of a joint (6 x nv) about the origin of S, at its present coordinates."""
+def freedoms(e: Equations, joint: Joint, R: ca.SX, coordinates: ca.SX) -> ca.SX:
+    """Motion space of a joint (6 x nv) about the origin of S, whose axes are R, at coordinates."""
     q = ca.SX.sym("q", joint.type.nq)  # of a cut joint the coordinates are expressions
     Phi = joint_motion(joint.type, q, ca.SX(joint.type.nv, 1), e.limbs.number(joint.pitch), False).Phi
-    ang, lin = (ca.substitute(ca.densify(x), q, e.measures.coordinates(joint)) for x in Phi)
-    return ca.densify(ca.vertcat(S.X.R @ ang, S.X.R @ lin))
+    ang, lin = (ca.substitute(ca.densify(x), q, coordinates) for x in Phi)
+    return ca.densify(ca.vertcat(R @ ang, R @ lin))
 
 
 def _along(e: Equations, joint: Joint, P: FrameMotion, S: FrameMotion) -> ca.SX:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray
 
+from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
 from closedchain.close.modified_denoc import ModifiedDeNOC
@@ -31,6 +32,11 @@ from closedchain.results.reference import Reference, make_reference
 from closedchain.results.run import Run
 from closedchain.results.simulate import check_options
 from closedchain.results.trial import KINDS, Cost, Trial, attempt, cost, label, seconds_to_prepare
+
+if TYPE_CHECKING:
+    from closedchain.results.erls_run import ErlsRun
+
+ELEMENTS = "esdirk4"  # marches ERLS, and nothing else
 
 STIFFNESSES = (1e5, 1e6, 1e7)  # of the springs that are compared by default
 SOLVERS_COMPARED = ("dop853", "dopri5")
@@ -66,7 +72,8 @@ def compare(
         End of the runs, s.
     methods
         Formulations, or their names in ``closedchain list methods``; a mapping gives them labels of your own. None: all
-        of them, and virtual springs with stiffnesses 1e5, 1e6 and 1e7 and critical damping.
+        of them, and virtual springs with stiffnesses 1e5, 1e6 and 1e7 and critical damping. `ERLS` may be among them,
+        with its own solver: the reference has the shapes of the flexible bodies, and the error is against these.
     solvers
         Names; None: ``"dop853"`` and ``"dopri5"``.
     tolerances
@@ -107,7 +114,7 @@ def compare(
     _check(mechanism, start, until, solvers, tolerances, step, samples)
     chosen = default_methods(start) if methods is None else named_methods(methods)
     # methods with solvers of their own come with the usual one of these
-    solvers = list(dict.fromkeys([*solvers, *(marching(x.kind)[0] for x in chosen.values() if x.kind != "ode")]))
+    solvers = list(dict.fromkeys([*solvers, *(own for x in chosen.values() if (own := own_solver(x)))]))
     step = abs(until - start.t) / FIXED_STEPS if step is None else step
 
     total = sum(suits(x, solver) for x in chosen.values() for solver in solvers) * len(tolerances)
@@ -126,7 +133,8 @@ def compare(
             continue
         tell(done, total, name)
         done += 1
-        fixed = None if SOLVERS[solver].adaptive else _fixed_step(step, rtol, tolerances[0], SOLVERS[solver].order)
+        adaptive = isinstance(method, ERLS) or SOLVERS[solver].adaptive
+        fixed = None if adaptive else _fixed_step(step, rtol, tolerances[0], SOLVERS[solver].order)
         outcome = attempt(start, until, Trial(method, solver, rtol, fixed, max_steps, samples))
         words["failure"][i, j, k] = outcome.failure
         words["complaint"][i, j, k] = "; ".join(outcome.complaints)
@@ -160,11 +168,12 @@ def compare(
 # ---- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _measured(run: Run, spent: Cost, reference: Reference | None) -> dict[str, float]:
+def _measured(run: Run | ErlsRun, spent: Cost, reference: Reference | None) -> dict[str, float]:
     data = run.dataset
     out = {
         "closure_error": float(data["closure_error"].max()),
-        "closure_velocity_error": float(data["closure_velocity_error"].max()),
+        # an ERLS run has loops that are closed by what is solved for
+        "closure_velocity_error": float(data["closure_velocity_error"].max()) if isinstance(run, Run) else np.nan,
         "energy_error": float(np.abs(data["energy_error"]).max()),
         "steps": run.counts.steps,
         "rejections": run.counts.rejections,
@@ -172,7 +181,7 @@ def _measured(run: Run, spent: Cost, reference: Reference | None) -> dict[str, f
         "corrections": spent.corrections,
         "run_operations": spent.operations,
         "seconds": spent.seconds,
-        "seconds_to_prepare": seconds_to_prepare(run.program),
+        "seconds_to_prepare": seconds_to_prepare(run),
     }
     if reference is not None:
         off = reference.errors(run)
@@ -197,8 +206,17 @@ def _fixed_step(step: float, rtol: float, loosest: float, order: int) -> float:
 
 
 def suits(method: Formulation, solver: str) -> bool:
-    """Whether a solver can march a method; differential-algebraic ones have solvers of their own."""
-    return method.kind in SOLVERS[solver].marches
+    """Whether a solver can march a method; differential-algebraic ones and ERLS have solvers of their own."""
+    if isinstance(method, ERLS):
+        return solver == own_solver(method)
+    return solver != ELEMENTS and method.kind in SOLVERS[solver].marches
+
+
+def own_solver(method: Formulation) -> str | None:
+    """The usual solver of a method that most of them cannot march."""
+    if isinstance(method, ERLS):
+        return ELEMENTS if method.rho_inf is None else "generalised-alpha"
+    return None if method.kind == "ode" else marching(method.kind)[0]
 
 
 # ---- what to compare -------------------------------------------------------------------------------------------------
@@ -236,6 +254,8 @@ def named_methods(methods: Methods) -> dict[str, Formulation]:
 
 def _method(given: Any) -> Formulation:
     if isinstance(given, str):
+        if given == "erls":
+            return ERLS()
         if given not in METHODS:
             raise ModelError(f"there is no method {given!r}{suggest(given, METHODS)}")
         return METHODS[given]
@@ -259,6 +279,8 @@ def _check(
     if not solvers or not tolerances:
         raise ModelError("there is nothing to compare: give at least one solver and one tolerance")
     for solver in solvers:
+        if solver == ELEMENTS:
+            continue
         if solver not in SOLVERS:
             raise ModelError(f"there is no solver {solver!r}{suggest(solver, SOLVERS)}; there are {', '.join(SOLVERS)}")
         for rtol in tolerances:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.march.solvers import SOLVERS
+from closedchain.results.erls_solvers import CITATIONS
 
 if TYPE_CHECKING:
     import xarray
@@ -106,7 +108,8 @@ class Comparison:
     def citations(self) -> list[str]:
         """What to cite for the methods and solvers that were compared."""
         methods = [x.citation() for x in self.methods.values()]
-        return list(dict.fromkeys(methods + [SOLVERS[str(x)].citation for x in self.dataset["solver"].values]))
+        solvers = [str(x) for x in self.dataset["solver"].values]
+        return list(dict.fromkeys(methods + [SOLVERS[x].citation if x in SOLVERS else CITATIONS[x] for x in solvers]))
 
     def plot(self, path: Any = None) -> Any:
         """Work-precision diagrams, error against time and operations; see `closedchain.results.comparison_plot`."""
@@ -161,10 +164,12 @@ class Comparison:
         data = self.dataset
         fixed = [f"{name} {data[name].values[0]}" for name in ("solver",) if data.sizes[name] == 1]
         fixed += [f"rtol {float(data['rtol'][0]):.0e}"] if data.sizes["rtol"] == 1 else []
+        elements = any(isinstance(x, ERLS) for x in self.methods.values())
         return [
             f"{data.attrs['mechanism']} from {data.attrs['begin']:g} to {data.attrs['until']:g} s"
             + (f", {', '.join(fixed)}" if fixed else ""),
             "errors (rad, m; forces relative) are the largest over the run; reference: " + self.reference,
+            *(["ERLS has finite elements, the reference shapes: its error is the difference of the two"] * elements),
         ]
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def dataset(run: ErlsRun) -> xarray.Dataset:
-    """Collect everything a run knows over time."""
+    """Collect everything a run knows over time, but for efforts of drives."""
     system, s = run.system, run.samples
     traced, m = system.compiled.traced, system.twin
     true = TrueJoints(system.d)
@@ -66,6 +66,22 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
 
 
 _HEALTH = "mean pivot of the zeroed block of J; 0 where these displacements cannot be zeroed"
+
+
+def with_drives(run: ErlsRun, plain: xarray.Dataset) -> xarray.Dataset:
+    """The dataset with the efforts of drives, which take the reactions."""
+    m = run.system.twin
+    if not m.drives:
+        return plain
+    from closedchain.results.erls_reactions import efforts_of_drives
+
+    variables = {}
+    for name, effort in efforts_of_drives(run).items():
+        drive = m.drives[name]
+        turning = m.joints[drive.joint].type.velocity_units[drive.index] == "rad/s"
+        about = {"units": "N m" if turning else "N", "about": "effort on the held coordinate"}
+        variables[name] = ("time", effort, about)
+    return plain.assign(variables)
 
 
 def rigid_dataset(run: ErlsRun) -> xarray.Dataset:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from closedchain.march.erls.beams import along, node_displacements
+from closedchain.march.erls.energy import Samples
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from closedchain.results.erls_run import ErlsRun
 
 
-def frame_motion(run: ErlsRun, at: Frame) -> xarray.Dataset:
-    """Pose and velocity of a frame over time, in world axes."""
+def frame_motion(run: ErlsRun, at: Frame, s: Samples | None = None) -> xarray.Dataset:
+    """Pose and velocity of a frame over time, in world axes; ``s`` are the run's samples if not given."""
     import xarray
 
     value, m = run.mechanism.values(run.parameters), len(run.t)
@@ -27,7 +28,7 @@ def frame_motion(run: ErlsRun, at: Frame) -> xarray.Dataset:
         R, r = np.tile(turned, (m, 1, 1)), np.tile(place, (m, 1))
         v, w = np.zeros((m, 3)), np.zeros((m, 3))
     else:
-        R, r, v, w = _carried(run, at.body.name, place, turned)
+        R, r, v, w = _carried(run, at.body.name, place, turned, s)
     axes = list("xyz")
     return xarray.Dataset(
         {
@@ -42,10 +43,11 @@ def frame_motion(run: ErlsRun, at: Frame) -> xarray.Dataset:
 
 
 def _carried(
-    run: ErlsRun, body: str, place: np.ndarray, turned: np.ndarray
+    run: ErlsRun, body: str, place: np.ndarray, turned: np.ndarray, s: Samples | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Pose and velocities of a frame on a body."""
-    s, system, flexible = run.samples, run.system, run.mechanism.flexible
+    s = run.samples if s is None else s
+    system, flexible = run.system, run.mechanism.flexible
     base = np.zeros(3)
     if body in flexible:
         base[0] = min(max(place[0], 0.0), run.mechanism.values(run.parameters)(flexible[body].length))

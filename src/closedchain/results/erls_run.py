@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,10 @@ from closedchain.march.trajectory import SENTENCES, Status
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
-from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset
+from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset, with_drives
 from closedchain.results.erls_frames import carried_points, frame_motion
+from closedchain.results.erls_reactions import ErlsSamples, samples_of_erls
+from closedchain.results.erls_solvers import CITATIONS
 from closedchain.results.run import Run
 
 if TYPE_CHECKING:
@@ -40,10 +43,6 @@ if TYPE_CHECKING:
 ENERGY = {"esdirk4": (250.0, 1.0), "generalised-alpha": (30.0, 2 / 3)}  # factor and power of rtol
 ENERGY_OF_FIXED_STEPS = 1e-3
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
-CITATIONS = {
-    "esdirk4": "Kennedy, Carpenter (2003), Additive Runge-Kutta schemes, Applied Numerical Mathematics 44, 139-181",
-    "generalised-alpha": "Chung, Hulbert (1993), Journal of Applied Mechanics 60, 371-375",
-}
 
 
 class ErlsRun:
@@ -61,6 +60,7 @@ class ErlsRun:
         self.solver, self.rtol, self.atol = solver, rtol, atol
         self.t = motion.t  # sample times, s
         self.parameters = dict(system.start.parameters)
+        self._reactions: dict[Any, Any] = {}  # of all joints, by the stiffness they were asked for
 
     # ---- what happened ---------------------------------------------------------------------------------------------
 
@@ -152,9 +152,13 @@ class ErlsRun:
         return in_balance(self.system, self.motion)
 
     @cached_property
+    def _plain(self) -> xarray.Dataset:
+        return dataset(self)
+
+    @cached_property
     def dataset(self) -> xarray.Dataset:
         """Everything over time, with units and the run's metadata in the attributes."""
-        return dataset(self)
+        return with_drives(self, self._plain)
 
     @cached_property
     def rigid(self) -> xarray.Dataset:
@@ -183,7 +187,7 @@ class ErlsRun:
     @property
     def u(self) -> xarray.DataArray:
         """Displacements u over time (time, displacement), m and rad; zeroed ones included."""
-        return self.dataset["u"]
+        return self._plain["u"]
 
     @property
     def zeroed(self) -> dict[str, str]:
@@ -254,6 +258,35 @@ class ErlsRun:
         """
         return frame_motion(self, self._frame(frame))
 
+    def reaction(
+        self,
+        joint: str,
+        axes: Frame | Body | str = "world",
+        stiffness: Mapping[str, float] | None = None,
+        *,
+        about: Frame | Body | str = "second",
+        on: Body | str | None = None,
+    ) -> xarray.Dataset:
+        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
+        from closedchain.results.reactions import reaction
+
+        return reaction(self, joint, axes, stiffness, about=about, on=on)
+
+    def reactions(
+        self,
+        axes: Frame | Body | str = "world",
+        stiffness: Mapping[str, float] | None = None,
+        *,
+        about: Frame | Body | str = "second",
+    ) -> xarray.Dataset:
+        """Reactions in all joints over time; see `closedchain.results.reactions.reaction_table`."""
+        from closedchain.results.reactions import reaction_table
+
+        return reaction_table(self, axes, stiffness, about=about)
+
+    def _samples(self) -> list[ErlsSamples]:
+        return [samples_of_erls(self)]
+
     def _frame(self, frame: Frame | Body | str) -> Frame:
         if isinstance(frame, Body):
             return frame["origin"]
@@ -281,12 +314,12 @@ class ErlsRun:
     @property
     def closure_error(self) -> xarray.DataArray:
         """Largest closure residual of all loops of the rigid-link system at each time, m or rad."""
-        return self.dataset["closure_error"]
+        return self._plain["closure_error"]
 
     @property
     def energy_error(self) -> xarray.DataArray:
         """Energy that came from nowhere: ``E(t) - E(0) - W(t)``, J."""
-        return self.dataset["energy_error"]
+        return self._plain["energy_error"]
 
     def complaints(self) -> list[str]:
         """What is worse than the tolerance or the assumptions of ERLS promise; empty for a good run."""

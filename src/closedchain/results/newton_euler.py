@@ -43,6 +43,8 @@ class NewtonEuler:
 
     def __init__(self, samples: Samples, at: AtJoints, length: float) -> None:
         self.samples, self.at = samples, at
+        self.allowed = np.full(len(samples), BALANCED)  # of the largest force: what may be missing at each sample
+        self.trust = np.ones(len(samples))  # in equations of shapes, over that in those of freedoms
         topology = samples.equations.topology
         self.joints = topology.joints
         self.scale = np.repeat([length, 1.0], 3)
@@ -102,10 +104,10 @@ class NewtonEuler:
         The latter is (n, joints, 6, k), with moments over the length: k columns that are orthonormal over all joints,
         or six that span the same in each joint. ``weight`` is that of each joint in the norm, (joints).
         """
-        now = _Block(self, block)
-        found = self._solve(now, weight)
+        now = Block(self, block)
+        found = self.solve_block(now, weight)
         if found[1].shape[3] and self.at.shape_need:  # rigid bodies leave something open: do flexible ones tell?
-            told = self._solve(_Block(self, block, shapes=True), weight)
+            told = self.solve_block(Block(self, block, shapes=True), weight)
             better = np.isfinite(told[0]).all(axis=(1, 2))
             wrench = np.where(better[:, None, None], told[0], found[0])
             open_ = max(told[1].shape[3], 0 if better.all() else found[1].shape[3])
@@ -115,7 +117,8 @@ class NewtonEuler:
             return wrench, loose
         return found
 
-    def _solve(self, now: _Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve_block(self, now: Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of equations that are put together already."""
         wrench = np.full(now.known.shape, np.nan)
         good = np.flatnonzero(now.finite)
         u, s, vt = np.linalg.svd(now.C[good], full_matrices=now.C.shape[1] < now.C.shape[2])
@@ -129,7 +132,7 @@ class NewtonEuler:
             found = now.known[i] + (now.B[i] @ y[:, None])[..., 0]
             open_ = now.B[i] @ _T(vt[of, None, rank:]) / self.scale[:, None]
             wrench[i] = self._least(found, open_, weight)
-            settled = now.missing(i, wrench[i]) <= BALANCED
+            settled = now.missing(i, wrench[i]) <= self.allowed[now.block][i]
             wrench[i[~settled]] = np.nan
             spanned = _six(_orthonormal(open_))
             loose[i[settled], :, :, : spanned.shape[3]] = spanned[settled]
@@ -143,7 +146,7 @@ class NewtonEuler:
         return wrench - np.einsum("njck,nk->njc", q, x) * root * self.scale
 
 
-class _Block:
+class Block:
     """Equations (1) to (3) of some samples.
 
     Attributes
@@ -183,6 +186,7 @@ class _Block:
             # shapes that no joint touches are equations without unknowns
             size = np.concatenate([size, *(np.where(x > 0, np.sqrt(x), 1.0) for x in squares)], axis=1)
             self.hold = block_diag(system.hold, np.eye(size.shape[1] - len(system.rows)))
+            size[:, len(system.rows) :] /= system.trust[block, None]
         self._row_size = np.sqrt(size**2 @ _T(self.hold) ** 2)
         self.C = self.hold @ self._along_freedoms(self.B) / self._row_size[..., None]
         self.d = (self.tau - self._along_freedoms(known)[..., 0]) @ _T(self.hold) / self._row_size

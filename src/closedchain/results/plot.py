@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from closedchain.errors import ModelError
-from closedchain.model.parts import suggest
-
 if TYPE_CHECKING:
     from closedchain.results.erls_run import ErlsRun
     from closedchain.results.run import Run
+
+MANY = 40  # curves: more names than fit beside a panel
 
 
 def plot(run: Run | ErlsRun, *names: str, path: Any = None) -> Any:
@@ -34,18 +33,15 @@ def plot(run: Run | ErlsRun, *names: str, path: Any = None) -> Any:
     if not names:
         links = run.topology.links
         names = tuple(label for link in links for label in link.q_labels if data[label].attrs["units"] != "1")
-    for name in names:
-        if name not in data:
-            raise ModelError(f"the run has no variable {name!r}{suggest(name, data.data_vars)}")
-
+    drawn = {name: run[name] for name in names}
     panels: dict[str, list[str]] = {}
-    for name in names:
-        panels.setdefault(data[name].attrs.get("units", ""), []).append(name)
+    for name, values in drawn.items():
+        panels.setdefault(values.attrs.get("units", ""), []).append(name)
     figure = Figure(figsize=(7.5, 1.2 + 2.2 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for ax, (unit, group) in zip(axes, panels.items(), strict=True):
         for name in group:
-            values = data[name]
+            values = drawn[name]
             if values.ndim == 1:
                 ax.plot(data["time"], values, label=name)
             else:
@@ -53,13 +49,16 @@ def plot(run: Run | ErlsRun, *names: str, path: Any = None) -> Any:
                     ax.plot(data["time"], values.sel({values.dims[1]: label}), label=f"{name} {label}")
         ax.set_ylabel(unit)
         ax.grid(alpha=0.3)
-        ax.legend(
-            fontsize="small",
-            ncols=2 if len(group) > 4 else 1,
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.0),
-            frameon=False,
-        )
+        if len(ax.get_lines()) <= MANY:
+            ax.legend(
+                fontsize="small",
+                ncols=2 if len(group) > 4 else 1,
+                loc="upper left",
+                bbox_to_anchor=(1.0, 1.0),
+                frameon=False,
+            )
+        else:
+            ax.set_title(f"{', '.join(group)}: {len(ax.get_lines())} curves", fontsize="small", loc="left")
     axes[-1].set_xlabel("time [s]")
     title = f"{run.mechanism.name}: {type(run.method).__name__}, {run.solver}, rtol {run.rtol:g}"
     figure.suptitle(title + ("" if run.complete else " (incomplete)"), fontsize="medium")

@@ -9,7 +9,7 @@ not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from closedchain.march.compiled import Compiled
 from closedchain.march.state import State
 from closedchain.results.run import Run
 from closedchain.results.trial import Trial, attempt
+
+if TYPE_CHECKING:
+    from closedchain.results.erls_run import ErlsRun
 
 EXACT: dict[str, Formulation] = {
     name: METHODS[name]
@@ -61,7 +64,7 @@ class Reference:
     run: Run
     uncertainty: float
 
-    def errors(self, run: Run) -> Errors:
+    def errors(self, run: Run | ErlsRun) -> Errors:
         """Largest errors of a run with the same samples."""
         return errors(run, self.run)
 
@@ -101,15 +104,22 @@ def make_reference(start: State, until: float, tightest: float, samples: int = 2
     raise first
 
 
-def errors(run: Run, best: Run) -> Errors:
-    """Largest differences of two runs with the same samples."""
+def errors(run: Run | ErlsRun, best: Run) -> Errors:
+    """Largest differences of two runs with the same samples; those by ERLS have no closing forces."""
     e = best.program.equations
-    off = np.abs(run._outputs["q"] - best._outputs["q"])
+    wanted = best._outputs["q"]
+    if isinstance(run, Run):
+        got, forces = run._outputs["q"], _force_error(run, best)
+    else:  # coordinates of shapes are another model's
+        labels = [label for joint in e.topology.measured for label in joint.labels()]
+        got = np.stack([run[x].values if x in run.dataset else wanted[:, k] for k, x in enumerate(labels)], axis=1)
+        forces = float("nan")
+    off = np.abs(got - wanted)
     angles, lengths, quaternions = _columns(e)
-    turned = [_rotation_angle(run._outputs["q"][:, four], best._outputs["q"][:, four]) for four in quaternions]
+    turned = [_rotation_angle(got[:, four], wanted[:, four]) for four in quaternions]
     angle = np.concatenate([off[:, angles].ravel(), *turned])
     length = off[:, lengths].ravel()
-    return Errors(_largest(angle), _largest(length), _force_error(run, best))
+    return Errors(_largest(angle), _largest(length), forces)
 
 
 def _largest(x: np.ndarray) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 import warnings
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.march.companions import for_solver
-from closedchain.march.compiled import Compiled
 from closedchain.march.integrate import integrate
 from closedchain.march.segments import March
 from closedchain.march.solvers import SOLVERS
@@ -22,6 +22,9 @@ from closedchain.march.trajectory import Status, Trajectory
 from closedchain.native.counts import OperationCounts
 from closedchain.results.run import Run
 from closedchain.results.simulate import simulate
+
+if TYPE_CHECKING:
+    from closedchain.results.erls_run import ErlsRun
 
 LONG = 0.5  # s: a march that takes longer is not repeated
 STEPS_LOOKED_AT = 100  # to see how many Newton steps an evaluation takes
@@ -46,7 +49,7 @@ class Outcome:
     Attributes
     ----------
     run
-        As far as it got; None if the method refused.
+        As far as it got; None if the method refused. With `ERLS` it is an `ErlsRun`, as from `simulate`.
     failure
         Why there is no complete run; empty if there is one.
     complaints
@@ -116,9 +119,11 @@ class Cost:
     operations: float
 
 
-def cost(run: Run, repeats: int = 1) -> Cost:
+def cost(run: Run | ErlsRun, repeats: int = 1) -> Cost:
     """March once more along a run, piece by piece, with nothing else around it."""
     times: list[float] = []
+    if not isinstance(run, Run):
+        return _cost_of_elements(run, repeats)
     task = replace(run.task, times=Given(np.empty(0)), events=(), singularity="pass", dense_output=False, saving=None)
     while not times or (len(times) < repeats and times[-1] < LONG):
         march = March(run.start, task, run.program)
@@ -133,6 +138,19 @@ def cost(run: Run, repeats: int = 1) -> Cost:
     if any(SOLVERS[s.solver].implicit for s in march.segments):
         total = float("nan")
     return Cost(statistics.median(times), evaluations, sum(corrections), kinds, total)
+
+
+def _cost_of_elements(run: ErlsRun, repeats: int) -> Cost:
+    """The same of a run by ERLS; its operations are not counted."""
+    from closedchain.march.erls.integrate import integrate as march
+    from closedchain.results.erls import SHARE
+
+    times: list[float] = []
+    while not times or (len(times) < repeats and times[-1] < LONG):
+        again = march(run.system, run.motion.t_end, run.t[-1:], atol=SHARE * run.atol, solver=run.solver)
+        times.append(again.seconds)
+    kinds = dict.fromkeys(KINDS, float("nan"))
+    return Cost(statistics.median(times), again.counts.evaluations, again.counts.closings, kinds, float("nan"))
 
 
 def _steps(run: Run) -> Trajectory:
@@ -191,8 +209,11 @@ def newton_steps(run: Run) -> float:
     return float(w[STEPS]) / (stages * max(len(ends) - 1, 1))
 
 
-def seconds_to_prepare(program: Compiled) -> float:
+def seconds_to_prepare(run: Run | ErlsRun) -> float:
     """What tracing and compiling the formulation took, s; less where the machine code was in the cache."""
+    if not isinstance(run, Run):
+        return run.system.compiled.seconds
+    program = run.program
     return program.seconds["close"] + program.seconds["compile"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,7 @@ class Reactions:
         return np.concatenate(R), np.concatenate(r)
 
 
+@singledispatch
 def wrenches(samples: Samples, stiffness: Mapping[str, float] | None = None) -> Reactions:
     """Reactions in all joints at all samples of a motion.
 
@@ -121,7 +123,13 @@ def wrenches(samples: Samples, stiffness: Mapping[str, float] | None = None) -> 
     >>> print(wrenches(passing).wrench[0, 0, 4].round(3))
     14.31
     """
-    at, topology = at_joints(samples), samples.equations.topology
+    at, length = at_joints(samples), drawn_length(samples.equations, samples.parameters)
+    return solved(NewtonEuler(samples, at, length), length, stiffness)
+
+
+def solved(system: NewtonEuler, length: float, stiffness: Mapping[str, float] | None = None) -> Reactions:
+    """Reactions in all joints from the equations of all samples."""
+    samples, at, topology = system.samples, system.at, system.samples.equations.topology
     # a free joint carries nothing but what acts along it
     kept = [k for k, joint in enumerate(topology.joints) if joint.type.closure or joint.name in at.acted]
     names = tuple(topology.joints[k].name for k in kept)
@@ -130,8 +138,6 @@ def wrenches(samples: Samples, stiffness: Mapping[str, float] | None = None) -> 
             raise ModelError(f"stiffness: no joint is named {name!r}{suggest(name, names)}")
         if not value > 0:
             raise ModelError(f"stiffness of {name!r} must be positive, not {value}")
-    length = drawn_length(samples.equations, samples.parameters)
-    system = NewtonEuler(samples, at, length)
     weight = np.array([(stiffness or {}).get(joint.name, 1.0) for joint in topology.joints])
     found = [system.solve(block, weight) for block in system.blocks()]
     none = np.zeros((0, len(topology.joints), 6))

@@ -213,6 +213,9 @@ def test_a_run_that_ends_early_keeps_what_it_has(arms):
         simulate_erls(arms, until=1.0, max_steps=30, rtol=1e-6)
     assert caught.value.run.status is Status.too_many_steps
     assert len(caught.value.run.t) < 201 and "INCOMPLETE" in repr(caught.value.run)
+    with pytest.raises(RunError) as caught:
+        simulate_erls(arms, until=1.0, max_steps=2, rtol=1e-6, t_eval=[1.0])
+    assert caught.value.run.dataset.sizes["time"] == caught.value.run.reactions().sizes["time"] == 0
 
 
 def test_large_deflections_are_told():

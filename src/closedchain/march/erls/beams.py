@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from closedchain.march.erls.energy import Samples, evaluate, inputs
+from closedchain.march.erls.energy import Samples, all_nodes, evaluate, inputs
 from closedchain.march.erls.system import System
 
 
@@ -31,17 +31,15 @@ def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, b
             zip(names, traced.closed([traced.parts[n] for n in names]), strict=True)
         )
     got = evaluate(system, "motion", system.functions["motion parts"], given)
-    motions = got["bodies"][:, :, 0].reshape(m, -1, 12)
-    u_ddot = np.empty((m, len(mesh.places), k))
-    u_ddot[:, mesh.chain_nodes] = x[:, 2, : system.n_chain].reshape(m, -1, k)
-    u_ddot[:, mesh.held_nodes] = got["u_ddot"][:, :, 0].reshape(m, -1, k)[:, mesh.arrays.held[mesh.held_nodes]]
+    motions = got["bodies"][:, :, 0].reshape(m, len(system.e.topology.links), 12)
+    u_ddot = all_nodes(system, got["u_ddot"][:, :, 0], x[:, 2])
 
     mine = [p for p in range(len(mesh.pieces)) if mesh.arrays.body[p] == system.e.topology.link_of[body]]
     out = np.zeros((m, len(mine), 2, 6))
     for row, p in enumerate(mine):
         piece, ends = mesh.pieces[p], mesh.arrays.ends[p]
         w, alpha, a = (motions[:, mesh.arrays.body[p], i : i + 3] for i in (0, 3, 6))
-        u, u_dot, u_dd = (z[:, ends].reshape(m, -1) for z in (samples.u, samples.u_dot, u_ddot))
+        u, u_dot, u_dd = (z[:, ends].reshape(m, 2 * k) for z in (samples.u, samples.u_dot, u_ddot))
         D, D_dot, D_dd = (np.einsum("aik,mk->mai", piece.E, z) for z in (u, u_dot, u_dd))
         P = piece.P0 + D
         spin = np.cross(w[:, :, None], P, axis=1)

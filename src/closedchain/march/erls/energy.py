@@ -78,6 +78,8 @@ def evaluate(system: System, key: object, expressions: dict[str, ca.SX], given: 
             "evaluate", [traced.x, traced.e.limbs.p], dense, ["x", "p"], list(expressions)
         )
     f, m = system.functions[key], given.shape[1]
+    if not m:
+        return {name: np.zeros((0, *f.size_out(i))) for i, name in enumerate(f.name_out())}
     values = f.map(m)(given, np.tile(system.p[:, None], (1, m)))
     values = values if isinstance(values, tuple | list) else [values]
     out = {}
@@ -93,7 +95,7 @@ def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples
     bodies, m = len(system.e.topology.links), len(t)
     R, r = got["R"].reshape(m, bodies, 3, 3), got["r"].reshape(m, bodies, 3)
     twists = got["twists"].reshape(m, bodies, 6)
-    u, u_dot = (_all_nodes(system, got[name][:, :, 0], x[:, i]) for i, name in enumerate(("u", "u_dot")))
+    u, u_dot = (all_nodes(system, got[name][:, :, 0], x[:, i]) for i, name in enumerate(("u", "u_dot")))
     mesh = system.mesh.arrays
     value = system.twin.values(dict(system.start.parameters))
     g = np.array([value(component) for component in system.twin.gravity])
@@ -101,7 +103,7 @@ def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples
     kinetic, elastic, gravity = got["kinetic"][:, 0, 0].copy(), np.zeros(m), np.zeros(m)
     for p, piece in enumerate(system.mesh.pieces):
         body, nodes = mesh.body[p], [k for k in mesh.ends[p] if k >= 0]
-        mine, rate = u[:, nodes].reshape(m, -1), u_dot[:, nodes].reshape(m, -1)
+        mine, rate = (x[:, nodes].reshape(m, len(nodes) * x.shape[2]) for x in (u, u_dot))
         w, v = twists[:, body, :3], twists[:, body, 3:]
         P = piece.P0 + np.einsum("aik,mk->mai", piece.E, mine)
         V = np.einsum("aik,mk->mai", piece.E, rate) + np.cross(w[:, :, None], P, axis=1)
@@ -124,9 +126,10 @@ def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples
     return Samples(q, R, r, twists, u, u_dot, kinetic, elastic, gravity, got["potential"][:, 0, 0])
 
 
-def _all_nodes(system: System, held: np.ndarray, y: np.ndarray) -> np.ndarray:
+def all_nodes(system: System, held: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Displacements, or rates of them, of all nodes (m, nodes, k) from those of held nodes (m, k held) and from y."""
     mesh, k = system.mesh, len(system.mesh.names)
     out = np.empty((len(y), len(mesh.places), k))
-    out[:, mesh.chain_nodes] = y[:, : system.n_chain].reshape(len(y), -1, k)
-    out[:, mesh.held_nodes] = held.reshape(len(y), -1, k)[:, mesh.arrays.held[mesh.held_nodes]]
+    out[:, mesh.chain_nodes] = y[:, : system.n_chain].reshape(len(y), len(mesh.chain_nodes), k)
+    out[:, mesh.held_nodes] = held.reshape(len(y), held.shape[1] // k, k)[:, mesh.arrays.held[mesh.held_nodes]]
     return out
