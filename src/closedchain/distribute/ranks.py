@@ -65,7 +65,7 @@ def talk() -> tuple[int, ...]:
 
     made = (exchange, reduce, gather)
     _kept.extend(made)
-    return tuple(int(function.address) for function in made)
+    return tuple(function.address or 0 for function in made)
 
 
 _kept: list[object] = []
