@@ -149,3 +149,20 @@ def test_conditions_on_time_end_steps():
     assert np.abs(motion.x[:, 0] - fine.x[:, 0]).max() < 2e-5
     assert abs(motion.x[1, 0, -1]) < 1e-12 < motion.x[2, 0, -1]  # it turns when it is pushed
     assert motion.work[1] == 0.0 < motion.work[3] == pytest.approx(motion.work[4], rel=1e-12)
+
+
+def test_a_jump_that_shakes_stiff_links():
+    """A step as long as those before it would throw the loops of the robot where they cannot be closed again."""
+    m = cc.library.pacdrive("pick", flexible=True)
+    beams = {f"link{k}": 1 for k in (5, 7, 8, 9, 11)}
+    made = system(m, m.assemble(), ERLS(elements=beams), parameters={"E": 5e12})
+    # with these numbers it did at 0.4 s, the fourth jump
+    assert integrate(made, 0.6, np.array([0.6]), atol=5e-7).status is Status.finished
+
+
+def test_a_jump_at_the_end_but_for_rounding():
+    until = 0.1 + 0.2
+    assert until > 0.3
+    m = cc.library.flexible_arm(cc.where(cc.t < 0.3, 1.0, -1.0))
+    made = system(m, m.assemble(), ERLS(elements=1))
+    assert integrate(made, until, np.array([until]), atol=1e-5).status is Status.finished

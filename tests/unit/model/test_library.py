@@ -114,7 +114,7 @@ def test_numbers_may_be_given_as_arguments():
 @pytest.mark.parametrize(
     ("build", "drives"),
     [
-        (cc.library.pacdrive, {"smooth": 2, "step": 2, "none": 0}),
+        (cc.library.pacdrive, {"smooth": 2, "step": 2, "pick": 2, "none": 0}),
         (cc.library.delta, {"move": 3, "none": 0}),
         (cc.library.hexaglide, {"move": 6, "none": 0}),
         (cc.library.hexapod, {"rise": 18, "none": 0}),

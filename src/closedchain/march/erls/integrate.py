@@ -152,7 +152,13 @@ class Switches:
             f.prepare(self.p) for f in (c.motion, c.newton, c.tangent)
         )
         self.changed = True
-        return min(change, self.until)
+        # a jump at the end, but for rounding, would leave a step that is too short for its equations
+        return change if change < self.until - self.times.tiny else self.until
+
+
+def careful(a: np.ndarray, scale: np.ndarray) -> float:
+    """A step in which accelerations move nothing by more than about its tolerance."""
+    return float(1.0 / np.sqrt(max(np.max(np.abs(a) / scale, initial=0.0), 1e-300)))
 
 
 SOLVERS = {"esdirk4": (esdirk.advance, esdirk.ROWS), "generalised-alpha": (alpha.advance, alpha.ROWS)}
@@ -210,8 +216,7 @@ def integrate(
     o["closed"] = SINGULAR
     s["t"], s["h_min"], s["power"], m["health"], m["closed"] = t0, np.inf, ws.room.work.sum(), 1.0, 1.0
     m["time"] = min(until - t0, LONG)
-    swiftest = float(np.max(np.abs(x[2]) / scale, initial=0.0))
-    s["h"] = step or first_step or min(0.1 * (until - t0), 1.0 / np.sqrt(max(swiftest, 1e-300)))
+    s["h"] = step or first_step or min(0.1 * (until - t0), careful(x[2], scale))
     while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
         samples[s["next"]], trees[s["next"]] = x, ws.room.q
         s["next"] += 1
@@ -231,6 +236,8 @@ def integrate(
                     status = Status.nan
                     break
                 x[2] = a
+                if step is None:  # the steps before a jump of a torque are much too long for what it excites
+                    s["h"] = min(s["h"], careful(a, scale))
                 work[alpha.EARLIER], s["power"], s["h_old"], m["usable"] = x[2], ws.room.work.sum(), 0.0, 0
             s["status"] = steps.RUNNING
             while s["status"] == steps.RUNNING:

@@ -20,7 +20,8 @@ PIVOTS = {1: (-0.05, 0.0), 2: (0.05, 0.0), 6: (0.05, 0.07)}
 DENSITY, SMALL = 7840.0, 0.07
 WIDE, NARROW, SHORT = 0.02 * 0.03, 0.01 * 0.02, 0.01 * 0.03  # cross-sections, m^2
 SLOPE = math.radians(150)  # from joint 4 to 9 and from 5 to 11
-DRIVES = ("smooth", "step", "none")
+DRIVES = ("smooth", "step", "pick", "none")
+SPREAD, PICKING = ((math.radians(a), math.radians(b)) for a, b in ((-170, -10), (-140, -40)))  # starts of the paper
 
 # tables 1 and 2 of the paper: length, sides of the section in the plane and across it (m), beams
 LINKS = {
@@ -33,7 +34,7 @@ LINKS = {
 @reachable
 def pacdrive(
     drive: str = "smooth",
-    angles: tuple[float, float] = (math.radians(-170), math.radians(-10)),
+    angles: tuple[float, float] | None = None,
     *,
     flexible: bool = False,
 ) -> Mechanism:
@@ -46,9 +47,12 @@ def pacdrive(
     ----------
     drive
         ``"smooth"``: the robot drops for 0.1 s, then is raised by 20 N m in both motors for 0.1 s, with ramps of 20 ms;
-        ``"step"``: the same without ramps; ``"none"``.
+        ``"step"``: the same without ramps; ``"pick"``: up and down again and again, as in picking and placing, with
+        15 N m that raise (``torque``) in the first half of each 0.2 s (``period``) and 5 N m that lower (``lowering``)
+        in the second, from a start at 3 rad/s downwards; ``"none"``.
     angles
-        Of links 1 and 2 from the x axis at the start, rad.
+        Of links 1 and 2 from the x axis at the start, rad; default: -140 and -40 degrees for ``"pick"``, else -170 and
+        -10 degrees.
     flexible
         Eleven beams ``link1`` to ``link11``, those of the tool and of the triangle welded together; the point of the
         tool is ``link5.tip``. Young's modulus 5e9 Pa (the parameter ``E``) and Poisson's ratio 0.33 are the paper's.
@@ -64,16 +68,17 @@ def pacdrive(
     """
     check_choice(drive, DRIVES, "pacdrive: drive")
     m = Mechanism("flexible-pacdrive" if flexible else "pacdrive", gravity=(0, -9.81, 0))
-    q1, q2 = angles
+    q1, q2 = angles if angles is not None else PICKING if drive == "pick" else SPREAD
     four = np.array(PIVOTS[2]) + 0.2 * np.array([math.cos(q2), math.sin(q2)])
     q3, q4 = _lower_arms(np.array(PIVOTS[1]) + 0.2 * np.array([math.cos(q1), math.sin(q1)]), four)
     (_draw_beams if flexible else _draw_bodies)(m, q1, q2, q3, q4)
     if drive != "none":
-        torque = m.parameter("torque", 20.0)
-        pulse = _smooth_pulse() if drive == "smooth" else where((t >= 0.1) & (t < 0.2), 1.0, 0.0)
-        m.motor("joint1", torque=-torque * pulse)
-        m.motor("joint2", torque=torque * pulse)
+        raising = _up_and_down(m) if drive == "pick" else m.parameter("torque", 20.0) * _pulse(drive)
+        m.motor("joint1", torque=-raising)
+        m.motor("joint2", torque=raising)
     m.start = {"joint1": q1, "joint2": q2}
+    if drive == "pick":
+        m.start_velocity = {"joint1": 3.0, "joint2": -3.0}
     return m
 
 
@@ -143,8 +148,16 @@ def _turned(body: Body, angle: float) -> Frame:
     return body.at(*body.tip.position, rpy=(0.0, 0.0, math.remainder(angle, 2 * math.pi)))
 
 
-def _smooth_pulse() -> Expression:
-    """1 between 0.1 and 0.2 s, 0 elsewhere, with ramps of 20 ms that have two derivatives."""
+def _up_and_down(m: Mechanism) -> Expression:
+    """The torque that raises the links in the first half of each period, and lowers them in the second."""
+    torque, lowering, period = m.parameter("torque", 15.0), m.parameter("lowering", 5.0), m.parameter("period", 0.2)
+    return where(t % period < period / 2, torque, -lowering)
+
+
+def _pulse(drive: str) -> Expression:
+    """1 between 0.1 and 0.2 s, 0 elsewhere; smooth: with ramps of 20 ms that have two derivatives."""
+    if drive == "step":
+        return where((t >= 0.1) & (t < 0.2), 1.0, 0.0)
 
     def ramp(since: float) -> Expression:
         x = maximum(0.0, minimum(1.0, (t - since) / 0.02))
