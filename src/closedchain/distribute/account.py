@@ -115,11 +115,12 @@ def account(team: Partition) -> Account:
     """The account of a team's last run."""
     parts, rate = team.parts, clock_rate()
     assert parts is not None
+    limbs = parts.limbs
     members = []
     for r, counts in enumerate(team.told):
         members.append(
             MemberAccount(
-                tuple(name for name, member in zip(parts.names, parts.member_of, strict=True) if member == r),
+                limbs[r],
                 sum(step.operations.total for step in parts.rhs.members[r].steps),
                 int(counts[kernels.EVALUATIONS]),
                 int(counts[kernels.BYTES]),
