@@ -83,7 +83,7 @@ class Guarded:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 pass_fds=(file,),
                 start_new_session=True,
             )
@@ -113,6 +113,8 @@ class Guarded:
     @contextlib.contextmanager
     def marching(self) -> Iterator[None]:
         """From here on something has to move; all come here together, when nothing is left to compile."""
+        if self.process is not None and self.process.stdout is not None:
+            self.process.stdout.read()  # the guardian is ready
         self.comm.Barrier()
         self.notes[MARCHING] = 1.0
         yield
@@ -150,8 +152,7 @@ class Guarded:
         if self.process is not None:
             self._tell({"over": True})
             with contextlib.suppress(OSError):
-                self.process.stdin.close()  # type: ignore[union-attr]
-            self.process.wait()
+                self.process.communicate()
         self.node.Free()
         self.comm.Free()
 

@@ -23,7 +23,8 @@ import sys
 import time
 from typing import Any
 
-STDIN, STDERR = 0, 2
+STDIN, STDOUT, STDERR = range(3)
+READY = b"."
 # asks what a process ended with, after it has gone (Linux 6.15; linux/pidfd.h): the size of the answer is 64 bytes
 PIDFD_GET_INFO, PIDFD_INFO_EXIT, SIZE, EXIT_CODE_AT = 0xC040FF0B, 8, 64, 60
 LAST_MOMENTS = 5.0  # in which mpiexec ends the others, s
@@ -54,6 +55,8 @@ class Guardian:
                 return
             self.ranks[pidfd] = place
             self.happenings.register(pidfd, select.EPOLLIN)
+        os.write(STDOUT, READY)
+        self.drop(STDOUT)
 
     # ---- what it is told ---------------------------------------------------------------------------------------------
 
@@ -108,7 +111,9 @@ class Guardian:
     def mourn(self, pidfd: int) -> None:
         """A rank is dead."""
         if not any(self.note(place, "spoken")[0] for place in range(len(self.ranks))):
-            self.say(f"{self.name(self.ranks[pidfd])} {_cause(pidfd)}{self.reached()}")
+            place = self.ranks[pidfd]
+            code = _exit_code(pidfd, self.told["ranks"][place]["pid"])
+            self.say(f"{self.name(place)} {_cause(code)}{self.reached()}")
         self.end_all(LAST_MOMENTS)
 
     def lose_patience(self) -> None:
@@ -133,8 +138,13 @@ class Guardian:
         kept = f"what was saved is in {saved!r}, the same command goes on" if saved else "nothing was saved (save_to=)"
         with contextlib.suppress(OSError):
             os.write(STDERR, f"\nclosedchain: {what}. All ranks have been ended; {kept}.\n".encode())
+        self.drop(STDERR)
+
+    def drop(self, fd: int) -> None:
+        """Whoever reads there shall not wait."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, STDERR)
+        os.dup2(nowhere, fd)
+        os.close(nowhere)
 
     def end_all(self, grace: float) -> None:
         """See to it that nobody is left."""
@@ -149,22 +159,31 @@ class Guardian:
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
 
 
-def _cause(pidfd: int) -> str:
-    """What a process ended with, where the kernel tells."""
+def _exit_code(pidfd: int, pid: int) -> int | None:
+    """What a process ended with, as `os.wait` tells its parent; None where the kernel does not tell others."""
     answer = bytearray(SIZE)
     for _ in range(20):
+        # as long as nobody has taken note of its death
+        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+            if fields[0] == "Z":
+                return int(fields[-1])
+        # and afterwards
         struct.pack_into("Q", answer, 0, PIDFD_INFO_EXIT)
-        try:
+        with contextlib.suppress(OSError):
             fcntl.ioctl(pidfd, PIDFD_GET_INFO, answer)
-        except OSError:
-            break
-        if struct.unpack_from("Q", answer)[0] & PIDFD_INFO_EXIT:
-            (code,) = struct.unpack_from("i", answer, EXIT_CODE_AT)
-            if code & 0x7F:
-                return f"died (signal {code & 0x7F}, {signal.Signals(code & 0x7F).name})"
-            return f"left with exit code {code >> 8} in the middle of the run"
+            if struct.unpack_from("Q", answer)[0] & PIDFD_INFO_EXIT:
+                return int(struct.unpack_from("i", answer, EXIT_CODE_AT)[0])
         time.sleep(0.001)
-    return "died"
+    return None
+
+
+def _cause(code: int | None) -> str:
+    if code is None:
+        return "died"
+    if os.WIFSIGNALED(code):
+        return f"died (signal {os.WTERMSIG(code)}, {signal.Signals(os.WTERMSIG(code)).name})"
+    return f"left with exit code {os.WEXITSTATUS(code)} in the middle of the run"
 
 
 if __name__ == "__main__":

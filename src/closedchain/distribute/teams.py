@@ -118,8 +118,9 @@ class Partition(Team):
         names = shares.limb_names(top)
         if self.members > len(names):
             raise ModelError(
-                f"{top.mechanism.name!r} has {len(names)} limbs ({', '.join(names)}) for {self.members} {self.kind}s: "
-                f"take {len(names)} or fewer, or cut other joints (cut=True)"
+                f"{top.mechanism.name!r} has {len(names)} limb{'s' * (len(names) > 1)} ({', '.join(names)}) for "
+                f"{self.members} {self.kind}s: take {len(names)}{' or fewer' * (len(names) > 1)}, or cut other joints "
+                "(cut=True)"
             )
         master = self.closing == "master"
         traced = shares.trace_limbs(program, master)
