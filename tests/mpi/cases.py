@@ -45,8 +45,7 @@ def run(name, **options):
 
 def motion(got):
     """All coordinates and velocities, sample by sample."""
-    q = [got[label].values for label in got.topology.q_labels]
-    return np.array(q + [got[f"{label}'"].values for label in got.topology.q_labels])
+    return np.array([got[label].values for label in (*got.topology.q_labels, *got.topology.v_labels)])
 
 
 def team_sizes(name):

@@ -44,8 +44,8 @@ def agree(folder):
 
 
 def push(t, now):
-    """A controller that meets with trouble on the second rank."""
-    if t >= trouble["at"] and world().rank == world().size - 1:
+    """A controller that meets with trouble on one rank: the first is killed, for others it is the last."""
+    if t >= trouble["at"] and world().rank == (0 if trouble["kind"] == "kill" else world().size - 1):
         happen(trouble["kind"])
     return 0.5 * math.sin(3.0 * t) - 0.1 * now["O'"]
 
@@ -76,19 +76,21 @@ def bits(run):
     return hashlib.sha256(np.ascontiguousarray(cases.motion(run)).tobytes()).hexdigest()
 
 
+def unprepared(t, steps):
+    if t > 1.0:
+        raise OSError("no room is left")
+
+
 def fault(kind, folder):
     """Trouble in the middle of a saved run."""
     if kind == "callback":  # of the first rank only, in which nothing is prepared for it
-        def progress(t, steps):
-            if t > 1.0:
-                raise OSError("no room is left")
-        return controlled(progress=progress, save_to=folder, save_every=0.0)
+        return controlled(progress=unprepared, save_to=folder, save_every=0.0)
     return controlled(kind, 1.0, save_to=folder, save_every=0.0)
 
 
 def again(folder):
     """Go on with what was left, and make the same run undisturbed."""
-    left = cc.__version__ and np.fromfile(Path(folder) / "piece0.t")
+    left = np.fromfile(Path(folder) / "piece0.t")
     return {
         "samples that were there": int((left > 0).sum()),
         "same": bits(controlled(save_to=folder, save_every=0.0)) == bits(controlled()),

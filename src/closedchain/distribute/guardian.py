@@ -19,7 +19,6 @@ import os
 import select
 import signal
 import struct
-import sys
 import time
 from typing import Any
 
@@ -36,27 +35,32 @@ class Guardian:
 
     def __init__(self) -> None:
         self.pending = b""
-        self.ended = False
         self.told: dict[str, Any] = {}
-        while not self.told and not self.ended:
-            self.listen()
-        if self.ended:
-            return
-        self.notes = mmap.mmap(self.told["notes"], 0, access=mmap.ACCESS_READ)
+        self.ended = False
+        self.ranks: dict[int, int] = {}  # by pidfd: place among the ranks
         # its list is in the order in which things happened, however late somebody looks at it
         self.happenings = select.epoll()
         self.happenings.register(STDIN, select.EPOLLIN)
-        self.ranks: dict[int, int] = {}  # by pidfd: place among the ranks
+
+    def begin(self) -> bool:
+        """Hear whom to watch; whether all of them are there."""
+        while not self.told and not self.ended:
+            self.listen()
+        if self.ended:
+            return False
+        self.notes = mmap.mmap(self.told["notes"], 0, access=mmap.ACCESS_READ)
         for place, rank in enumerate(self.told["ranks"]):
             try:
                 pidfd = os.pidfd_open(rank["pid"])
             except ProcessLookupError:
                 self.say(f"{self.name(place)} died at the beginning")
-                return
+                self.end_all(LAST_MOMENTS)
+                return False
             self.ranks[pidfd] = place
             self.happenings.register(pidfd, select.EPOLLIN)
         os.write(STDOUT, READY)
         self.drop(STDOUT)
+        return True
 
     # ---- what it is told ---------------------------------------------------------------------------------------------
 
@@ -67,7 +71,10 @@ class Guardian:
         *lines, self.pending = self.pending.split(b"\n")
         for line in lines:
             self.told |= json.loads(line)
-        self.ended = self.told.get("over", False) or not got
+        self.ended = self.told.get("over", False)
+        if not got and not self.ended:  # the leader is about to die, which is told elsewhere; or was never there
+            self.happenings.unregister(STDIN)
+            self.ended = not self.told
 
     def note(self, place: int, what: str) -> list[float]:
         """Numbers that a rank has left."""
@@ -190,6 +197,5 @@ if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # they are for the ranks
         signal.signal(number, signal.SIG_IGN)
     guardian = Guardian()
-    if not guardian.ended and guardian.told and hasattr(guardian, "happenings"):
+    if guardian.begin():
         guardian.watch()
-    sys.exit(0)
