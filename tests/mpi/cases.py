@@ -49,5 +49,6 @@ def motion(got):
 
 
 def team_sizes(name):
-    """Numbers of members that a case is run with."""
-    return [n for n in (1, 2, 3, 7) if n <= LIMBS[CASES[name][0]]]
+    """Numbers of members that a case is run with; one and seven with one case of each of the papers' methods."""
+    few = name in ("four-bar projection adaptive", "Gough-Stewart projection adaptive")
+    return [n for n in (1, 2, 3, 7) if n <= LIMBS[CASES[name][0]] and not (few and n in (1, 7))]

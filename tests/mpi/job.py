@@ -53,8 +53,6 @@ def push(t, now):
 def happen(kind):
     if kind == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
-    if kind == "stop":
-        os.kill(os.getpid(), signal.SIGSTOP)
     if kind == "raise":
         raise ZeroDivisionError("the second rank's controller has gone wrong")
     if kind == "interrupt":
@@ -81,16 +79,24 @@ def unprepared(t, steps):
         raise OSError("no room is left")
 
 
-def fault(kind, folder):
-    """Trouble in the middle of a saved run."""
-    if kind == "callback":  # of the first rank only, in which nothing is prepared for it
-        return controlled(progress=unprepared, save_to=folder, save_every=0.0)
-    return controlled(kind, 1.0, save_to=folder, save_every=0.0)
+def kill(folder):
+    """The first rank is killed in the middle of a saved run."""
+    controlled("kill", 1.0, save_to=folder, save_every=0.0)
+
+
+def live(killed, failed):
+    """What comes after: the killed run goes on, ranks fail together, and in the end one fails alone."""
+    told = {"again": again(killed), "errors": errors()}
+    if world().rank == 0:
+        print(json.dumps(told), flush=True)
+    # called on the first rank only, where nothing is prepared for it
+    controlled(progress=unprepared, save_to=failed, save_every=0.0)
 
 
 def again(folder):
     """Go on with what was left, and make the same run undisturbed."""
     left = np.fromfile(Path(folder) / "piece0.t")
+    world().Barrier()
     return {
         "samples that were there": int((left > 0).sum()),
         "same": bits(controlled(save_to=folder, save_every=0.0)) == bits(controlled()),
@@ -99,7 +105,6 @@ def again(folder):
 
 def errors():
     """Failures that all ranks live to tell: a message for each."""
-    world().Barrier()
     return {
         "nan": failure(lambda: broken_limb(solver="rk4", step=0.01)),
         "nan, adaptive": failure(lambda: broken_limb()),
@@ -128,7 +133,7 @@ def failure(attempt):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore", cc.RunWarning)
-    command = {"agree": agree, "fault": fault, "again": again, "errors": errors}[sys.argv[1]]
+    command = {"agree": agree, "kill": kill, "live": live}[sys.argv[1]]
     told = command(*sys.argv[2:])
     if world().rank == 0:
         print(json.dumps(told, default=str), flush=True)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numba
+import numpy as np
 
 from closedchain.distribute import kernels
 
@@ -117,7 +118,7 @@ def account(team: Partition) -> Account:
     assert parts is not None
     limbs = parts.limbs
     members = []
-    for r, counts in enumerate(team.told):
+    for r, counts in enumerate(team.told or [np.zeros(kernels.COUNTS)] * len(limbs)):  # nothing was left to march
         members.append(
             MemberAccount(
                 limbs[r],

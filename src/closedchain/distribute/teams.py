@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.close.formulation import Formulation
 from closedchain.distribute import shares
 from closedchain.distribute.cutting import Cutting
 from closedchain.errors import ModelError
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from closedchain.distribute.guarded import Guarded
 
 CLOSING = ("everyone", "master")
+CANNOT_SHARE = (
+    "{} cannot be shared out by limbs: take cc.VirtualSpring, cc.ModifiedDeNOC, cc.Projection, cc.OperationalSpace, "
+    "cc.DeNOC or cc.Multipliers"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +110,7 @@ class Partition(Team):
     @contextlib.contextmanager
     def guarded(self, program: Compiled, saved: Path | None) -> Iterator[None]:
         """See `march.team.Team`."""
+        self.parts = self.cut(program)
         yield
 
     def cut(self, program: Compiled) -> Parts:
@@ -133,15 +139,17 @@ class Partition(Team):
         correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
         return Parts(names, costs, member_of, rhs, correct)
 
-    def refuse(self, program: Compiled, solver: str, options: dict[str, Any]) -> None:
-        """Refuse what members cannot do together."""
+    def refuse(self, method: Formulation, solver: str) -> None:
+        """See `march.team.Team`."""
+        if method.kind != "ode":
+            raise ModelError(CANNOT_SHARE.format(type(method).__name__))
         if solver not in SOLVERS:
             raise ModelError(f"limbs on several {self.kind}s are marched by {', '.join(SOLVERS)}, not by {solver!r}")
+
+    def refuse_options(self, program: Compiled, options: dict[str, Any]) -> None:
+        """Refuse what members cannot do together."""
         if program.closed.solved_first or program.closed.algebraic:
-            raise ModelError(
-                f"{type(program.method).__name__} cannot be shared out by limbs: take cc.VirtualSpring, "
-                "cc.ModifiedDeNOC, cc.Projection, cc.OperationalSpace, cc.DeNOC or cc.Multipliers"
-            )
+            raise ModelError(CANNOT_SHARE.format(type(program.method).__name__))
         for name, said in (
             ("watch", "events and conditions on the state"),
             ("dense_output", "dense_output"),
@@ -164,7 +172,7 @@ class Partition(Team):
         n_p = program.equations.limbs.p.numel() + program.closed.parameters.numel()
         cuttings = [parts.rhs, *([parts.correct] if parts.correct is not None else [])]
         return [
-            shares.make_work(name, cutting, member, n_p, talk, meeting, guarded and guarded.counts(i))
+            shares.make_work(name, cutting, member, n_p, talk, meeting, None if guarded is None else guarded.counts(i))
             for i, cutting in enumerate(cuttings)
         ]
 
@@ -235,10 +243,10 @@ class Ranks(Partition):
         """See `march.team.Team`."""
         from closedchain.distribute.guarded import Guarded
 
+        self.parts = self.cut(program)
         if self.members == 1:
             yield
             return
-        self.parts = self.cut(program)
         self._guarded = guarded = Guarded(world(), self.parts.limbs, saved, float(self.patience))
         try:
             yield
@@ -258,7 +266,7 @@ class Ranks(Partition):
         """See `march.team.Team`."""
         from closedchain.distribute.ranks import talk
 
-        self.refuse(program, solver, options)
+        self.refuse_options(program, options)
         comm, guarded = world(), self._guarded
         self.parts = self.cut(program)
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
@@ -300,7 +308,7 @@ class Threads(Partition):
         """See `march.team.Team`."""
         from closedchain.distribute.threads import GONE, talk
 
-        self.refuse(program, solver, options)
+        self.refuse_options(program, options)
         self.parts = parts = self.cut(program)
         n = self.members
         width = max(shares.widest(c) for c in (parts.rhs, parts.correct) if c is not None)
@@ -465,11 +473,10 @@ class Marcher:
         failure = mine.failure
         message = mine.message
         if failure is not None:
+            # the same words for all, whoever met with it
             own = "" if failure.index is None else f" (entry {failure.index})"
-            broken = [
-                k for k in self.allgather(failure.index if own == "" else self.entries[failure.index]) if k is not None
-            ]
-            index = min(broken, default=None)
+            mine_of_all = None if failure.index is None else self.entries[failure.index]
+            index = min((k for k in self.allgather(mine_of_all) if k is not None), default=None)
             entry = "" if index is None else f" (entry {index})"
             message = f"{message.removesuffix(f'{own}: {failure.advice}')}{entry}: {failure.advice}"
             failure = replace(failure, x=self.whole(failure.x), index=index)

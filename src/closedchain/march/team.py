@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.trajectory import Trajectory
@@ -60,6 +61,10 @@ class Team(ABC):
     @abstractmethod
     def everyone(self, mine: Any) -> list[Any]:
         """What each process of the team has; all of them call this together."""
+
+    @abstractmethod
+    def refuse(self, method: Formulation, solver: str) -> None:
+        """Refuse formulations and solvers that members cannot share."""
 
     @abstractmethod
     def guarded(self, program: Compiled, saved: Path | None) -> AbstractContextManager[None]:

@@ -133,7 +133,7 @@ def simulate(
     if partition is not None and not isinstance(partition, Team):
         raise ModelError(f"partition takes cc.Ranks() or cc.Threads(2), not {partition!r}")
     if isinstance(method, ERLS) and partition is not None:
-        raise ModelError("ERLS runs are not shared out by limbs: leave partition out")
+        raise ModelError("ERLS cannot be shared out by limbs: leave partition out")
     if isinstance(method, ERLS):  # finite elements are assembled with numbers: a run of their own, with the same verbs
         from closedchain.results.erls import simulate_erls
 
@@ -167,6 +167,8 @@ def simulate(
     if progress is not None and not callable(progress):
         raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
     check_match(method, solver, events, singularity, dense_output, save_to)
+    if partition is not None:
+        partition.refuse(method, solver)
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
