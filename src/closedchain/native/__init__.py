@@ -7,10 +7,12 @@ user's cache folder. It knows nothing of mechanisms. Numba code calls the result
 
 from closedchain.native.counts import OperationCounts
 from closedchain.native.function import NativeFunction, Timings, compile_function
+from closedchain.native.late import LateFunction
 from closedchain.native.object_cache import cache_folder
 from closedchain.native.trace import UnsupportedOperation
 
 __all__ = [
+    "LateFunction",
     "NativeFunction",
     "OperationCounts",
     "Timings",

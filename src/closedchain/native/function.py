@@ -13,6 +13,7 @@ import numpy as np
 from closedchain.native import engine
 from closedchain.native.arrays import batched_argument, single_argument, with_shape
 from closedchain.native.counts import OperationCounts, count_operations
+from closedchain.native.graph import Graph
 from closedchain.native.hoist import hoist
 from closedchain.native.ir import BATCH, MAIN, PREPARE, module_text
 from closedchain.native.schedule import share_divisors
@@ -239,13 +240,36 @@ def compile_function(
         raise ValueError(f"{name}: slow inputs {unknown} are not among the inputs {list(inputs)}")
     if not outputs:
         raise ValueError(f"{name}: there are no outputs")
-    clock = [time.perf_counter()]
+    begun = time.perf_counter()
     graph = trace(name, inputs, outputs)
-    slow_shapes = {i: inputs[i].shape for i in inputs if i in slow}
-    input_shapes = {i: inputs[i].shape for i in inputs if i not in slow}
     output_shapes = {
         o: (expression.shape if hasattr(expression, "shape") else (1, 1)) for o, expression in outputs.items()
     }
+    shapes = {i: symbol.shape for i, symbol in inputs.items()}
+    return compile_graph(name, graph, shapes, output_shapes, slow=slow, cache=cache, begun=begun)
+
+
+def compile_graph(
+    name: str,
+    graph: Graph,
+    inputs: dict[str, Shape],
+    outputs: dict[str, Shape],
+    *,
+    slow: tuple[str, ...] = (),
+    cache: bool = True,
+    begun: float | None = None,
+) -> NativeFunction:
+    """Compile a graph to machine code; inputs and outputs are its own, in their order, with their shapes.
+
+    Parameters
+    ----------
+    name, slow, cache : as for `compile_function`.
+    begun : when the tracing began, for `NativeFunction.timings`.
+    """
+    clock = [time.perf_counter() if begun is None else begun]
+    slow_shapes = {i: shape for i, shape in inputs.items() if i in slow}
+    input_shapes = {i: shape for i, shape in inputs.items() if i not in slow}
+    output_shapes = outputs
     prepare, n_work = None, 0
     if slow:
         numbers = frozenset(k for k, i in enumerate(inputs) if i in slow)
