@@ -24,6 +24,7 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.march.arguments import fixed_steps, positive, sample_times, vector
+from closedchain.march.batch_assemble import BatchStart, Reason, batch_assemble
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.bound import Bound
 from closedchain.march.companions import for_solver
@@ -34,6 +35,8 @@ from closedchain.march.solvers import SOLVERS
 from closedchain.march.trajectory import Status
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
+
+__all__ = ["Batch", "BatchResult", "BatchStart", "Reason", "batch_assemble", "batch_march", "can_batch"]
 
 SETTLE = 5  # corrections of a start where the drawing's numbers are rounded, as in `simulate`
 
@@ -318,10 +321,10 @@ def _march_points(batch: Batch, x: np.ndarray, threads: int, stop: Callable[[], 
 
 def _march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Callable[[], bool] | None) -> np.ndarray:
     """Points by any other solver, through `integrate`; the records of their states."""
-    program, solver = batch.program, SOLVERS[batch.solver]
+    program = batch.program
     _, state = batch.records()
     n_p = program.equations.limbs.p.shape[0]
-    solver.load()
+    SOLVERS[batch.solver].load()
 
     def one(i: int) -> None:
         full, start, pivot = batch.p[i], batch.x0[i], 1.0
@@ -340,7 +343,7 @@ def _march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Callable[
             rtol=batch.rtol, atol=batch.atol, t_eval=batch.t_eval, step=batch.step,
             correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,
             min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot, max_steps=batch.max_steps,
-            **({"first_step": batch.first_step, "max_step": batch.max_step} if solver.adaptive else {}),
+            first_step=batch.first_step, max_step=batch.max_step,
             **for_solver(batch.solver, mine, p),
         )  # fmt: skip
         x[i, : len(run.x)] = run.x
