@@ -240,8 +240,10 @@ def batch_march(
         state = _march_points(batch, x, threads, stop)
     else:
         state = _march_one_by_one(batch, x, threads, stop)
-    told = (state[name].copy() for name in ("status", "t", "steps", "rejections", "evaluations"))
-    return BatchResult(x, *told, seconds=time.perf_counter() - clock)
+    status, t_end, steps, rejections, evaluations = (
+        state[name].copy() for name in ("status", "t", "steps", "rejections", "evaluations")
+    )
+    return BatchResult(x, status, t_end, steps, rejections, evaluations, time.perf_counter() - clock)
 
 
 def _checked(
