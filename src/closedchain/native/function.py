@@ -218,9 +218,7 @@ class Parts:
     n_work: int
 
     @staticmethod
-    def of(
-        name: str, inputs: dict[str, casadi.SX], outputs: dict[str, casadi.SX], slow: tuple[str, ...] = ()
-    ) -> Parts:
+    def of(name: str, inputs: dict[str, casadi.SX], outputs: dict[str, casadi.SX], slow: tuple[str, ...] = ()) -> Parts:
         """Trace expressions, and take out what depends on slow inputs alone."""
         unknown = [i for i in slow if i not in inputs]
         if unknown:

@@ -24,7 +24,7 @@ from closedchain.native.graph import Graph
 from closedchain.native.lanes import LaneBlock, intrinsic, vector
 from closedchain.native.operations import OPERATIONS
 from closedchain.native.schedule import angles_first
-from closedchain.native.sincos import sincos_definition
+from closedchain.native.sincos import sincos_calls, sincos_definition
 
 MAIN, PREPARE, BATCH = "closedchain_main", "closedchain_prepare", "closedchain_batch"
 
@@ -80,8 +80,8 @@ def module_text(
     if lanes == 1:
         parts.append(_batch(pointers, results, input_sizes, output_sizes))
     if width > 1 and used & {"sin", "cos"}:
-        parts += [sincos_definition(width)]
-        used |= {"sin", "cos"}
+        parts += [sincos_definition(width), *sincos_calls(width)]
+        used = (used | {"sin", "cos"}) - ({"fabs"} if lanes > 1 else set())  # which is declared with them
     return "\n".join([*parts, *_declarations(used, lanes)]) + "\n"
 
 

@@ -142,8 +142,15 @@ def sincos_definition(width: int) -> str:
             f"  %l1 = insertvalue {pair} poison, {v.type} {sines}, 0",
             f"  %l2 = insertvalue {pair} %l1, {v.type} {cosines}, 1",
             f"  ret {pair} %l2\n}}",
-            f"declare {v.type} @llvm.fma.v{width}f64({v.type}, {v.type}, {v.type})",
-            f"declare {v.type} @llvm.fabs.v{width}f64({v.type})",
-            f"declare i1 @llvm.vector.reduce.and.v{width}i1(<{width} x i1>)",
         ]
     )
+
+
+def sincos_calls(width: int) -> list[str]:
+    """Declarations of the vector functions that it calls."""
+    kind = f"<{width} x double>"
+    return [
+        f"declare {kind} @llvm.fma.v{width}f64({kind}, {kind}, {kind})",
+        f"declare {kind} @llvm.fabs.v{width}f64({kind})",
+        f"declare i1 @llvm.vector.reduce.and.v{width}i1(<{width} x i1>)",
+    ]
