@@ -56,7 +56,7 @@ def alone(study, i, **options):
     ids=lambda x: x if isinstance(x, str) else "" if isinstance(x, dict) else type(x).__name__,
 )
 def test_a_point_is_what_simulate_gives_to_the_last_bit(study, method, solver, options):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, method)
     result = batch_march(
         program, 0.0, TIMES[-1], packed(program, found), p, TIMES, solver=solver, lanes=1, threads=2, **options
@@ -69,7 +69,7 @@ def test_a_point_is_what_simulate_gives_to_the_last_bit(study, method, solver, o
 
 
 def test_numbers_of_the_method_differ_from_point_to_point(study):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, cc.VirtualSpring(1e4, 10.0))
     other = compiled(start, cc.VirtualSpring(2e3, 5.0))
     x0 = packed(program, found)[:2]
@@ -81,7 +81,7 @@ def test_numbers_of_the_method_differ_from_point_to_point(study):
 
 
 def test_threads_and_blocks_change_nothing(study):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, cc.Multipliers())
     x0 = packed(program, found)
     whole = batch_march(program, 0.0, 0.3, x0, p, TIMES, threads=1)
@@ -91,7 +91,7 @@ def test_threads_and_blocks_change_nothing(study):
 
 
 def test_a_point_that_fails_fails_alone(study):
-    m, start, names, p, found = study
+    _, start, names, p, found = study
     program = compiled(start, cc.Multipliers())
     x0, bad = packed(program, found), p.copy()
     bad[3, names.index("coupler.mass")] = np.nan
@@ -104,7 +104,7 @@ def test_a_point_that_fails_fails_alone(study):
 
 
 def test_a_limit_of_steps_is_one_for_each_point(study):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, cc.Multipliers())
     result = batch_march(program, 0.0, 0.3, packed(program, found), p, TIMES, max_steps=2)
     assert (result.status == Status.too_many_steps).all() and (result.steps <= 2).all()
@@ -128,7 +128,7 @@ def test_a_singular_pose_is_left_to_simulate():
 
 
 def test_stop_ends_what_is_not_finished(study):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, cc.Multipliers())
     result = batch_march(
         program, 0.0, 1e6, packed(program, found), p, [1e6], threads=1, max_steps=10**12, stop=lambda: True
@@ -138,7 +138,7 @@ def test_stop_ends_what_is_not_finished(study):
 
 
 def test_backwards_and_nowhere(study):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, cc.Multipliers())
     x0 = packed(program, found)
     there = batch_march(program, 0.0, 0.2, x0, p, [0.2], rtol=1e-10)
@@ -164,7 +164,7 @@ def test_backwards_and_nowhere(study):
     ],
 )
 def test_what_is_refused(study, options, message):
-    m, start, _, p, found = study
+    _, start, _, p, found = study
     program = compiled(start, cc.Multipliers())
     given = {"x0": packed(program, found)[:2], "t_eval": [0.1], **options}
     with pytest.raises(ValueError, match=message):
