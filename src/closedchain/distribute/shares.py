@@ -17,7 +17,7 @@ from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.erls.memory import Memory
 from closedchain.model.parts import suggest
-from closedchain.native.function import NativeFunction, compile_graph
+from closedchain.native.function import NativeFunction, Parts, compile_parts
 from closedchain.native.graph import Graph
 from closedchain.native.trace import trace
 
@@ -183,8 +183,9 @@ def make_work(
     for i, step in enumerate(me.steps):
         shapes = {"t": (1, 1), "x": (len(me.x), 1), "board": (me.board, 1), "p": (n_p, 1)}
         functions.append(
-            compile_graph(
-                f"{name}, member {number}, step {i}", step.graph, shapes, {"out": (step.length, 1)}, slow=("p",)
+            compile_parts(
+                f"{name}, member {number}, step {i}",
+                Parts.of_graph(step.graph, shapes, {"out": (step.length, 1)}, slow=("p",)),
             )
         )
     rows = []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.native.function import NativeFunction, Timings, compile_function
+from closedchain.native.counts import OperationCounts
+from closedchain.native.function import NativeFunction, Parts, Timings, compile_parts
 
 if TYPE_CHECKING:
     import casadi
@@ -28,9 +30,26 @@ class LateFunction:
         self.name, self._inputs, self._outputs, self._slow = name, inputs, outputs, slow
 
     @cached_property
+    def _traced(self) -> tuple[Parts, float]:
+        """What it is made of, and what it took to find out, s."""
+        begun = time.perf_counter()
+        return Parts.of(self.name, self._inputs, self._outputs, self._slow), time.perf_counter() - begun
+
+    @cached_property
     def native(self) -> NativeFunction:
         """The machine code."""
-        return compile_function(self.name, self._inputs, self._outputs, slow=self._slow)
+        parts, spent = self._traced
+        return compile_parts(self.name, parts, begun=time.perf_counter() - spent)
+
+    @property
+    def counts(self) -> OperationCounts:
+        """Operations of an evaluation; known without machine code."""
+        return self._traced[0].counts
+
+    @property
+    def prepare_counts(self) -> OperationCounts:
+        """Operations of what is computed once for slow inputs."""
+        return self._traced[0].prepare_counts
 
     @property
     def timings(self) -> Timings:
