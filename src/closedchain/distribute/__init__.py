@@ -1,0 +1,1 @@
+"""Many processors: studies over threads, processes, MPI pools or Dask clusters."""

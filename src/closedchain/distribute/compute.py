@@ -1,0 +1,95 @@
+"""Points of a study, computed: each by `simulate`, or many at once. A failure is a value here, with its sentence."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain.distribute.study import ALWAYS, REDUCTIONS, Columns, Study, looks_at
+from closedchain.errors import AssemblyError, ClosedChainError, RunError, RunWarning
+from closedchain.march.trajectory import Status
+
+if TYPE_CHECKING:
+    from closedchain.results.run import Run
+
+# Mechanisms remember what was compiled, and Python's warnings are caught for a whole process: one point at a time.
+_one_at_a_time = threading.Lock()
+
+
+def compute(study: Study, numbers: Sequence[int]) -> Columns:
+    """The columns of some points, in their order."""
+    out = {v.name: v.empty(len(numbers)) for v in study.variables}
+    with _one_at_a_time:
+        for row, number in enumerate(numbers):
+            for name, value in one(study, number).items():
+                out[name][row] = value
+    return out
+
+
+def failed(study: Study, numbers: Sequence[int], status: str, reason: str) -> Columns:
+    """The columns of points that came to nothing."""
+    out = {v.name: v.empty(len(numbers)) for v in study.variables}
+    out["status"][:], out["reason"][:] = status, reason
+    return out
+
+
+def one(study: Study, number: int) -> dict[str, Any]:
+    """What is kept of one point, by `simulate`."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # NumPy's, of a measure: what is not a number is seen in the result
+        try:
+            run, reason = study.run(number), ""
+        except RunError as error:
+            run, reason = error.run, str(error)  # type: ignore[assignment]
+            if run is None:
+                return {"status": "refused", "reason": reason}
+        except AssemblyError as error:
+            return {"status": "no start", "reason": str(error)}
+        except ClosedChainError as error:
+            return {"status": "refused", "reason": str(error)}
+        except Exception as error:  # one point that breaks must not cost the others
+            return {"status": "error", "reason": f"{type(error).__name__}: {error}"}
+        if run.status is Status.interrupted:
+            raise KeyboardInterrupt
+        said = [str(w.message) for w in caught if issubclass(w.category, RunWarning)]
+        return {**_kept(study, run, reason), "complaint": "; ".join(said)}
+
+
+def _kept(study: Study, run: Run, reason: str) -> dict[str, Any]:
+    out: dict[str, Any] = {"status": run.status.name, "reason": reason}
+    try:
+        out |= {"steps": run.counts.steps, "end": float(run.t[-1]) if len(run.t) else study.start.time}
+        data = run.dataset
+        for error in ("closure_error", "energy_error"):
+            out[f"largest_{error}"] = float(np.abs(data[error].values).max()) if len(run.t) else np.nan
+        values = study.values(run)
+        shapes = {v.name: v for v in study.variables}
+        _, into, here = np.intersect1d(study.times, run.t, return_indices=True)  # a run that stopped early has fewer
+        for name in study.keep:
+            out[name] = shapes[name].empty()
+            out[name][into] = values[name][here]
+    except Exception as error:  # the run is there, but something about it cannot be told
+        return out | {"status": "error", "reason": f"{type(error).__name__}: {error}"}
+    if reason:
+        return out
+    for name, how in study.measure.items():
+        try:
+            if isinstance(how, str):
+                reduction, variable = looks_at(how)
+                out[name] = REDUCTIONS[reduction](values[variable])
+            else:
+                out[name] = float(how(run))
+        except Exception as error:  # of a user's function
+            out |= {"status": "measure failed", "reason": f"measure {name!r}: {type(error).__name__}: {error}"}
+    return out
+
+
+GOOD = ("finished", "event")
+NUMBERS = tuple(v.name for v in ALWAYS if v.kind == "f8")
