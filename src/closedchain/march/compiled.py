@@ -87,6 +87,14 @@ class Compiled:
         """Kinetic and potential energy, with what springs in the closures store, J."""
         return self.equations.kinetic + self.equations.potential + self.closed.stored
 
+    def with_numbers(self, numbers: np.ndarray) -> Compiled:
+        """The same equations with other numbers of the formulation; nothing is compiled."""
+        if np.array_equal(numbers, self.numbers):
+            return self
+        rhs: Any = Bound(self.rhs.function, numbers) if isinstance(self.rhs, Bound) else self.rhs.with_numbers(numbers)
+        correct = None if self.correct is None else Bound(self.correct.function, numbers)
+        return replace(self, rhs=rhs, correct=correct, numbers=numbers, functions={})
+
     def of_state(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of ``t, q, v, p`` as functions of ``t, x, p``."""
         if self.closed.velocities is None:

@@ -307,10 +307,9 @@ class March:
         forward = 1 if task.until >= state.t else -1
         # the first piece has a sample at its beginning, others have it at the end of the piece before
         times = task.times.after(state.t, forward, not self.segments)
-        faded = FADED if len(program.rows) < len(program.active) else None
-        faded = LESS_GOOD if here.method.chooses else faded
         # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
-        least = faded * pivot if faded and not program.guarded else -np.inf
+        faded = fading(program)
+        least = faded * pivot if faded else -np.inf
         if solver.driver:
             return integrate_sundials(
                 here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
@@ -440,6 +439,15 @@ class March:
         one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
         trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
         return Segment(state, program, trajectory, here.solver, self.holding, (state, here.guarded, len(self.segments)))
+
+
+def fading(program: Compiled) -> float:
+    """The share of its first pivot at which what was chosen at the start is chosen anew; 0 for never."""
+    if program.guarded:
+        return 0.0
+    if program.method.chooses:
+        return LESS_GOOD
+    return FADED if len(program.rows) < len(program.active) else 0.0
 
 
 def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
