@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.distribute.batched import compute_many
 from closedchain.distribute.study import ALWAYS, REDUCTIONS, Columns, Study, looks_at
 from closedchain.errors import AssemblyError, ClosedChainError, RunError, RunWarning
 from closedchain.march.trajectory import Status
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
 _one_at_a_time = threading.Lock()
 
 
-def compute(study: Study, numbers: Sequence[int]) -> Columns:
-    """The columns of some points, in their order."""
-    out = {v.name: v.empty(len(numbers)) for v in study.variables}
+def compute(study: Study, numbers: Sequence[int], threads: int | None = None) -> Columns:
+    """The columns of some points, in their order; ``threads``: how many a batch may use, None for all."""
     with _one_at_a_time:
-        for row, number in enumerate(numbers):
-            for name, value in one(study, number).items():
-                out[name][row] = value
+        if study.engine == "batch":
+            out, good = compute_many(study, numbers, threads)
+        else:
+            out, good = {v.name: v.empty(len(numbers)) for v in study.variables}, np.zeros(len(numbers), bool)
+        for row in np.flatnonzero(~good).tolist():
+            values = one(study, numbers[row])
+            for v in study.variables:
+                out[v.name][row] = values.get(v.name, v.empty())
     return out
 
 
@@ -65,7 +70,7 @@ def one(study: Study, number: int) -> dict[str, Any]:
 def _kept(study: Study, run: Run, reason: str) -> dict[str, Any]:
     out: dict[str, Any] = {"status": run.status.name, "reason": reason}
     try:
-        out |= {"steps": run.counts.steps, "end": float(run.t[-1]) if len(run.t) else study.start.time}
+        out |= {"steps": run.counts.steps, "end": _end(study, run)}
         data = run.dataset
         for error in ("closure_error", "energy_error"):
             out[f"largest_{error}"] = float(np.abs(data[error].values).max()) if len(run.t) else np.nan
@@ -89,6 +94,16 @@ def _kept(study: Study, run: Run, reason: str) -> dict[str, Any]:
         except Exception as error:  # of a user's function
             out |= {"status": "measure failed", "reason": f"measure {name!r}: {type(error).__name__}: {error}"}
     return out
+
+
+def _end(study: Study, run: Run) -> float:
+    """The time that a run reached."""
+    failure = run.segments[-1].trajectory.failure
+    if failure is not None:
+        return float(failure.t)
+    if run.status is Status.event and run.record:
+        return float(run.record[-1].t)
+    return float(study.until)
 
 
 GOOD = ("finished", "event")

@@ -97,6 +97,8 @@ class Study:
         The columns.
     axes
         Values along the axes of the columns, by name, with attributes.
+    reference
+        The start of a point, from which those of a batch are followed.
     engine
         How points are computed: ``"simulate"``, or ``"batch"`` for many at once.
     """
@@ -115,6 +117,7 @@ class Study:
     events: tuple[Event, ...] = ()
     variables: tuple[Variable, ...] = ()
     axes: dict[str, tuple[np.ndarray, dict[str, Any]]] = field(default_factory=dict)
+    reference: State | None = None
     engine: str = "simulate"
 
     def settings(self, number: int) -> tuple[dict[str, dict[str, float]], Formulation]:
@@ -219,7 +222,7 @@ def completed(study: Study, keep: Sequence[str] | None) -> Study:
                 f"two things in the results of this study would be named {name!r}: what is varied, kept and measured "
                 f"needs names of its own. A variable can be measured under another name, measure={{'x': 'max {name}'}}"
             )
-    return replace(study, variables=tuple(variables), axes=axes)
+    return replace(study, variables=tuple(variables), axes=axes, reference=run.start)
 
 
 def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:

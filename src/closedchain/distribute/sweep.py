@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,14 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
+from closedchain.distribute.batched import why_not
 from closedchain.distribute.compute import GOOD
 from closedchain.distribute.layout import Layout, divided
 from closedchain.distribute.points import SAMPLINGS, points
 from closedchain.distribute.store import Memory, Store
 from closedchain.distribute.study import Columns, Measure, Study, completed, looks_at
 from closedchain.distribute.varied import roles, start_of
-from closedchain.distribute.workers import Task, carry_out, crew
+from closedchain.distribute.workers import Here, Task, carry_out, crew
 from closedchain.errors import ModelError
 from closedchain.march.events import Event
 from closedchain.march.state import State
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 BLOCK = 256  # points that are written together
 BYTES = 64e6  # of the results of a block, at most
-IN_A_TASK = 8  # points that are sent to a worker together, where each takes its own run
+IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together
 
 
 def sweep(
@@ -146,6 +148,7 @@ def sweep(
         events=tuple(events),
     )
     study = completed(study, _names(keep))
+    study = replace(study, engine="simulate" if why_not(study) else "batch")
     layout = divided(chosen.shape, _points_in_a_block(study))
     results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
     try:
@@ -190,6 +193,7 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
     if blocks.done == len(study.points):
         return
     who = crew(study, executor)
+    blocks.size = len(study.points) if isinstance(who, Here) else IN_A_TASK[study.engine]
     well = False
     try:
         carry_out(study, blocks.tasks(), who, blocks.arrived)
@@ -212,9 +216,11 @@ class _Blocks:
         self._open: dict[int, tuple[Columns, np.ndarray]] = {}  # columns, and which points are there
         self.done = sum(len(results.layout.points(block)) for block in results.done)
         self.failed = 0
+        self.size = 1  # of a task
 
     def words(self) -> str:
-        return f"{self.failed} failed" if self.failed else ""
+        """How it goes."""
+        return f"{self.failed or 'none'} failed"
 
     def tasks(self) -> Iterator[Task]:
         """What is left to do, block by block; points that were saved are taken up on the way."""
@@ -230,7 +236,7 @@ class _Blocks:
             missing = [number for number in numbers if not self._open[block][1][number - numbers.start]]
             if not missing:  # killed between the last point and the block
                 self._complete(block)
-            size = len(numbers) if self.study.engine == "batch" else IN_A_TASK
+            size = self.size
             for k in range(0, len(missing), size):
                 yield block, tuple(missing[k : k + size])
 

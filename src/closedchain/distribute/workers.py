@@ -54,7 +54,7 @@ def work(key: str, sent: bytes | None, numbers: tuple[int, ...]) -> Columns:
         while len(_known) >= KEPT:
             _known.pop(next(iter(_known)))
         _known[key] = pickle.loads(sent)
-    return compute(_known[key], numbers)
+    return compute(_known[key], numbers, threads=1)
 
 
 def begin_worker(parent: int) -> None:
@@ -200,9 +200,9 @@ def crew(study: Study, executor: Any) -> Here | Crew:
             return Here(study)
         return Crew(study, functools.partial(pool, workers), workers=workers, forked=sys.platform == "linux")
     if isinstance(executor, Executor):
-        size = getattr(executor, "_max_workers", None)
-        again = isinstance(executor, ProcessPoolExecutor) and size is not None
-        return Crew(study, functools.partial(pool, size) if again else None, executor, size)
+        size: int | None = getattr(executor, "_max_workers", None)
+        again = functools.partial(pool, size) if size and isinstance(executor, ProcessPoolExecutor) else None
+        return Crew(study, again, executor, size)
     if callable(getattr(executor, "get_executor", None)):  # a Dask client
         return Crew(study, None, executor.get_executor(), sum(executor.nthreads().values()) or None)
     if callable(executor):
