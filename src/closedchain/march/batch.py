@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from closedchain.close.formulation import Formulation
@@ -35,6 +36,7 @@ from closedchain.march.solvers import SOLVERS
 from closedchain.march.trajectory import Status
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
+from closedchain.native import LaneFunction, compile_lanes, engine
 
 __all__ = ["Batch", "BatchResult", "BatchStart", "Reason", "batch_assemble", "batch_march", "can_batch"]
 
@@ -236,12 +238,17 @@ def batch_march(
     )
     threads = cores() if threads is None else int(positive("threads", threads))
     x = np.full((len(batch.x0), len(batch.t_eval), batch.x0.shape[1]), np.nan)
+    together = _lanes(program, solver, lanes)
     if solver in ("dop853", "dopri5"):
         state = _march_points(batch, x, threads, stop)
+    elif together > 1:
+        state = _march_lanes(batch, x, threads, stop, together)
     else:
         state = _march_one_by_one(batch, x, threads, stop)
-    told = (state[name].copy() for name in ("status", "t", "steps", "rejections", "evaluations"))
-    return BatchResult(x, *told, seconds=time.perf_counter() - clock)
+    status, t_end, steps, rejections, evaluations = (
+        state[name].copy() for name in ("status", "t", "steps", "rejections", "evaluations")
+    )
+    return BatchResult(x, status, t_end, steps, rejections, evaluations, time.perf_counter() - clock)
 
 
 def _checked(
@@ -294,18 +301,36 @@ def _checked(
     )
 
 
+def _lanes(program: Compiled, solver: str, asked: int | None) -> int:
+    """How many points are advanced together."""
+    possible = solver == "rk4" and isinstance(program.rhs, Bound)
+    if asked is None:
+        return engine.vector_width() if possible else 1
+    if asked < 1 or (asked > 1 and not possible):
+        raise ValueError(f"{solver} with {type(program.method).__name__} takes lanes=1, not {asked}")
+    return asked
+
+
+def _shared(batch: Batch, rhs: int, correct: int) -> np.ndarray:
+    """What the compiled loops have to know of all points."""
+    from closedchain.march.batch_points import BATCH
+
+    shared = np.zeros(1, BATCH)
+    shared[0]["rhs"], shared[0]["correct"] = rhs, correct
+    shared[0]["error_order"] = SOLVERS[batch.solver].error_order
+    shared[0]["watched"], shared[0]["faded"], shared[0]["settle"] = batch.watched, fading(batch.program), batch.settle
+    return shared
+
+
 def _march_points(batch: Batch, x: np.ndarray, threads: int, stop: Callable[[], bool] | None) -> np.ndarray:
     """Points by a solver with step control; the records of their states."""
-    from closedchain.march.batch_points import ATTEMPTS, BATCH, LOOPS
+    from closedchain.march.batch_points import ATTEMPTS, LOOPS
 
     march, home = LOOPS[batch.solver]
     program = batch.program
     options, state = batch.records()
     options["attempts"] = ATTEMPTS
-    shared = np.zeros(1, BATCH)
-    shared[0]["rhs"], shared[0]["correct"] = program.rhs.address, program.correct.address if program.correct else 0
-    shared[0]["error_order"] = SOLVERS[batch.solver].error_order
-    shared[0]["watched"], shared[0]["faded"], shared[0]["settle"] = batch.watched, fading(program), batch.settle
+    shared = _shared(batch, program.rhs.address, program.correct.address if program.correct else 0)
     w = work_vectors(program.rhs, batch.p)
     w_correct = work_vectors(program.correct, batch.p) if program.correct else np.empty((len(w), 0))
     now = batch.x0.copy()
@@ -317,6 +342,47 @@ def _march_points(batch: Batch, x: np.ndarray, threads: int, stop: Callable[[], 
     share_out(some, len(now), threads, stop)
     state["status"][state["status"] == Status.running] = Status.interrupted  # never begun
     return state
+
+
+def _march_lanes(batch: Batch, x: np.ndarray, threads: int, stop: Callable[[], bool] | None, lanes: int) -> np.ndarray:
+    """Points at a fixed step, several at once; the records of their states."""
+    from closedchain.march.batch_lanes import march_rk4
+    from closedchain.march.step_control import STATE
+
+    rhs, correct = in_lanes(batch.program, lanes)
+    options, state = batch.records()
+    shared = _shared(batch, rhs.address, correct.address if correct else 0)
+    prepare = (
+        rhs.prepare_address,
+        correct.prepare_address if correct else 0,
+        rhs.n_work,
+        correct.n_work if correct else 0,
+    )
+
+    def some(first: int, last: int, flag: np.ndarray) -> None:
+        clockwork = np.zeros(1, STATE)
+        march_rk4(
+            shared, batch.p, batch.t_eval, x, options, state, clockwork, batch.x0, *prepare, lanes, first, last, flag
+        )
+
+    share_out(some, len(state), threads, stop, multiple=lanes)
+    state["status"][state["status"] == Status.running] = Status.interrupted  # never begun
+    return state
+
+
+def in_lanes(program: Compiled, lanes: int) -> tuple[LaneFunction, LaneFunction | None]:
+    """The right-hand side and the correction of several points at once, compiled when first asked for."""
+    if ("lanes", lanes) not in program.shared:
+        e, closed, name = program.equations, program.closed, program.equations.topology.mechanism.name
+        inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
+        how: dict[str, Any] = {"lanes": lanes, "slow": ("p",), "shared": ("t",)}
+        rhs = compile_lanes(f"{name} right-hand side", inputs, {"dx": closed.dx}, **how)
+        correct = None
+        if closed.x_plus is not None and closed.residual is not None:
+            outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
+            correct = compile_lanes(f"{name} correction", inputs, outputs, **how)
+        program.shared["lanes", lanes] = rhs, correct
+    return program.shared["lanes", lanes]
 
 
 def _march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Callable[[], bool] | None) -> np.ndarray:

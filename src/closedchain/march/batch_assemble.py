@@ -153,9 +153,8 @@ def batch_assemble(
     held = _values(labels, given, start.coordinates, m, "given")
     shapes = [x for link in topology.links if link.shape is not None for x in link.shape.labels()]
     held = {x: np.full(m, start.coordinates[x]) for x in shapes} | held  # flexible bodies keep their deformation
-    if velocity is None:
-        velocity = [x for name in labels if any(label in held for label in labels[name]) for x in rates[name]]
-    wanted = _values(rates, velocity, start.velocities, m, "velocity")
+    kept = [x for name in labels if any(label in held for label in labels[name]) for x in rates[name]]
+    wanted = _values(rates, kept if velocity is None else velocity, start.velocities, m, "velocity")
 
     search = _search(start, tuple(held), tuple(wanted))
     closing, q_labels = search.closing, list(topology.q_labels)
@@ -228,7 +227,7 @@ def _search(start: State, held: tuple[str, ...], wanted: tuple[str, ...]) -> _Se
     return derived[key]
 
 
-def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, NativeFunction | None]:
+def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     e, limbs, name = closing.e, closing.e.limbs, closing.topology.mechanism.name
     f = functions(e)
     t, q, p, rest = limbs.t, limbs.q, limbs.p, ca.DM.zeros(closing.topology.nv)

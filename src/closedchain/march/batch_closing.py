@@ -44,10 +44,10 @@ I1 = numba.int64[::1]
 @jit(numba.boolean(F1))
 def finite(x):
     """Whether all entries are numbers."""
+    strange = 0
     for i in range(x.size):
-        if not np.isfinite(x[i]):
-            return False
-    return True
+        strange += not np.isfinite(x[i])
+    return strange == 0
 
 
 @jit(numba.float64(F1))
@@ -59,17 +59,66 @@ def largest(x):
     return most
 
 
-@jit(numba.float64[::1](F2, F1, numba.float64))
-def least(matrix, right, rank):
-    """The shortest solution of least squares; `matrix` is transposed, as native functions write it."""
-    return np.ascontiguousarray(np.linalg.lstsq(matrix.T, right, rank)[0])
+@jit(numba.void(F2, F1, numba.float64, F1))
+def shortest(matrix, right, rank, x):
+    """The shortest x that solves those equations that are independent; the others follow if they are consistent.
+
+    The rows are made orthonormal one after another, the longest that is left first (Gram and Schmidt with pivots):
+    ``A = L Q`` for the rows that are taken, hence ``L y = b`` and ``x = Q' y``.
+
+    Parameters
+    ----------
+    matrix : (n, m) transposed, as native functions write it.
+    right : (m,).
+    rank : a row is left out when what is left of it is shorter than this share of the longest row.
+    x : (n,) receives the solution.
+    """
+    n, m = matrix.shape
+    left, lower, y = matrix.T.copy(), np.zeros((m, min(n, m))), np.empty(min(n, m))
+    taken = np.zeros(m, np.bool_)
+    for i in range(n):
+        x[i] = 0.0
+    limit = 0.0
+    for k in range(y.size):
+        best, row = 0.0, -1
+        for j in range(m):
+            square = 0.0
+            for i in range(n):
+                square += left[j, i] ** 2
+            if not taken[j] and square > best:
+                best, row = square, j
+        if k == 0:
+            limit = rank * rank * best
+        if row < 0 or best <= limit:
+            break
+        taken[row] = True
+        unit = left[row]
+
+        size = np.sqrt(best)
+        for i in range(n):
+            unit[i] /= size
+        lower[row, k] = size
+        for j in range(m):
+            if not taken[j]:
+                along = 0.0
+                for i in range(n):
+                    along += left[j, i] * unit[i]
+                for i in range(n):
+                    left[j, i] -= along * unit[i]
+                lower[j, k] = along
+        y[k] = right[row]
+        for l in range(k):
+            y[k] -= lower[row, l] * y[l]
+        y[k] /= size
+        for i in range(n):
+            x[i] += y[k] * unit[i]
 
 
 @jit(numba.boolean(ClosingRecord, F1, F1, F1))
 def newton(c, q, held, p):
     """Close the loops at p, in place; False if Newton's method does not contract."""
     clock = np.array([c.t])
-    r, J, moved = np.empty(c.rows), np.empty((c.columns, c.rows)), np.empty(q.size)
+    r, J, d, moved = np.empty(c.rows), np.empty((c.columns, c.rows)), np.empty(c.columns), np.empty(q.size)
     if c.rows == 0:
         return True
     before = np.inf
@@ -78,7 +127,9 @@ def newton(c, q, held, p):
         call6(c.position, clock, q, held, p, r, J.reshape(J.size))
         if rests or not finite(r) or not finite(J.reshape(J.size)):
             break
-        d = least(J, -r, c.rank)
+        shortest(J, r, c.rank, d)
+        for i in range(d.size):
+            d[i] = -d[i]
         size = largest(d)
         if not size <= (FAR if k == 0 else max(CONTRACTS * before, RESTS)):
             return False
@@ -138,7 +189,7 @@ def move(c, q, wanted, p, v):
         return False
     if largest(right) == 0.0:
         return True
-    copy(least(matrix, right, 0.1 * c.rank), v)
+    shortest(matrix, right, 0.1 * c.rank, v)
     size, miss = max(1.0, largest(right)), 0.0
     for j in range(right.size):
         total = reach = 0.0
