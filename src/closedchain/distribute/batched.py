@@ -17,7 +17,8 @@ from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
 from closedchain.distribute.plausible import valid
 from closedchain.distribute.study import REDUCTIONS, Columns, Study, looks_at
-from closedchain.march.batch import batch_assemble, batch_march, can_batch
+from closedchain.march.batch import Reason, batch_assemble, batch_march, can_batch
+from closedchain.march.batch_assemble import SENTENCES
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.holding import Holding
@@ -30,6 +31,8 @@ from closedchain.results.checks import ENERGY, promised
 from closedchain.results.dataset import motion_variables
 from closedchain.results.evaluate import continue_quaternions, output_columns
 from closedchain.results.run import Run
+
+ADVICE = "m.assemble(...) with the parameters of this point tells which loop is open, and by how much"
 
 
 def why_not(study: Study) -> str | None:
@@ -61,16 +64,18 @@ def _looked_at(study: Study) -> list[str]:
 
 
 def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> tuple[Columns, np.ndarray]:
-    """The columns of some points, and which of them (m,) are good; the others are for `simulate`."""
+    """The columns of some points, and which of them (m,) are settled; the others are for `simulate`."""
     reference = study.reference
     assert reference is not None
     method = study.method.backward() if study.until < study.start.time else study.method
     method = method if study.options["step"] is None else method.tuned(study.options["step"])
     program = compiled(reference, method)
     p, own = _parameters(study, program, numbers)
-    x0, good = _starts(study, program, numbers, p, threads)
-    good &= valid(study.mechanism, p)
-    x0[~good] = program.pack(reference.q, reference.v)  # marched for nothing: such points are rare
+    x0, reason = _starts(study, program, numbers, p, threads)
+    plausible, started = valid(study.mechanism, p), reason == Reason.closed
+    good = plausible & started
+    x0[~good] = program.pack(reference.q, reference.v)  # marched for nothing, so that rows stay in their places
+    p[~good], own[~good] = parameter_vector(study.mechanism, reference.parameters), program.numbers
     options = {k: x for k, x in study.options.items() if k != "singularity"}
     result = batch_march(
         program,
@@ -97,7 +102,11 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
         out[name][:] = REDUCTIONS[reduction](told.values[variable])
     for i in np.flatnonzero(good & told.doubtful()).tolist():
         out["complaint"][i] = "; ".join(told.run(i, numbers[i]).complaints())
-    return out, good
+    for i in np.flatnonzero(plausible & ~started).tolist():  # a search for a sentence would take seconds
+        for v in study.variables:
+            out[v.name][i] = v.empty()
+        out["status"][i], out["reason"][i] = "no start", f"{SENTENCES[Reason(reason[i])]}; {ADVICE}"
+    return out, good | (plausible & ~started)
 
 
 # ---- before ----------------------------------------------------------------------------------------------------------
@@ -124,13 +133,13 @@ def _parameters(study: Study, program: Compiled, numbers: Sequence[int]) -> tupl
 def _starts(
     study: Study, program: Compiled, numbers: Sequence[int], p: np.ndarray, threads: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Starts (m, nx), and whether there is one (m,)."""
+    """Starts (m, nx), and why there is none (m,)."""
     begin, reference = study.start, study.reference
     assert reference is not None
     m = len(numbers)
     varied = {role.kind for role in study.roles.values()}
     if begin.given is not None and varied == {"method"}:
-        return np.tile(program.pack(begin.given.q, begin.given.v), (m, 1)), np.ones(m, bool)
+        return np.tile(program.pack(begin.given.q, begin.given.v), (m, 1)), np.full(m, int(Reason.closed))
     values = study.points.values[list(numbers)]
     columns = dict(zip(study.roles.values(), values.T, strict=True))
     hold = begin.hold | {role.name: x for role, x in columns.items() if role.kind == "coordinate"}
@@ -141,7 +150,7 @@ def _starts(
     picked = program.closed.velocities
     v = found.v if picked is None else found.v[:, list(picked)]
     rest = np.zeros((m, program.closed.algebraic + 1))
-    return np.hstack([found.q, v, rest]), found.ok.copy()
+    return np.hstack([found.q, v, rest]), found.reason
 
 
 # ---- after -----------------------------------------------------------------------------------------------------------

@@ -37,13 +37,18 @@ class Layout:
     def __len__(self) -> int:
         return math.prod(self.counts)
 
+    def number(self, block: int) -> tuple[int, ...]:
+        """Its number along each axis."""
+        out = []
+        for count in reversed(self.counts):
+            block, k = divmod(block, count)
+            out.append(k)
+        return tuple(reversed(out))
+
     def place(self, block: int) -> tuple[slice, ...]:
         """Where a block is in the grid."""
-        out = []
-        for n, b, count in zip(reversed(self.shape), reversed(self.box), reversed(self.counts), strict=True):
-            block, k = divmod(block, count)
-            out.append(slice(k * b, min((k + 1) * b, n)))
-        return tuple(reversed(out))
+        number = self.number(block)
+        return tuple(slice(k * b, min((k + 1) * b, n)) for n, b, k in zip(self.shape, self.box, number, strict=True))
 
     def points(self, block: int) -> range:
         """The numbers of its points."""

@@ -119,8 +119,6 @@ class Store:
             )
 
     def _open(self, layout: Layout) -> Layout:
-        import zarr
-
         about, path = described(self.study), self.folder / "study.json"
         if path.exists():
             there = self._read_about(path)
@@ -131,13 +129,14 @@ class Store:
                         f"{there['about'].get(name)} there, {value} here. Give another folder, or delete this one"
                     )
             layout = Layout(tuple(there["shape"]), tuple(there["box"]))
-            self._group = zarr.open_group(self.folder / "results.zarr", mode="r+", zarr_format=2)
+            self._arrays = self._found()
             return layout
         # a study that was killed before it had begun leaves pieces
         for name in ("results.zarr", "partial"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
         (self.folder / "done.txt").unlink(missing_ok=True)
         self._make(layout)
+        self._arrays = self._found()
         told = {"format": FORMAT, "about": about, "shape": layout.shape, "box": layout.box}
         write_whole(path, json.dumps(told, indent=1).encode())
         return layout
@@ -155,12 +154,24 @@ class Store:
             ) from None
         return there
 
+    def _found(self) -> dict[str, Any]:
+        import zarr
+
+        try:
+            group = zarr.open_group(self.folder / "results.zarr", mode="r+", zarr_format=2)
+            return {v.name: group[v.name] for v in self.study.variables}
+        except Exception:  # in whatever way it is damaged
+            raise ModelError(
+                f"{self.folder / 'results.zarr'} cannot be read, it is damaged: delete the folder to begin anew, or "
+                "give another one"
+            ) from None
+
     def _make(self, layout: Layout) -> None:
         """The dataset, with all axes and no results."""
         import zarr
 
         study, (dims, shape) = self.study, (self.study.points.dims, self.study.points.shape)
-        group = self._group = zarr.open_group(self.folder / "results.zarr", mode="w", zarr_format=2)
+        group = zarr.open_group(self.folder / "results.zarr", mode="w", zarr_format=2)
         group.attrs.update(attributes(study))
         for name, (along, values, attrs) in coords(study).items():
             kind: Any = str if values.dtype.kind in "OU" else values.dtype
@@ -193,11 +204,14 @@ class Store:
         return good
 
     def _digest(self, block: int) -> str:
-        try:
-            place = self.layout.place(block)
-            return digest({v.name: np.asarray(self._group[v.name][place]) for v in self.study.variables})  # type: ignore[index]
-        except Exception:  # in whatever way it is damaged
-            return ""
+        """Some digits of all that the dataset holds of a block: each variable is one file, none if it is empty."""
+        out = hashlib.sha256()
+        for v in self.study.variables:
+            number = ".".join(map(str, (*self.layout.number(block), *(0 for _ in v.shape))))
+            path = self.folder / "results.zarr" / v.name / number
+            content = path.read_bytes() if path.exists() else b""
+            out.update(f"{v.name} {len(content)} ".encode() + content)
+        return out.hexdigest()[:32]
 
     # ---- what comes --------------------------------------------------------------------------------------------------
 
@@ -230,9 +244,9 @@ class Store:
         place = self.layout.place(block)
         lengths = tuple(part.stop - part.start for part in place)
         for v in self.study.variables:
-            self._group[v.name][place] = columns[v.name].reshape(*lengths, *v.shape)  # type: ignore[index]
+            self._arrays[v.name][place] = columns[v.name].reshape(*lengths, *v.shape)
         with (self.folder / "done.txt").open("a", encoding="ascii") as file:
-            file.write(f"{block} {digest(columns)}\n")
+            file.write(f"{block} {self._digest(block)}\n")
         self.done.add(block)
         self._partial(block).unlink(missing_ok=True)
 
@@ -244,7 +258,9 @@ class Store:
         import xarray
 
         there = xarray.open_zarr(self.folder / "results.zarr", consolidated=False, chunks=None)
-        return there[[v.name for v in self.study.variables]]  # folders know no order
+        there = there[[v.name for v in self.study.variables]]  # folders know no order
+        texts = {v.name: there[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
+        return there.assign(texts)
 
     def close(self) -> None:
         """Nothing more is written."""
@@ -266,18 +282,6 @@ def coords(study: Study) -> dict[str, tuple[tuple[str, ...], np.ndarray, dict[st
 def attributes(study: Study) -> dict[str, Any]:
     """What the study is, in the attributes of its dataset."""
     return {"mechanism_name": study.mechanism.name, **described(study)}
-
-
-def digest(columns: Columns) -> str:
-    """Some digits of all numbers of a block."""
-    out = hashlib.sha256()
-    for name in sorted(columns):
-        values = columns[name]
-        plain = (
-            json.dumps([str(x) for x in values.ravel()]).encode() if values.dtype.kind in "OUT" else values.tobytes()
-        )
-        out.update(name.encode() + plain)
-    return out.hexdigest()[:32]
 
 
 def write_whole(path: Path, content: bytes) -> None:

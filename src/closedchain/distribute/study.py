@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain._version import __version__
+from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.distribute.points import Points
@@ -48,7 +49,7 @@ REDUCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # over time, the 
     "last": lambda x: x[..., -1],
 }
 
-TRIED = 50  # points that are tried, spread over the study, before it is said that none can be put together
+TRIED = 12  # points that are tried before it is said that none can be put together
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,24 +232,29 @@ def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _glance(study: Study) -> Run:
     """A run of no length of the first point that can be put together; it compiles what all of them need."""
+    short = replace(study, until=study.start.time, times=np.array([study.start.time]), events=())
     first: ClosedChainError | None = None
-    count = len(study.points)
-    for number in np.unique(np.linspace(0, count - 1, min(count, TRIED)).astype(int)).tolist():
-        short = replace(study, until=study.start.time, times=np.array([study.start.time]), events=())
+    tried = _likely(study)
+    for number in tried:
         try:
             return short.run(number)
-        except AssemblyError as error:
-            first = first or _placed(study, number, error)
-        except ModelError as error:
-            first = first or _placed(study, number, error)
+        except (AssemblyError, ModelError) as error:
+            what = f"none of the {len(tried)} points that were tried can begin. " if len(tried) > 1 else ""
+            first = first or type(error)(f"{what}{study.tell(number)}: {error}")
     assert first is not None
     raise first
 
 
-def _placed(study: Study, number: int, error: ClosedChainError) -> ClosedChainError:
-    tried = min(len(study.points), TRIED)
-    what = "this point" if len(study.points) == 1 else f"none of the {tried} points that were tried"
-    return type(error)(f"{what} can begin. {study.tell(number)}: {error}")
+def _likely(study: Study) -> list[int]:
+    """Some points, those first that are likely to begin: the nearest to the drawing, then some from everywhere."""
+    values = study.points.values
+    usual = {"parameter": study.mechanism.parameters, "coordinate": study.start.hold, "velocity": study.start.velocity}
+    own = [usual.get(role.kind, {}).get(role.name) for role in study.roles.values()]
+    middle = np.where([x is None for x in own], values.mean(axis=0), np.array(own, float))
+    size = np.maximum(np.abs(values - middle).max(axis=0), 1e-300)
+    nearest = int(np.argmin(np.abs((values - middle) / size).max(axis=1)))
+    spread = np.linspace(0, len(values) - 1, min(len(values), TRIED)).astype(int).tolist()
+    return list(dict.fromkeys([nearest, *spread]))[:TRIED]
 
 
 # ---- what it is ------------------------------------------------------------------------------------------------------
@@ -282,14 +288,10 @@ def _digest(array: np.ndarray) -> str:
 
 
 def _equations(study: Study) -> str:
-    """A few digits that change with the equations of motion; of a mechanism that never begins, with its drawing."""
-    for number in range(min(len(study.points), TRIED)):
-        try:
-            start, method = study.begin(number)
-            return digest_of_equations(compiled(start, method))
-        except (ClosedChainError, NotImplementedError, AttributeError):
-            continue
-    return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]
+    """A few digits that change with the equations of motion."""
+    if isinstance(study.reference, State) and not isinstance(study.method, ERLS):
+        return digest_of_equations(compiled(study.reference, study.method))
+    return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]  # finite elements have none
 
 
 def _described_measure(measure: Measure) -> str:

@@ -70,11 +70,9 @@ def _role(name: str, mechanism: Mechanism, method: Formulation) -> Role:
     if name in coordinates:
         raise ModelError(f"{name!r} is a coordinate: to vary where it starts, say 'start.{name}'")
     known = [*mechanism.parameters, *(f"start.{x}" for x in coordinates), *(f"method.{x}" for x in numbers)]
-    zero = " (a number drawn as exactly zero is structure: draw it with m.parameter(...) to vary it)"
-    raise ModelError(
-        f"there is nothing named {name!r} to vary in {mechanism.name!r}{suggest(name, known)}"
-        f"{zero if '.' in name else ''}"
-    )
+    near = suggest(name, known)
+    zero = "" if "did you mean" in near else " (a number drawn as exactly zero is structure: use m.parameter(...))"
+    raise ModelError(f"there is nothing named {name!r} to vary in {mechanism.name!r}{near}{zero}")
 
 
 def method_numbers(method: Formulation) -> list[str]:
