@@ -1,12 +1,13 @@
 """Several points of a study at a fixed step, together in the lanes of vector registers.
 
 Native functions with lanes (`native.lanes`) evaluate as many points at once as a register holds numbers; the lanes of
-an entry stand side by side in memory. What a Runge-Kutta step does with these values is the same for every number, so
-that `rk4.stages`, `hermite_rows` and `interpolate` are those of one point, on longer arrays. What depends on a point
-alone is decided here lane by lane: whether the correction converges, whether a derivative is a number. A lane that
-fails stays where it was, and the others go on; none depends on another one, to the last bit.
+an entry stand side by side in memory. What a step does with these values is the same for every number, so that
+`rk4.stages`, `hermite_rows` and `interpolate` are those of one point, on longer arrays. What depends on a point alone
+is decided here lane by lane: whether the correction converges, whether a derivative is a number. A lane that fails
+stays where it was, and the others go on; none depends on another one, to the last bit.
 
-A lane makes the steps and corrections that `rk4.advance` makes, so it ends where `cc.simulate` does, to rounding.
+A lane makes the steps and corrections that `rk4.advance` or `semi_implicit_euler.advance` makes, so it ends where
+`cc.simulate` does, to rounding.
 """
 
 import numba
@@ -175,15 +176,31 @@ def finish(status, how):
             status[l] = how
 
 
-@jit(numba.void(StateRecord[::1], numba.int64, I1, numba.float64, numba.int64))
-def book(state, first, status, t_new, next_sample):
+@jit(numba.void(BatchRecord, F1, F1, numba.float64, numba.float64, F1, F1, F1, F1, F1, F1, F1, numba.int64))
+def euler(b, w_correct, w_kinematics, t, h, x, f, y, rates, x_plus, residual, clock, lanes):
+    """A step of semi-implicit Euler from `x` with its derivative `f`: the end `y`, before it is put back."""
+    moving = b.nq * lanes  # where the coordinates end
+    clock[0] = t
+    copy(x, y)
+    for i in range(moving, y.size):
+        y[i] += h * f[i]
+    if b.tangent != 0:
+        call5(b.correct, clock, y, w_correct, x_plus, residual)
+        copy(x_plus, y)
+    call4(b.kinematics, clock, y, w_kinematics, rates)
+    for i in range(moving):
+        y[i] += h * rates[i]
+
+
+@jit(numba.void(StateRecord[::1], numba.int64, I1, numba.float64, numba.int64, numba.int64))
+def book(state, first, status, t_new, next_sample, evaluations):
     """Book a step in the records of the lanes that run."""
     for l in range(status.size):
         if status[l] == RUNNING:
             s = state[first + l]
             s.t = t_new
             s.steps += 1
-            s.evaluations += STAGES
+            s.evaluations += evaluations
             s.next_sample = next_sample
 
 
@@ -199,6 +216,7 @@ def book(state, first, status, t_new, next_sample):
         F1,
         F1,
         F1,
+        F1,
         I1,
         F1,
         F1,
@@ -209,7 +227,8 @@ def book(state, first, status, t_new, next_sample):
     )
 )
 def march_block(
-    b, t_eval, samples, o, state, s, w, w_correct, x, min_pivot, status, pivot, residual, before, work, first, flag
+    b, t_eval, samples, o, state, s, w, w_correct, w_kinematics, x, min_pivot, status, pivot, residual, before, work,
+    first, flag,
 ):  # fmt: skip
     """March the lanes that run to their end, or until they fail.
 
@@ -218,7 +237,7 @@ def march_block(
     b, o : the records of the batch, and of the run, which is the same for all lanes.
     t_eval, samples, state : as for `MARCH`.
     s : a record that counts the steps of the block.
-    w, w_correct : parameters, with lanes.
+    w, w_correct, w_kinematics : parameters, with lanes.
     x : (n lanes,) the states; row 0 of work holds their derivatives.
     min_pivot, status, pivot : (lanes,).
     residual, before, work : (3 lanes,), (lanes,), (ROWS, n lanes) workspace.
@@ -228,13 +247,16 @@ def march_block(
     lanes = status.size
     k, f_new, y, x_plus = work[:STAGES], work[F_NEW], work[Y], work[X_PLUS]
     sample, drawn, rows = work[SAMPLE], work[DRAWN], work[POLYNOMIAL:]
-    clock = np.empty(1)
+    clock, last = np.empty(1), y.size - lanes
     while flag[0] == 0 and running(status) > 0:
         h, t_new = next_step(o, s)
         if s.status != RUNNING:
             finish(status, s.status)
             break
-        stages(b.rhs, w, s.t, h, x, k, y, clock)
+        if b.kinematics == 0:
+            stages(b.rhs, w, s.t, h, x, k, y, clock)
+        else:
+            euler(b, w_correct, w_kinematics, s.t, h, x, k[0], y, k[1], x_plus, residual, clock, lanes)
         strike(y, lanes, status, NAN)  # a stage that is not a number makes an end that is none
 
         # the end: put back on the manifold, and the derivative there
@@ -246,6 +268,9 @@ def march_block(
                     status[l] = SINGULAR
         call4(b.rhs, clock, y, w, f_new)
         strike(f_new, lanes, status, NAN)
+        if b.kinematics != 0:  # the work, by the trapezoidal rule
+            for i in range(last, y.size):
+                y[i] = x[i] + 0.5 * h * (k[0, i] + f_new[i])
 
         # the samples on the way
         taken = s.next_sample
@@ -269,7 +294,7 @@ def march_block(
         # lanes that have failed stay where they were
         move(status, y, x)
         move(status, f_new, k[0])
-        book(state, first, status, t_new, taken)
+        book(state, first, status, t_new, taken, STAGES if b.kinematics == 0 else 1)
         s.next_sample, s.t = taken, t_new
         s.steps += 1
         if t_new == o.t1:
@@ -293,29 +318,22 @@ def march_block(
         numba.int64,
         numba.int64,
         numba.int64,
-        numba.int64,
-        numba.int64,
-        numba.int64,
-        numba.int64,
         I1,
     )
 )
-def march_rk4(
-    batch, p, t_eval, samples, options, state, clockwork, x0, prepare, prepare_correct, n_w, n_wc, lanes, first, last,
-    flag,
-):  # fmt: skip
-    """Points ``first`` to ``last`` by rk4, in lanes.
+def march_in_lanes(batch, p, t_eval, samples, options, state, clockwork, x0, lanes, first, last, flag):
+    """Points ``first`` to ``last`` at a fixed step, in lanes.
 
     Parameters
     ----------
     batch, t_eval, samples, options, state, first, last, flag : as for `MARCH`; addresses are those with lanes.
     p, x0 : (m, np), (m, n) parameters and starts.
     clockwork : one record to count steps in.
-    prepare, prepare_correct, n_w, n_wc : addresses of ``prepare`` with lanes, and lengths of work vectors.
     lanes : how many.
     """
     b, n = batch[0], x0.shape[1]
-    parameters, w, w_correct = np.empty(p.shape[1] * lanes), np.empty(n_w * lanes), np.empty(n_wc * lanes)
+    parameters, w = np.empty(p.shape[1] * lanes), np.empty(b.n_w * lanes)
+    w_correct, w_kinematics = np.empty(b.n_w_correct * lanes), np.empty(b.n_w_kinematics * lanes)
     x, work = np.empty(n * lanes), np.zeros((ROWS, n * lanes))
     min_pivot, pivot, before, residual = np.empty(lanes), np.ones(lanes), np.empty(lanes), np.ones(3 * lanes)
     status, clock = np.empty(lanes, np.int64), np.empty(1)
@@ -325,13 +343,15 @@ def march_rk4(
         o, s = options[block], clockwork[0]
         gather(p, block, lanes, parameters)
         gather(x0, block, lanes, x)
-        call2(prepare, parameters, w)
+        call2(b.prepare, parameters, w)
+        if b.kinematics != 0:
+            call2(b.prepare_kinematics, parameters, w_kinematics)
         for l in range(lanes):
             status[l] = RUNNING if block + l < last else INTERRUPTED  # lanes without a point never run
             min_pivot[l] = -np.inf
         clock[0] = o.t0
         if b.correct != 0:
-            call2(prepare_correct, parameters, w_correct)
+            call2(b.prepare_correct, parameters, w_correct)
             for k in range(b.settle + 1):
                 call5(b.correct, clock, x, w_correct, work[X_PLUS], residual)
                 if k < b.settle:
@@ -354,8 +374,8 @@ def march_rk4(
         call4(b.rhs, clock, x, w, work[0])
         strike(work[0], lanes, status, NAN)
         march_block(
-            b, t_eval, samples, o, state, s, w, w_correct, x, min_pivot, status, pivot, residual, before, work, block,
-            flag,
+            b, t_eval, samples, o, state, s, w, w_correct, w_kinematics, x, min_pivot, status, pivot, residual, before,
+            work, block, flag,
         )  # fmt: skip
         for l in range(min(lanes, last - block)):
             state[block + l].status = status[l]

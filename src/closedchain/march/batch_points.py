@@ -35,6 +35,16 @@ BATCH = np.dtype(
         ("watched", "f8"),  # a point that starts with a smaller pivot is singular
         ("faded", "f8"),  # share of the first pivot at which a run stops
         ("settle", "i8"),  # corrections of the start
+        # with lanes also
+        ("prepare", "i8"),  # addresses of what gives the parameters of rhs, of correct and of the kinematics
+        ("prepare_correct", "i8"),
+        ("prepare_kinematics", "i8"),
+        ("n_w", "i8"),  # how many there are for a point
+        ("n_w_correct", "i8"),
+        ("n_w_kinematics", "i8"),
+        ("kinematics", "i8"),  # address, for semi-implicit Euler
+        ("tangent", "i8"),  # whether the correction changes velocities
+        ("nq", "i8"),  # coordinates
     ]
 )
 BatchRecord = numba.from_dtype(BATCH)
