@@ -34,9 +34,13 @@ from closedchain.results.run import Run
 
 ADVICE = "m.assemble(...) with the parameters of this point tells which loop is open, and by how much"
 
+FEW = 16  # points: a batch compiles what `simulate` interprets
+
 
 def why_not(study: Study) -> str | None:
     """Why the points of a study are not for a batch, in a sentence; None if they are."""
+    if len(study.points) < FEW:
+        return "so few points are not worth a compilation"
     if isinstance(study.method, ERLS):
         return "finite elements are assembled with numbers"
     reason = can_batch(
@@ -54,6 +58,10 @@ def why_not(study: Study) -> str | None:
     for name in _looked_at(study):
         if name.endswith("_conditioning"):
             return f"{name!r} is found in each run"
+    try:
+        compute_many(study, [0], threads=1)
+    except Exception as error:  # what nobody thought of costs speed, not the study
+        return f"{type(error).__name__}: {error}"
     return None
 
 
@@ -104,7 +112,7 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
         out["complaint"][i] = "; ".join(told.run(i, numbers[i]).complaints())
     for i in np.flatnonzero(plausible & ~started).tolist():  # a search for a sentence would take seconds
         for v in study.variables:
-            out[v.name][i] = v.empty()
+            out[v.name][i] = v.empty(1)[0]
         out["status"][i], out["reason"][i] = "no start", f"{SENTENCES[Reason(reason[i])]}; {ADVICE}"
     return out, good | (plausible & ~started)
 

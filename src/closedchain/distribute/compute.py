@@ -31,7 +31,7 @@ def compute(study: Study, numbers: Sequence[int], threads: int | None = None) ->
         for row in np.flatnonzero(~good).tolist():
             values = one(study, numbers[row])
             for v in study.variables:
-                out[v.name][row] = values.get(v.name, v.empty())
+                out[v.name][row] = values.get(v.name, v.empty(1)[0])
     return out
 
 

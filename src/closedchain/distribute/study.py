@@ -101,7 +101,7 @@ class Study:
     reference
         The start of a point, from which those of a batch are followed.
     engine
-        How points are computed: ``"simulate"``, or ``"batch"`` for many at once.
+        How points are computed: ``"batch"``, many at once, or ``"simulate"`` and why.
     """
 
     mechanism: Mechanism

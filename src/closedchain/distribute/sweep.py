@@ -148,7 +148,8 @@ def sweep(
         events=tuple(events),
     )
     study = completed(study, _names(keep))
-    study = replace(study, engine="simulate" if why_not(study) else "batch")
+    reason = why_not(study)
+    study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
     layout = divided(chosen.shape, _points_in_a_block(study))
     results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
     try:
@@ -193,7 +194,7 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
     if blocks.done == len(study.points):
         return
     who = crew(study, executor)
-    blocks.size = len(study.points) if isinstance(who, Here) else IN_A_TASK[study.engine]
+    blocks.size = len(study.points) if isinstance(who, Here) else IN_A_TASK[study.engine.partition(":")[0]]
     well = False
     try:
         carry_out(study, blocks.tasks(), who, blocks.arrived)

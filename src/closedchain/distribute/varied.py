@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from closedchain.close.formulation import Formulation
-from closedchain.cut.topology import cut
+from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import assemble
 from closedchain.march.closing import by_label
-from closedchain.march.independent import choose_pivots
+from closedchain.march.independent import choose_pivots, scaled
 from closedchain.march.redundancy import independent_rows
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.results.locked import motor_coordinates
 
 SHORT = {"k": "stiffness", "b": "damping"}  # of the numbers of a method, in the letters of the equations
+CLEAR = 1e-3  # the least singular value with which coordinates follow from others
 
 
 @dataclass(frozen=True)
@@ -157,19 +159,41 @@ def start_of(
 
 
 def independent(state: State) -> tuple[dict[str, float], dict[str, float]]:
-    """Coordinates and velocities of a state that all others follow from."""
-    e = derive(state.mechanism)
-    rows = independent_rows(e, state)
-    dependent = {column for _, column in choose_pivots(e, state, rows.kept, "coordinates")}
+    """Coordinates and velocities of a state that all others follow from: those of the drawing's start or of its motors.
+
+    Where neither will do, they are chosen with numbers.
+    """
+    e, topology = derive(state.mechanism), state.topology
+    kept = independent_rows(e, state).kept
+    A = scaled(e, state)[list(kept)]
+    free: set[int] = set()
+    for names in (by_label(topology, state.mechanism.start, "start"), motor_coordinates(state.mechanism)):
+        free = _columns(topology, names)
+        others = [k for k in range(A.shape[1]) if k not in free]
+        if len(others) == len(kept) and (not kept or np.linalg.svd(A[:, others])[1][-1] > CLEAR):
+            break
+    else:
+        free = set(range(A.shape[1])) - {column for _, column in choose_pivots(e, state, kept, "coordinates")}
     hold: dict[str, float] = {}
     rates: dict[str, float] = {}
-    topology = state.topology
     for joint in topology.measured:
-        if joint.name not in topology.own:
-            continue
-        q, v = topology.own[joint.name]
-        free = [k not in dependent for k in range(v.start, v.stop)]
-        rates |= {x: float(y) for x, y, keep in zip(joint.velocity_labels(), state.v[v], free, strict=True) if keep}
-        whole = free if len(free) == joint.type.nq else [all(free)] * joint.type.nq  # a quaternion is one thing
-        hold |= {x: float(y) for x, y, keep in zip(joint.labels(), np.array(state.q[q]), whole, strict=True) if keep}
+        if joint.name in topology.own:
+            q, v = topology.own[joint.name]
+            mine = [k in free for k in range(v.start, v.stop)]
+            rates |= {x: float(y) for x, y, keep in zip(joint.velocity_labels(), state.v[v], mine, strict=True) if keep}
+            whole = mine if len(mine) == joint.type.nq else [all(mine)] * joint.type.nq  # a quaternion is one thing
+            hold |= {x: float(y) for x, y, keep in zip(joint.labels(), state.q[q], whole, strict=True) if keep}
     return hold, rates
+
+
+def _columns(topology: Topology, names: Collection[str]) -> set[int]:
+    """Velocities of coordinates by name; all of a joint with a quaternion that is named."""
+    out: set[int] = set()
+    for joint in topology.measured:
+        if joint.name in topology.own:
+            columns = range(topology.own[joint.name][1].start, topology.own[joint.name][1].stop)
+            if joint.type.nq == joint.type.nv:
+                out |= {k for k, label in zip(columns, joint.labels(), strict=True) if label in names}
+            elif any(label in names for label in joint.labels()):
+                out |= set(columns)
+    return out

@@ -145,7 +145,12 @@ class Crew:
         with warnings.catch_warnings():
             # newer Pythons warn of forking beside threads: the workers use none of the locks that ours may hold
             warnings.simplefilter("ignore", DeprecationWarning)
-            return self._executor.submit(work, self._key, self._sent, numbers)
+            try:
+                return self._executor.submit(work, self._key, self._sent, numbers)
+            except BrokenExecutor:
+                raise
+            except RuntimeError as error:
+                raise ClosedChainError(f"the executor takes no more work ({error}): what is done is kept") from error
 
     def renew(self) -> None:
         """Replace an executor that is broken."""
@@ -200,7 +205,7 @@ def crew(study: Study, executor: Any) -> Here | Crew:
             return Here(study)
         return Crew(study, functools.partial(pool, workers), workers=workers, forked=sys.platform == "linux")
     if isinstance(executor, Executor):
-        size: int | None = getattr(executor, "_max_workers", None)
+        size: int | None = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)
         again = functools.partial(pool, size) if size and isinstance(executor, ProcessPoolExecutor) else None
         return Crew(study, again, executor, size)
     if callable(getattr(executor, "get_executor", None)):  # a Dask client
@@ -270,8 +275,6 @@ def _submitted(who: Here | Crew, task: Task) -> Future[Columns]:
         future: Future[Columns] = Future()
         future.set_exception(error)
         return future
-    except RuntimeError as error:
-        raise ClosedChainError(f"the executor takes no more work ({error}): what is done is kept") from error
 
 
 def _worker_died(error: BaseException) -> bool:

@@ -277,7 +277,7 @@ def _off(closing: Closing, q_all: ca.SX, held: ca.SX) -> ca.SX:
         if len(at) == 4:
             same = ca.dot(held[at], q_all[[closing.rows[i] for i in at]])
             wish[at] = ca.if_else(same < 0, -1, 1) * held[at]
-    off = ca.SX(q_all[closing.rows] - wish)
+    off = ca.SX(q_all[closing.rows, :] - wish)
     for i, turns in enumerate(closing._turns):
         if turns:
             off[i] -= 2 * ca.pi * ca.floor((off[i] + ca.pi) / (2 * ca.pi))
