@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from closedchain.march.trajectory import Status
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
+
+KEPT_IN_THE_ERROR = re.compile(r"\. \d+ samples up to t = \S+ s are kept in the error's \.run")  # not here
 
 # Mechanisms remember what was compiled, and Python's warnings are caught for a whole process: one point at a time.
 _one_at_a_time = threading.Lock()
@@ -52,7 +55,7 @@ def one(study: Study, number: int) -> dict[str, Any]:
         try:
             run, reason = study.run(number), ""
         except RunError as error:
-            run, reason = error.run, str(error)  # type: ignore[assignment]
+            run, reason = error.run, KEPT_IN_THE_ERROR.sub("", str(error))  # type: ignore[assignment]
             if run is None:
                 return {"status": "refused", "reason": reason}
         except AssemblyError as error:

@@ -258,9 +258,9 @@ class Store:
         import xarray
 
         there = xarray.open_zarr(self.folder / "results.zarr", consolidated=False, chunks=None)
-        there = there[[v.name for v in self.study.variables]]  # folders know no order
-        texts = {v.name: there[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
-        return there.assign(texts)
+        variables = {v.name: there[v.name] for v in self.study.variables}  # in their order: folders know none
+        variables |= {v.name: there[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
+        return xarray.Dataset(variables, {name: there[name] for name in coords(self.study)}, there.attrs)
 
     def close(self) -> None:
         """Nothing more is written."""
