@@ -41,7 +41,7 @@ VARIED = {
 CASES = {
     "batch": {"parameters": VARIED, "until": 0.1, "every": 0.01},
     "pool": {
-        "parameters": {"O.motor": np.linspace(5.0, 7.0, 48)},
+        "parameters": {"O.motor": np.linspace(5.0, 7.0, 32)},
         "until": 0.02,
         "every": 0.01,
         "measure": {"reach": reach},
@@ -50,10 +50,17 @@ CASES = {
 }
 
 
-def march(case, folder):
+def march(case, folder, **options):
     """The study of a case, in a folder."""
     home.BLOCK, home.IN_A_TASK = 8, {"simulate": 2, "batch": 4}  # small pieces, so that there is much to interrupt
-    return cc.sweep(drawn(), to=folder, **CASES[case])
+    return cc.sweep(drawn(), to=folder, **(CASES[case] | options))
+
+
+def different(case, executor, folder):
+    """Names of what is different with other workers."""
+    wanted = numbers(march(case, Path(folder) / "here", executor=None))
+    got = numbers(march(case, Path(folder) / "there", executor=executor))
+    return [name for name in wanted if wanted[name] != got.get(name)]
 
 
 def numbers(found):
