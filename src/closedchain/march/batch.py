@@ -167,10 +167,10 @@ def batch_march(
     threads = cores() if threads is None else int(positive("threads", threads))
     x = np.full((len(batch.x0), len(batch.t_eval), batch.x0.shape[1]), np.nan)
     together = _lanes(program, solver, lanes)
-    if solver in ("dop853", "dopri5"):
-        state = march_points(batch, x, threads, stop)
-    elif together > 1:
+    if together > 1:
         state = march_lanes(batch, x, threads, stop, together)
+    elif not SOLVERS[solver].needs:
+        state = march_points(batch, x, threads, stop)
     else:
         state = march_one_by_one(batch, x, threads, stop)
     status, t_end, steps, rejections, evaluations = (

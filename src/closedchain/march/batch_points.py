@@ -7,9 +7,9 @@ arrays; what they compute does not depend on how the points are divided.
 import numba
 import numpy as np
 
-from closedchain.march import dop853, dopri5
 from closedchain.march.jit import jit
 from closedchain.march.step_control import (
+    ADVANCE,
     F1,
     F2,
     F3,
@@ -49,8 +49,9 @@ BATCH = np.dtype(
 )
 BatchRecord = numba.from_dtype(BATCH)
 
-# the signature of every loop over points
 MARCH = numba.void(
+    # the solver's function is called by its address: this loop is compiled once, and serves all of them
+    numba.types.FunctionType(ADVANCE),
     BatchRecord[::1],  # one record
     F2,  # w (m, n_w): parameters of rhs
     F2,  # w_correct (m, n_wc): parameters of correct
@@ -110,33 +111,15 @@ def leave(s, samples):
 
 
 @jit(MARCH)
-def march_dop853(batch, w, w_correct, atol, t_eval, samples, options, state, x, work, first, last, flag):
-    """Points ``first`` to ``last`` by dop853."""
+def march_points(advance, batch, w, w_correct, atol, t_eval, samples, options, state, x, work, first, last, flag):
+    """Points ``first`` to ``last``."""
     b = batch[0]
     step_t, step_x, dense = np.empty(ATTEMPTS), np.empty((0, x.shape[1])), np.empty((0, 0, 0))
     for i in range(first, last):
         o, s = options[i : i + 1], state[i : i + 1]
         enter(b, w[i], w_correct[i], atol, t_eval, samples[i], o, s, x[i], work)
         while s[0].status == RUNNING and flag[0] == 0:
-            dop853.advance(
+            advance(
                 b.rhs, b.correct, w[i], w_correct[i], atol, t_eval, samples[i], o, s, x[i], work, step_t, step_x, dense
             )
         leave(s[0], samples[i])
-
-
-@jit(MARCH)
-def march_dopri5(batch, w, w_correct, atol, t_eval, samples, options, state, x, work, first, last, flag):
-    """Points ``first`` to ``last`` by dopri5."""
-    b = batch[0]
-    step_t, step_x, dense = np.empty(ATTEMPTS), np.empty((0, x.shape[1])), np.empty((0, 0, 0))
-    for i in range(first, last):
-        o, s = options[i : i + 1], state[i : i + 1]
-        enter(b, w[i], w_correct[i], atol, t_eval, samples[i], o, s, x[i], work)
-        while s[0].status == RUNNING and flag[0] == 0:
-            dopri5.advance(
-                b.rhs, b.correct, w[i], w_correct[i], atol, t_eval, samples[i], o, s, x[i], work, step_t, step_x, dense
-            )
-        leave(s[0], samples[i])
-
-
-LOOPS = {"dop853": (march_dop853, dop853), "dopri5": (march_dopri5, dopri5)}

@@ -103,12 +103,12 @@ def _shared(batch: Batch, rhs: int, correct: int) -> np.ndarray:
 
 def march_points(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> np.ndarray:
     """Points by a solver with step control; the records of their states."""
-    from closedchain.march.batch_points import ATTEMPTS, LOOPS
+    from closedchain.march import batch_points
 
-    march, home = LOOPS[batch.solver]
+    advance, home = SOLVERS[batch.solver].load()
     program = batch.program
     options, state = batch.records()
-    options["attempts"] = ATTEMPTS
+    options["attempts"] = batch_points.ATTEMPTS
     shared = _shared(batch, program.rhs.address, program.correct.address if program.correct else 0)
     w = work_vectors(program.rhs, batch.p)
     w_correct = work_vectors(program.correct, batch.p) if program.correct else np.empty((len(w), 0))
@@ -116,7 +116,9 @@ def march_points(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> np.nd
 
     def some(first: int, last: int, flag: np.ndarray) -> None:
         room = np.zeros((home.WORK_ROWS, now.shape[1]))
-        march(shared, w, w_correct, batch.atol, batch.t_eval, x, options, state, now, room, first, last, flag)
+        batch_points.march_points(
+            advance, shared, w, w_correct, batch.atol, batch.t_eval, x, options, state, now, room, first, last, flag
+        )
 
     share_out(some, len(now), threads, stop)
     state["status"][state["status"] == Status.running] = Status.interrupted  # never begun
