@@ -18,6 +18,7 @@ are appended to a file of their own as they come; of a record that is not whole 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -264,6 +265,8 @@ class Store:
 
     def close(self) -> None:
         """Nothing more is written."""
+        with contextlib.suppress(OSError):  # there is none, or it holds something
+            (self.folder / "partial").rmdir()
         self._lock.close()
 
 
