@@ -239,7 +239,7 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     held = ca.SX.sym("held", len(closing.rows))
     off = _off(closing, q_all, held)
     columns = closing.columns.tolist()
-    r = ca.vertcat(c[closing.active], off)
+    r = ca.vertcat(c[closing.active, :], off)
     J = ca.vertcat(A[closing.active, :], J_q[closing.rows, :])[:, columns]
     inputs = {**at, "held": held, "p": p}
     position = compile_function(f"{name} closing", inputs, {"r": ca.densify(r), "J": ca.densify(J)})
@@ -254,7 +254,7 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     wish = ca.SX.sym("wish", len(wanted))
     picked = [closing.velocity_labels.index(x) for x in wanted]
     matrix = ca.densify(ca.vertcat(A[closing.active, :], J_v[picked, :]))
-    right = ca.densify(ca.vertcat(-c_t[closing.active], wish))
+    right = ca.densify(ca.vertcat(-c_t[closing.active, :], wish))
     rates = compile_function(f"{name} closing rates", {**at, "wish": wish, "p": p}, {"matrix": matrix, "right": right})
 
     # angles of cut joints, and what no motion changes

@@ -119,10 +119,12 @@ def newton(c, q, held, p):
     """Close the loops at p, in place; False if Newton's method does not contract."""
     clock = np.array([c.t])
     r, J, d, moved = np.empty(c.rows), np.empty((c.columns, c.rows)), np.empty(c.columns), np.empty(q.size)
-    if c.rows == 0:
-        return True
+    for i in range(d.size):
+        d[i] = 0.0
+    call5(c.retract, clock, q, d, p, moved)  # quaternions of length one
+    copy(moved, q)
     before = np.inf
-    rests = c.columns == 0
+    rests = c.columns == 0 or c.rows == 0
     for k in range(ITERATIONS):
         call6(c.position, clock, q, held, p, r, J.reshape(J.size))
         if rests or not finite(r) or not finite(J.reshape(J.size)):

@@ -68,16 +68,18 @@ def test_a_point_is_what_simulate_gives_to_the_last_bit(study, method, solver, o
         assert (result.steps[i], result.evaluations[i]) == (trajectory.counts.steps, trajectory.counts.evaluations)
 
 
-def test_numbers_of_the_method_differ_from_point_to_point(study):
+@pytest.mark.parametrize("how", [{"solver": "rk4"}, {"solver": "semi-implicit-euler", "lanes": 1}], ids=str)
+def test_numbers_of_the_method_differ_from_point_to_point(study, how):
     _, start, _, p, found = study
-    program = compiled(start, cc.VirtualSpring(1e4, 10.0))
-    other = compiled(start, cc.VirtualSpring(2e3, 5.0))
-    x0 = packed(program, found)[:2]
-    how = {"solver": "rk4", "step": 5e-3}
-    both = batch_march(program, 0.0, 0.1, x0, p[:2], [0.1], numbers=np.array([program.numbers, other.numbers]), **how)
-    np.testing.assert_array_equal(both.x[0], batch_march(program, 0.0, 0.1, x0[:1], p[:1], [0.1], **how).x[0])
-    np.testing.assert_array_equal(both.x[1], batch_march(other, 0.0, 0.1, x0[1:], p[1:2], [0.1], **how).x[0])
-    assert np.abs(both.x[1] - both.x[0]).max() > 1e-4
+    programs = [compiled(start, cc.VirtualSpring(*numbers)) for numbers in ((1e4, 10.0), (2e3, 5.0))]
+    x0 = packed(programs[0], found)[:2]
+    numbers = np.array([program.numbers for program in programs])
+    both = batch_march(programs[0], 0.0, 0.1, x0, p[:2], [0.1], numbers=numbers, step=2e-3, **how)
+    for i, program in enumerate(programs):
+        alone = batch_march(program, 0.0, 0.1, x0[i : i + 1], p[i : i + 1], [0.1], step=2e-3, **how)
+        np.testing.assert_array_equal(both.x[i], alone.x[0])
+    mixed = batch_march(programs[0], 0.0, 0.1, x0, p[:2], [0.1], step=2e-3, **how)
+    assert np.abs(both.x[1] - mixed.x[1]).max() > 1e-4
 
 
 def test_threads_and_blocks_change_nothing(study):

@@ -73,7 +73,26 @@ def test_orientations_and_free_joints():
     pose = np.array([[0.1, 0.2, 0.3, 0.8, 0.6, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0]])
     found = batch_assemble(start, p, {"pose": pose})
     assert found.ok.all()
+    # as given, but for the length of the quaternion
     np.testing.assert_allclose(found.q[0], pose[0], atol=1e-15)
+    np.testing.assert_allclose(found.q[1], [0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0], atol=1e-15)
+
+
+def test_without_loops_and_with_loops_open():
+    m = cc.library.pendulum()
+    start = m.assemble()
+    p = np.tile(parameter_vector(m), (3, 1))
+    found = batch_assemble(start, p, {"hinge": [0.1, 0.2, 0.3]}, {"hinge": 2.0})
+    assert found.ok.all() and found.q[:, 0].tolist() == [0.1, 0.2, 0.3]
+    np.testing.assert_allclose(found.v[:, 0], 2.0, rtol=1e-15)
+    m = cc.library.four_bar()
+    (cut,) = (joint.name for joint in m.assemble().topology.cuts)
+    held = {name: 0.3 for name in m.joints if name != cut}
+    start = m.assemble(held, open_joints=(cut,))
+    own = m.assemble(held | {"O": 0.5}, open_joints=(cut,), guess=start)
+    found = batch_assemble(start, np.tile(parameter_vector(m), (2, 1)), held | {"O": 0.5})
+    assert found.ok.all()
+    np.testing.assert_allclose(found.q[1], own.q, rtol=0, atol=1e-15)  # also the angle of the open joint
 
 
 def test_a_point_without_a_start_says_why():
