@@ -61,7 +61,7 @@ def test_failures_are_told(cli, monkeypatch):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        (["crank.lenght=1,2"], "did you mean 'crank.length'"),
+        (["krank.length=1,2"], "did you mean 'crank.length'"),
         (["crank.length"], "--vary takes NAME=VALUE"),
         (["crank.length=1:2"], "how many? Write 1:2:11 for 11 values, or add --samples 1000"),
         (["crank.length=1:2:2.5"], "write FROM:TO:COUNT with a whole number"),

@@ -117,7 +117,7 @@ def sweep(
     >>> import closedchain as cc
     >>> found = cc.sweep(cc.library.four_bar(), {"O.motor": [5.0, 6.0]}, until=0.5, measure={"fastest": "max O'"})
     >>> found["fastest"].round(3).values
-    array([2.012, 2.332])
+    array([0.509, 0.854])
     """
     method = Multipliers() if method is None else method
     if not isinstance(mechanism, Mechanism):

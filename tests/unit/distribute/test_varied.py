@@ -23,7 +23,7 @@ def test_names_and_what_they_mean():
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["crank.lenght"], "nothing named 'crank.lenght' to vary in 'four-bar'; did you mean 'crank.length'"),
+        (["krank.length"], "nothing named 'krank.length' to vary in 'four-bar'; did you mean 'crank.length'"),
         (["gravity.x"], "did you mean 'gravity.y'"),
         (["xyz"], "drawn as exactly zero is structure"),
         (["O"], "'O' is a coordinate: to vary where it starts, say 'start.O'"),
