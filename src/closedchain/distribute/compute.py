@@ -6,17 +6,15 @@ import re
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from closedchain.distribute.batched import compute_many
-from closedchain.distribute.study import ALWAYS, REDUCTIONS, Columns, Study, looks_at
+from closedchain.distribute.study import REDUCTIONS, Columns, Study, looks_at
 from closedchain.errors import AssemblyError, ClosedChainError, RunError, RunWarning
 from closedchain.march.trajectory import Status
-
-if TYPE_CHECKING:
-    from closedchain.results.run import Run
+from closedchain.results.run import Run
 
 KEPT_IN_THE_ERROR = re.compile(r"\. \d+ samples up to t = \S+ s are kept in the error's \.run")  # not here
 
@@ -101,13 +99,9 @@ def _kept(study: Study, run: Run, reason: str) -> dict[str, Any]:
 
 def _end(study: Study, run: Run) -> float:
     """The time that a run reached."""
-    failure = run.segments[-1].trajectory.failure
-    if failure is not None:
-        return float(failure.t)
-    if run.status is Status.event and run.record:
+    if run.status is Status.finished:
+        return float(study.until)
+    if isinstance(run, Run) and run.status is Status.event:
         return float(run.record[-1].t)
-    return float(study.until)
-
-
-GOOD = ("finished", "event")
-NUMBERS = tuple(v.name for v in ALWAYS if v.kind == "f8")
+    failure = run.segments[-1].trajectory.failure if isinstance(run, Run) else None
+    return float(run.t[-1] if failure is None else failure.t)

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.distribute.layout import Layout
-from closedchain.distribute.study import Columns, Study, Variable, described
+from closedchain.distribute.study import GOOD, Columns, Study, Variable, described
 from closedchain.errors import ModelError
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class Memory:
         self.done: set[int] = set()
         shape = study.points.shape
         self._arrays = {v.name: v.empty(*shape) for v in study.variables}
+
+    def failures(self) -> int:
+        """How many points failed, of those that are there."""
+        return 0
 
     def partial(self, block: int) -> Iterator[tuple[list[int], Columns]]:
         """Points of a block that are known already."""
@@ -213,6 +217,11 @@ class Store:
             content = path.read_bytes() if path.exists() else b""
             out.update(f"{v.name} {len(content)} ".encode() + content)
         return out.hexdigest()[:32]
+
+    def failures(self) -> int:
+        """How many points failed, of those that are there."""
+        places = [self._arrays["status"][self.layout.place(block)] for block in sorted(self.done)]
+        return sum(str(x) not in GOOD for place in places for x in np.asarray(place).ravel())
 
     # ---- what comes --------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain._version import __version__
-from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.distribute.points import Points
@@ -28,12 +27,11 @@ from closedchain.march.state import State
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.results.run import Run
 from closedchain.results.simulate import described_controller, digest_of_equations, simulate
 
 if TYPE_CHECKING:
     import xarray
-
-    from closedchain.results.run import Run
 
 Columns = dict[str, np.ndarray]  # name -> (points, ...)
 Measure = str | Callable[[Any], float]
@@ -78,6 +76,8 @@ ALWAYS = (
     Variable("largest_closure_error", attrs={"units": "m or rad"}),
     Variable("largest_energy_error", attrs={"units": "J"}),
 )
+
+GOOD = ("finished", "event")  # the status of a point that did not fail
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +223,7 @@ def completed(study: Study, keep: Sequence[str] | None) -> Study:
                 f"two things in the results of this study would be named {name!r}: what is varied, kept and measured "
                 f"needs names of its own. A variable can be measured under another name, measure={{'x': 'max {name}'}}"
             )
-    return replace(study, variables=tuple(variables), axes=axes, reference=run.start)
+    return replace(study, variables=tuple(variables), axes=axes, reference=run.start if isinstance(run, Run) else None)
 
 
 def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def _digest(array: np.ndarray) -> str:
 
 def _equations(study: Study) -> str:
     """A few digits that change with the equations of motion."""
-    if isinstance(study.reference, State) and not isinstance(study.method, ERLS):
+    if study.reference is not None:
         return digest_of_equations(compiled(study.reference, study.method))
     return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]  # finite elements have none
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.distribute.batched import why_not
-from closedchain.distribute.compute import GOOD
 from closedchain.distribute.layout import Layout, divided
 from closedchain.distribute.points import SAMPLINGS, points
 from closedchain.distribute.store import Memory, Store
-from closedchain.distribute.study import Columns, Measure, Study, completed, looks_at
+from closedchain.distribute.study import GOOD, Columns, Measure, Study, completed, looks_at
 from closedchain.distribute.varied import roles, start_of
 from closedchain.distribute.workers import Here, Task, carry_out, crew
 from closedchain.errors import ModelError
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 BLOCK = 256  # points that are written together
 BYTES = 64e6  # of the results of a block, at most
-IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together
+IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
+TASK = 1.0  # s that a task should take: what is in flight is lost when a study is killed
 
 
 def sweep(
@@ -128,8 +130,11 @@ def sweep(
         raise ModelError(f"progress takes a function of points done, their total and words, not {progress!r}")
     if to is not None and not isinstance(to, str | Path):
         raise ModelError(f"to takes the name of a folder, not {to!r}")
-    solver = usual_solver(method) if solver is None else solver
-    check_options(solver, until, begin, rtol, atol, step, singularity)
+    if isinstance(method, ERLS):  # with solvers of its own, and its own checks
+        solver = "esdirk4" if solver is None else solver
+    else:
+        solver = usual_solver(method) if solver is None else solver
+        check_options(solver, until, begin, rtol, atol, step, singularity)
     chosen = points(parameters, together=together, samples=samples, sampling=sampling, seed=seed)
     beginning = start_of(mechanism, start, velocity, guess, begin)
     times = sample_times(beginning.time, until, t_eval, every)
@@ -194,7 +199,8 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
     if blocks.done == len(study.points):
         return
     who = crew(study, executor)
-    blocks.size = len(study.points) if isinstance(who, Here) else IN_A_TASK[study.engine.partition(":")[0]]
+    here = isinstance(who, Here) and study.engine == "batch"
+    blocks.size, blocks.most = (BLOCK // 8, BLOCK) if here else (1, IN_A_TASK[study.engine.partition(":")[0]])
     well = False
     try:
         carry_out(study, blocks.tasks(), who, blocks.arrived)
@@ -216,8 +222,9 @@ class _Blocks:
         self.study, self.results, self._progress = study, results, progress
         self._open: dict[int, tuple[Columns, np.ndarray]] = {}  # columns, and which points are there
         self.done = sum(len(results.layout.points(block)) for block in results.done)
-        self.failed = 0
-        self.size = 1  # of a task
+        self.failed = results.failures()
+        self.size = self.most = 1  # points in a task, now and at most
+        self._begun: dict[Task, float] = {}
 
     def words(self) -> str:
         """How it goes."""
@@ -237,13 +244,18 @@ class _Blocks:
             missing = [number for number in numbers if not self._open[block][1][number - numbers.start]]
             if not missing:  # killed between the last point and the block
                 self._complete(block)
-            size = self.size
-            for k in range(0, len(missing), size):
-                yield block, tuple(missing[k : k + size])
+            while missing:
+                task = block, tuple(missing[: self.size])
+                del missing[: self.size]
+                self._begun[task] = time.perf_counter()
+                yield task
 
     def arrived(self, task: Task, columns: Columns) -> None:
         """Points came from a worker."""
         block, numbers = task
+        if task in self._begun:
+            each = (time.perf_counter() - self._begun.pop(task)) / len(numbers)
+            self.size = max(1, min(self.most, int(TASK / each)))
         self._take(block, numbers, columns)
         if self._open[block][1].all():
             self._complete(block)

@@ -224,8 +224,18 @@ def crew(study: Study, executor: Any) -> Here | Crew:
 
 def carry_out(study: Study, tasks: Iterator[Task], who: Here | Crew, arrived: Arrived) -> None:
     """Compute all tasks, a few of them in flight at a time, and hand over their columns as they come."""
-    window = 1 if isinstance(who, Here) else 2 * who.workers + 1 if who.workers else UNKNOWN
     flying: dict[Future[Columns], Task] = {}
+    try:
+        _carry_out(study, tasks, who, arrived, flying)
+    finally:
+        for future in flying:
+            future.cancel()
+
+
+def _carry_out(
+    study: Study, tasks: Iterator[Task], who: Here | Crew, arrived: Arrived, flying: dict[Future[Columns], Task]
+) -> None:
+    window = 1 if isinstance(who, Here) else 2 * who.workers + 1 if who.workers else UNKNOWN
     suspects: deque[Task] = deque()  # one point each
     deaths: dict[int, int] = {}
     left = True
