@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain._version import __version__
+from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.distribute.points import Points
@@ -232,7 +233,9 @@ def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _glance(study: Study) -> Run:
     """A run of no length of the first point that can be put together; it compiles what all of them need."""
-    short = replace(study, until=study.start.time, times=np.array([study.start.time]), events=())
+    begin = study.start.time
+    end = begin + 1e-6 * (study.until - begin) if isinstance(study.method, ERLS) else begin  # which must go somewhere
+    short = replace(study, until=end, times=np.array([begin]), events=())
     first: ClosedChainError | None = None
     tried = _likely(study)
     for number in tried:
