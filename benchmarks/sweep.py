@@ -8,9 +8,11 @@ those of all threads: what others take of the machine is not in them.
 from __future__ import annotations
 
 import resource
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -164,6 +166,31 @@ def evaluations(names: Sequence[str]) -> Table:
     return Table("One evaluation of the right-hand side", columns, rows)
 
 
+def studies(m: cc.Mechanism, numbers: Sequence[int]) -> Table:
+    """Whole studies on disk: time and memory against the number of points."""
+    rows = []
+    for number in numbers:
+        with tempfile.TemporaryDirectory() as folder:
+            varied = {"crank.length": np.linspace(0.95, 1.05, number)}
+            cost = Cost.of(lambda v=varied, f=folder: cc.sweep(m, v, UNTIL, t_eval=TIMES, to=f), 1)  # type: ignore[misc]
+            size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+        rows.append(
+            [
+                f"{number:,}",
+                figure(cost.clock),
+                figure(cost.processor),
+                figure(1e6 * cost.processor / number),
+                figure(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+                figure(size / 1e6),
+            ]
+        )
+    return Table(
+        f"Four-bar, {UNTIL:g} s: cc.sweep(..., to=folder), with its checks and all coordinates at {len(TIMES)} times",
+        ("runs", "clock, s", "processor, s", "processor for a run, us", "most memory so far, MB", "on disk, MB"),
+        rows,
+    )
+
+
 def main(given: Sequence[str] | None = None) -> None:
     """Measure, and print the tables."""
     options = arguments(__doc__.partition("\n")[0], given)
@@ -174,6 +201,7 @@ def main(given: Sequence[str] | None = None) -> None:
     march(program, start, points(m, BLOCK if not options.quick else 20))  # imports, Numba
     report = Report("sweep", processor_time=time.process_time)
     report.tables += [
+        studies(m, numbers),  # first: memory is the most that there has been
         growth(program, start, numbers),
         ways(program, start, 40 if options.quick else 10_000),
         evaluations(["four-bar"] if options.quick else ["four-bar", "rrr3", "gough-stewart"]),

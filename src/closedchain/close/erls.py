@@ -295,7 +295,7 @@ class Traced:
         rate = ca.densify(d.rate(d.columns)).T @ f
         turning = ca.jacobian(ca.densify(S.T @ ca.jacobian(rate, self.e.limbs.v).T), d.u)
         loads = ca.densify(ca.vertcat(self.loads.on_u, S.T @ self.loads.on_v))
-        T_dot = d.rate(_entries(self.T))
+        T_dot = d.rate(entries(self.T))
         parts = {
             "T_dot": T_dot,
             "T_ddot": d.second_rate(T_dot),

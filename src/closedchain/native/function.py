@@ -228,7 +228,9 @@ class Parts:
             raise ValueError(f"{name}: slow inputs {unknown} are not among the inputs {list(inputs)}")
         if not outputs:
             raise ValueError(f"{name}: there are no outputs")
-        shapes = {o: (expression.shape if hasattr(expression, "shape") else (1, 1)) for o, expression in outputs.items()}
+        shapes = {
+            o: (expression.shape if hasattr(expression, "shape") else (1, 1)) for o, expression in outputs.items()
+        }
         given = {i: symbol.shape for i, symbol in inputs.items()}
         return Parts.of_graph(trace(name, inputs, outputs), given, shapes, slow)
 

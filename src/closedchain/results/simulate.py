@@ -310,14 +310,14 @@ def check_same(team: Team, about: dict[str, str]) -> None:
                 )
 
 
-def _digest(program: Compiled) -> str:
+def digest_of_equations(program: Compiled) -> str:
     """A few digits that change with the equations of motion."""
     inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
     traced = ca.Function("equations", inputs, [program.closed.dx])
     return hashlib.sha256(traced.serialize().encode()).hexdigest()[:16]
 
 
-def _described(controller: Controller) -> str:
+def described_controller(controller: Controller) -> str:
     """A controller in words, and a few digits that change with its code."""
     function = controller.function
     code = getattr(getattr(function, "__func__", function), "__code__", None)
@@ -334,8 +334,8 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
     times = task.times
     kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
     return {
-        "mechanism": f"{m.name!r}, equations {_digest(program)}",
-        "controllers": "; ".join(_described(c) for c in held(m).controllers),
+        "mechanism": f"{m.name!r}, equations {digest_of_equations(program)}",
+        "controllers": "; ".join(described_controller(c) for c in held(m).controllers),
         "coordinates": ", ".join(program.equations.topology.q_labels),
         "parameters": json.dumps(m.parameters.merged(start.parameters)),
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
