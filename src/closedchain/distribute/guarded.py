@@ -35,6 +35,7 @@ PLACES = {
     "marching": [MARCHING],
     "spoken": [SPOKEN],
 }
+LAST_MOMENTS = 5.0  # in which mpiexec ends the others when one has died, s
 GRACE = 3.0  # in which all ranks raise what they raise together, s
 
 
@@ -76,6 +77,7 @@ class Guarded:
                 "host": MPI.Get_processor_name() if several else "",
                 "saved": "" if saved is None else str(saved),
                 "patience": patience,
+                "grace": LAST_MOMENTS,
                 "notes": file,
                 "width": WIDTH,
                 "places": PLACES,
