@@ -21,7 +21,7 @@ CASES = {
         "rrr3", cc.OperationalSpace(), {"solver": "rk4", "step": 1e-2, "until": 0.1}, CLOSED,
     ),
     "Gough-Stewart springs fixed": (
-        "gough_stewart", cc.VirtualSpring(1e5, 1e2), {"solver": "rk4", "step": 1e-3, "until": 0.01}, SPRINGS,
+        "gough_stewart", cc.VirtualSpring(1e5, 1e2), {"solver": "rk4", "step": 1e-3, "until": 0.005}, SPRINGS,
     ),
     "Gough-Stewart operational-space adaptive": (
         "gough_stewart", cc.OperationalSpace(), {"until": 0.05, "rtol": 1e-5}, CLOSED,
@@ -49,6 +49,11 @@ def motion(got):
 
 
 def team_sizes(name):
-    """Numbers of members that a case is run with; one and seven with one case of each of the papers' methods."""
-    few = name in ("four-bar projection adaptive", "Gough-Stewart projection adaptive")
-    return [n for n in (1, 2, 3, 7) if n <= LIMBS[CASES[name][0]] and not (few and n in (1, 7))]
+    """Numbers of members that a case is run with."""
+    few = (2,) if name == "Gough-Stewart projection adaptive" else (1, 2, 3, 7)
+    return [n for n in few if n <= LIMBS[CASES[name][0]]]
+
+
+def closings(name, members):
+    """Ways of closing that a case is run with."""
+    return ("everyone", "master") if name in MASTERS and members == 2 else ("everyone",)

@@ -35,6 +35,7 @@ PLACES = {
     "marching": [MARCHING],
     "spoken": [SPOKEN],
 }
+LAST_MOMENTS = 5.0  # in which mpiexec ends the others when one has died, s
 GRACE = 3.0  # in which all ranks raise what they raise together, s
 
 
@@ -76,18 +77,20 @@ class Guarded:
                 "host": MPI.Get_processor_name() if several else "",
                 "saved": "" if saved is None else str(saved),
                 "patience": patience,
+                "grace": LAST_MOMENTS,
                 "notes": file,
                 "width": WIDTH,
                 "places": PLACES,
             }
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                pass_fds=(file,),
-                start_new_session=True,
-            )
-            self._tell(told)
+            with contextlib.suppress(OSError):  # a run is no worse for having no guardian
+                self.process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", str(Path(__file__).with_name("guardian.py"))],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    pass_fds=(file,),
+                    start_new_session=True,
+                )
+                self._tell(told)
         self.node.Barrier()
         if here == 0:
             os.unlink(path)
@@ -158,7 +161,7 @@ class Guarded:
 
     def _tell(self, what: dict[str, Any]) -> None:
         assert self.process is not None and self.process.stdin is not None
-        with contextlib.suppress(OSError):  # a run is no worse for having lost its guardian
+        with contextlib.suppress(OSError):  # nor for having lost it
             self.process.stdin.write(json.dumps(what).encode() + b"\n")
             self.process.stdin.flush()
 

@@ -26,7 +26,6 @@ STDIN, STDOUT, STDERR = range(3)
 READY = b"."
 # asks what a process ended with, after it has gone (Linux 6.15; linux/pidfd.h): the size of the answer is 64 bytes
 PIDFD_GET_INFO, PIDFD_INFO_EXIT, SIZE, EXIT_CODE_AT = 0xC040FF0B, 8, 64, 60
-LAST_MOMENTS = 5.0  # in which mpiexec ends the others, s
 STATES = {"T": "it has been stopped by a signal", "t": "a debugger holds it", "R": "it computes without an end"}
 
 
@@ -54,7 +53,7 @@ class Guardian:
                 pidfd = os.pidfd_open(rank["pid"])
             except ProcessLookupError:
                 self.say(f"{self.name(place)} died at the beginning")
-                self.end_all(LAST_MOMENTS)
+                self.end_all(self.told["grace"])
                 return False
             self.ranks[pidfd] = place
             self.happenings.register(pidfd, select.EPOLLIN)
@@ -121,13 +120,13 @@ class Guardian:
             place = self.ranks[pidfd]
             code = _exit_code(pidfd, self.told["ranks"][place]["pid"])
             self.say(f"{self.name(place)} {_cause(code)}{self.reached()}")
-        self.end_all(LAST_MOMENTS)
+        self.end_all(self.told["grace"])
 
     def lose_patience(self) -> None:
         """Nothing moves."""
         behind = [p for p in self.ranks.values() if not any(self.note(p, "talking"))]
         if not behind and self.told["host"]:  # the guardian of another host knows more
-            time.sleep(LAST_MOMENTS)
+            time.sleep(self.told["grace"])
         still = "; ".join(f"{self.name(p)} stands still{self.state(p)}" for p in behind) or "all ranks here wait"
         self.say(f"nothing has moved for {self.told['patience']:g} s{self.reached()}: {still}")
         self.end_all(0.0)

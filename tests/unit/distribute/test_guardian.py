@@ -35,7 +35,7 @@ class Watched:
         limbs = [["leg1"], ["leg2", "leg3"], ["leg4"]]
         self.tell(
             ranks=[{"rank": r, "pid": p.pid, "limbs": limbs[r]} for r, p in enumerate(self.ranks)],
-            host="", saved=saved, patience=patience, notes=self.file.fileno(),
+            host="", saved=saved, patience=patience, grace=0.1, notes=self.file.fileno(),
             width=guarded.WIDTH, places=guarded.PLACES,
         )  # fmt: skip
         assert self.process.stdout.read() == guardian.READY

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 def test_threads_give_the_answer_of_one_process(name):
     one = cases.run(name)
     for n in cases.team_sizes(name):
-        for closing in ("everyone", "master") if name in cases.MASTERS and n < 7 else ("everyone",):
+        for closing in cases.closings(name, n):
             got = cases.run(name, partition=Threads(n, closing=closing))
             assert np.abs(cases.motion(got) - cases.motion(one)).max() <= cases.CASES[name][3], (n, closing)
             assert got.counts.steps == one.counts.steps and got.counts.rejections == one.counts.rejections
