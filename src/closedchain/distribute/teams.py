@@ -332,7 +332,7 @@ class Threads(Partition):
                     barrier.abort()
 
         begun = time.perf_counter()
-        crew = [threading.Thread(target=go, args=(r,), daemon=True) for r in range(n)]
+        crew = [threading.Thread(target=go, name=f"closedchain member {r}", args=(r,), daemon=True) for r in range(n)]
         for thread in crew:
             thread.start()
         try:
