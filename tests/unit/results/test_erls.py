@@ -111,7 +111,6 @@ def test_a_floating_frame_agrees_within_small_deflections():
         there = cc.simulate(m, until=0.1, rtol=1e-8, t_eval=times, parameters=parameters)
         gaps.append(np.abs(here.frame("lower.tip").position.values - there.frame("lower.tip").position.values).max())
         sizes.append(np.abs(here.beam("upper").from_chord).max())
-    print(gaps, sizes)
     assert sizes[0] / sizes[1] == pytest.approx(10.0, rel=0.1)
     assert gaps[0] < 0.02 * sizes[0]
     assert gaps[1] < 0.03 * gaps[0]
