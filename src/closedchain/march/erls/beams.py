@@ -24,7 +24,7 @@ def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, b
     equations of motion. Modal damping of a beam is a stress in each of its elements, as elasticity is: that of the
     displacements whose elastic forces its forces are. Not a number where the loops do not close.
     """
-    mesh, ws, m = system.mesh, Workspace(system), len(t)
+    mesh, ws, m = system.mesh, Workspace(system, keep_ends=True), len(t)
     mine = np.flatnonzero(mesh.arrays.body == system.e.topology.link_of[body])
     f = np.full((m, len(mine), 2, len(mesh.names)), np.nan)
     swings, resisted = mesh.arrays.modal[mesh.nodes_of(body)], mesh.resisted[body]

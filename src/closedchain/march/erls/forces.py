@@ -127,8 +127,6 @@ def on_link(mesh, piece, P, Q, wrench):
 def spinning(mesh, piece, motion, u, Q, one, two, wrench):
     """Sections that turn: moments on the nodes, and on the link. Q is workspace."""
     jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
-    if jx == 0.0 and jy == 0.0 and jz == 0.0:
-        return
     i1, i2, n, length = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2], mesh.length[piece]
     if n == 3:  # in a plane: jz (omega' + theta''), and no more
         moment = length * motion[5]

@@ -160,7 +160,8 @@ def of_piece(plan, mesh, room, lin, piece):
         fields(motion, kind, room.W, lin.W)
         on_nodes(mesh, piece, kind, lin.W, lin.of[piece, kind])
         through_link(mesh, piece, kind, lin.W, room.A, room.Q, lin.F)
-        of_sections(mesh, piece, kind, motion, room.u, room.turn, lin.F, lin.of[piece, kind])
+        if mesh.j[piece, 0] + mesh.j[piece, 1] + mesh.j[piece, 2] > 0.0:
+            of_sections(mesh, piece, kind, motion, room.u, room.turn, lin.F, lin.of[piece, kind])
         on_coordinates(plan, lin, body, lin.F, lin.of[piece, kind])
     if mesh.stiffens[piece]:
         stiffened(mesh, piece, room.u, lin.of[piece, DISPLACEMENTS])
@@ -266,8 +267,6 @@ def of_sections(mesh, piece, kind, motion, u, turn, F, Z):
     Their moments are of second degree in rotations: central differences of them are exact, with any step.
     """
     jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
-    if jx == 0.0 and jy == 0.0 and jz == 0.0:
-        return
     size = F.shape[1]
     if size == 6:  # in a plane: jz (omega' + theta'')
         if kind == ACCELERATIONS:
@@ -280,7 +279,7 @@ def of_sections(mesh, piece, kind, motion, u, turn, F, Z):
     omega, omega_dot = (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
     moved = 2 - kind  # displacements, rates and accelerations are in the other order in u
     for point in range(mesh.sections.shape[1]):
-        section = mesh.sections[piece, point]
+        section, turns = mesh.sections[piece, point], mesh.turns[piece, point]
         for i in range(3):
             turn[i, 0], turn[i, 1], turn[i, 2] = turned(section, u[i, i1], u[i, i2])
         for axis in range(3):
@@ -290,17 +289,16 @@ def of_sections(mesh, piece, kind, motion, u, turn, F, Z):
             turn[moved, axis] = now - STEP_V
             m0, link0 = section_moments((jx, jy, jz), omega, omega_dot, row(turn, 0), row(turn, 1), row(turn, 2))
             turn[moved, axis] = now
-            share = mesh.turns[piece, point, axis]
             by, on = plus(m1, m0, -1.0), plus(link1, link0, -1.0)
             for j in range(size):
-                factor = section[0] * share[j] / (2.0 * STEP_V)
+                factor = section[0] * turns[axis, j] / (2.0 * STEP_V)
                 if factor == 0.0:
                     continue
                 for i in range(3):
                     F[i, j] += factor * on[i]
+                x, y, z = factor * by[0], factor * by[1], factor * by[2]
                 for i in range(size):
-                    for k in range(3):
-                        Z[i, j] += factor * mesh.turns[piece, point, k, i] * by[k]
+                    Z[i, j] += x * turns[0, i] + y * turns[1, i] + z * turns[2, i]
 
 
 @inner

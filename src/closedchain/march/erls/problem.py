@@ -77,7 +77,7 @@ class Room(NamedTuple):
     u : (3, nodes, k) displacements, rates and accelerations of all nodes, in the axes of their bodies.
     rates : (nodes, k) rates for damping: those of u_hat, or the paper's ``T u'``.
     f : (nodes, k) forces on them.
-    ends : (pieces, 2, k) forces of each piece on its nodes; modal damping is not among them.
+    ends : (pieces, 2, k) forces of each piece on its nodes, without modal damping; or (0, 2, k), if they are not kept.
     turn : (3, 3) rotation of a section, its rate and acceleration.
     wrenches : (bodies, 6) on the rigid links.
     W, P, A, Q : (3, 3), (3, 4), ... of one piece.
