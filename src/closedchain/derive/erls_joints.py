@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from closedchain.derive.equations import Equations
-from closedchain.derive.spatial import IDENTITY, Transform, Vector6, tidy
+from closedchain.derive.spatial import IDENTITY, Transform, Vector6, cross, tidy
 from closedchain.model.parts import Joint
 
 COINCIDENT = ("revolute", "spherical", "universal", "weld")  # joints whose two points stay together
@@ -61,6 +61,10 @@ def motion_space(e: Equations, joint: Joint, second: bool) -> tuple[Vector6, ca.
     # of a screw the turn tells the freedom: its advance follows
     select = Vector6(ang, ca.SX(*lin.shape) if kind == "screw" else lin)
     Phi = Vector6(ca.sparsify(ang), ca.sparsify(lin))
-    if not second:  # every one of these spaces is the same about either point
+    if not second:  # all but one of these spaces are the same about either point
         Phi, select = Phi.turned(X.R), select.turned(X.R)
+    if kind == "planar" and not second:  # the turn is about the second point, and moves the first one
+        swing = cross(X.r, unit[2])
+        Phi = Vector6(Phi.ang, ca.sparsify(Phi.lin + swing @ unit[2].T))
+        select = Vector6(ca.sparsify(select.ang - unit[2] @ (swing.T @ select.lin)), select.lin)
     return Phi, ca.sparsify(ca.vertcat(select.ang, select.lin).T)

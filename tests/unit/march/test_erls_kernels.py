@@ -5,6 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.erls import ERLS
+from closedchain.march.erls.closing import FAR
 from closedchain.march.erls.energy import closed_coordinates, look
 from closedchain.march.erls.matrices import element_stiffness, matrices, nodal_jacobian, nodal_map
 from closedchain.march.erls.system import system
@@ -53,6 +54,10 @@ def made(request):
 
 @pytest.fixture
 def state(made, rng):
+    return moving(made, rng)
+
+
+def moving(made, rng):
     """A moving, deformed state, with zeroed displacements zero."""
     y, _ = made.at_rest()
     y[: -made.n_q] += 1e-3 * rng.normal(size=made.n - made.n_q)
@@ -138,14 +143,18 @@ def slopes(ws, t, state, which, step):
 )
 def test_the_eliminated_system_is_that_of_the_derivatives(made, state, terms, damping):
     """Link by link elimination against dense differences: rates of T, stiffening and all damping are in the matrix."""
-    y, v, a = state
     method = ERLS(elements=3, terms=terms, damping=damping, rayleigh=(0.3, 1e-4), stiffening=True)
     other = system(made.mechanism, made.start, method)
-    ws = Workspace(other)
+    check_elimination(other, state)
+
+
+def check_elimination(made, state):
+    """Solutions with the eliminated system against those with dense differences of the residual."""
+    ws = Workspace(made)
     M, C, K = (slopes(ws, 0.1, state, which, step) for which, step in ((2, 1e3), (1, 1e-2), (0, 1e-3)))
-    rows, columns = (np.r_[: other.n_chain, other.n_chain + x[: other.n_u]] for x in (ws.kept.rows, ws.kept.columns))
-    b = np.sin(np.arange(other.n) + 1.0)
-    assert ws.linearise(0.1, y, v, a)
+    rows, columns = (np.r_[: made.n_chain, made.n_chain + x[: made.n_u]] for x in (ws.kept.rows, ws.kept.columns))
+    b = np.sin(np.arange(made.n) + 1.0)
+    assert ws.linearise(0.1, *state)
     # derivatives by q are good to 1e-9, and K is not well conditioned; all else is exact
     for m, c, k, close in (
         (1.0, 0.0, 0.0, 1e-10),
@@ -156,10 +165,35 @@ def test_the_eliminated_system_is_that_of_the_derivatives(made, state, terms, da
         assert ws.factor(m, c, k)
         x = ws.solve(b)
         Z = (m * M + c * C + k * K)[np.ix_(rows, columns)]
-        want = np.zeros(other.n)
+        want = np.zeros(made.n)
         want[columns] = np.linalg.solve(Z, b[rows])
         assert np.linalg.norm(x - want) < close * np.linalg.norm(want)
-        assert not x[other.zeroed].any()
+        assert not x[made.zeroed].any()
+
+
+@pytest.fixture(scope="module")
+def driven():
+    """The five-bar with one of its motors replaced by a drive."""
+    m = planar()
+    begun = m.assemble().coordinates["left motor"]
+    m.motors.clear()
+    m.revision += 1
+    m.drive("left motor", begun + 2 * cc.t + 0.5 * cc.sin(5 * cc.t))
+    return system(m, m.assemble(), ERLS(elements=2, stiffening=True))
+
+
+def test_the_eliminated_system_of_a_driven_mechanism(driven, rng):
+    assert driven.n_q == 1
+    check_elimination(driven, moving(driven, rng))
+
+
+def test_loops_follow_a_drive_however_far_it_goes(driven):
+    """In steps of time: at once Newton's method would be too far away."""
+    ws, (y, v) = Workspace(driven), driven.at_rest()
+    ws.residual(0.0, y, v, np.zeros_like(y))
+    before = ws.room.q.copy()
+    assert np.isfinite(ws.residual(0.2, y, v, np.zeros_like(y))).all()
+    assert np.abs(ws.room.q - before).max() > FAR
 
 
 def test_elements_change_nothing_that_is_rigid(made):

@@ -10,6 +10,7 @@ from closedchain.march.erls.matrices import matrices, nodal_jacobian
 from closedchain.march.erls.system import system
 from closedchain.march.erls.workspace import Workspace
 from closedchain.results.erls import simulate_erls
+from tests.unit.march.test_erls_kernels import check_elimination
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
 HIGH = -1.08  # rad
@@ -81,6 +82,10 @@ def test_the_residual_is_lagranges(made, state):
     got = Workspace(made).residual(0.0, y, v, a)
     # of 4e4 N: energies of some 10 J have a rounding of 1e-15 / 1e-5, and are of second degree in what is stiff
     assert np.abs(got - want).max() < 1e-7
+
+
+def test_the_eliminated_system(made, state):
+    check_elimination(made, state)
 
 
 def test_mass_and_rigid_motions(made):

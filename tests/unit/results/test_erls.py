@@ -111,7 +111,6 @@ def test_a_floating_frame_agrees_within_small_deflections():
         there = cc.simulate(m, until=0.1, rtol=1e-8, t_eval=times, parameters=parameters)
         gaps.append(np.abs(here.frame("lower.tip").position.values - there.frame("lower.tip").position.values).max())
         sizes.append(np.abs(here.beam("upper").from_chord).max())
-    print(gaps, sizes)
     assert sizes[0] / sizes[1] == pytest.approx(10.0, rel=0.1)
     assert gaps[0] < 0.02 * sizes[0]
     assert gaps[1] < 0.03 * gaps[0]
@@ -242,11 +241,75 @@ def test_a_cycle_of_rigid_links():
 
 
 def test_delta_with_flexible_rods():
-    """Three loops of universal and ball joints in space, a rigid platform and rigid arms."""
+    """Three loops of universal and ball joints in space, a rigid platform and rigid arms; against a floating frame."""
     m = cc.library.delta("none", flexible="rods")
-    run = simulate_erls(m, until=0.1, method=ERLS(elements=2), rtol=1e-5, t_eval=np.linspace(0, 0.1, 21))
+    times = np.linspace(0, 0.1, 11)
+    run, fine = (simulate_erls(m, until=0.1, method=ERLS(elements=n), rtol=1e-6, t_eval=times) for n in (2, 4))
+    other = cc.simulate(m, until=0.1, rtol=1e-6, t_eval=times)
     assert not run.system.d.planar and run.system.n_q == 3
     exchanged = float(run.dataset["kinetic_energy"].max())
     assert np.abs(run.energy_error.values).max() < 1e-4 * exchanged
-    rigid = run.tip_deflection("platform")["distance"].values.max()
-    assert 1e-8 < rigid < 1e-4  # rods in tension and under their own weight
+    away = run.tip_deflection("platform")["distance"].values.max()  # 7 um: rods bend by 0.18 mm under their own weight
+    there = other.frame("platform").position.values
+    gaps = [np.abs(x.frame("platform").position.values - there).max() for x in (run, fine)]
+    assert gaps[0] < 0.08 * away  # of two elements in a rod
+    assert gaps[1] < 0.5 * gaps[0]  # then a rod swings in more than its one shape
+
+
+def test_a_loop_agrees_with_a_floating_frame_as_it_grows_stiff():
+    """A four-bar whose coupler bends, with the shapes of one element. The deflection falls with 1/E; what differs is of
+    second order, deflections times their rates, and these fall with the root only: the power is 1.5.
+    """
+    m = cc.library.four_bar()
+    section = cc.Section(A=2e6, Iz=1.333417)  # stiff against stretching, for which there is no shape
+    m.bodies["coupler"].flexible(E=1.0, section=section, modes=cc.modes.polynomials(y=2))
+    times, gaps, sizes = np.linspace(0, 0.5, 21), [], []
+    for E in (8.5e3, 3.4e4, 1.36e5):
+        options = {"until": 0.5, "t_eval": times, "parameters": {"coupler.E": E}, "rtol": 1e-9}
+        here, there = simulate_erls(m, method=ERLS(elements=1), **options), cc.simulate(m, **options)
+        gaps.append(np.abs(here["O"].values - there["O"].values).max())
+        sizes.append(np.abs(here.beam("coupler").from_chord).max())
+    assert sizes[0] == pytest.approx(16 * sizes[2], rel=0.1)
+    assert gaps[0] < 0.01 * sizes[0]  # rad and m, of a crank of 1 m
+    rates = -np.diff(np.log(gaps)) / np.log(4)
+    assert rates == pytest.approx(1.5, abs=0.2)  # of largest values at samples of what swings
+
+
+def test_momentum_of_a_free_body():
+    """Two beams on a hub in the plane, kicked at a tip: then nothing acts, and momentum stays, as well as it is
+    integrated; angular momentum about the origin, too.
+    """
+    m = cc.Mechanism("free", gravity=(0, 0, 0))
+    hub = m.body("hub", cc.box((0.1, 0.1, 0.1), 0.5))
+    for k, side in enumerate((0.0, np.pi)):
+        beam = m.body(f"beam{k}", cc.rod(0.5, 0.4))
+        beam.flexible(E=5e7, section=SECTION, modes=cc.modes.craig_bampton(y=2))
+        m.weld(f"clamp{k}", hub.at(0.05 * np.cos(side), 0, 0, rpy=(0, 0, side)), beam)
+    m.force("kick", m.bodies["beam0"].tip, (0.0, cc.where(cc.t < 0.05, 1.0, 0.0), 0.0))
+    m.planar("free", m.ground, hub)
+    start = m.assemble({"free.angle": 0.3}, velocity={"free.angle": 4.0, "free.x": 0.5})
+    times = np.linspace(0.05, 0.3, 11)
+    run = simulate_erls(m, start, until=0.3, rtol=1e-7, method=ERLS(elements=3), t_eval=times)
+    assert np.abs(run.beam("beam0").rotation).max() > 0.02
+    linear, angular = momenta(run)
+    assert linear[:, 1].max() == pytest.approx(0.05, rel=1e-5)  # a force of 1 N for 0.05 s
+    assert np.ptp(linear, axis=0).max() < 1e-6 * np.abs(linear).max()
+    assert np.ptp(angular) < 1e-6 * np.abs(angular).max()
+
+
+def momenta(run):
+    """Linear (n, 2) and angular momentum (n,) about the origin of the world, of all points in the plane."""
+    s, mesh = run.samples, run.system.mesh
+    linear, angular = np.zeros((len(run.t), 2)), np.zeros(len(run.t))
+    for p, piece in enumerate(mesh.pieces):
+        body, nodes = mesh.arrays.body[p], [k for k in mesh.arrays.ends[p] if k >= 0]
+        u, rate = (x[:, nodes].reshape(len(run.t), -1) for x in (s.u, s.u_dot))
+        w, v, R = s.twists[:, body, :3], s.twists[:, body, 3:], s.R[:, body]
+        moved, moving = (np.einsum("aik,mk->mai", piece.E, x) for x in (u, rate))
+        P = piece.P0 + moved
+        V = moving + np.cross(w[:, :, None], P, axis=1) + v[:, :, None] * piece.one
+        P, V = R @ P + s.r[:, body][:, :, None] * piece.one, R @ V
+        linear += (V @ piece.G @ piece.one)[:, :2]
+        angular += np.einsum("mi,ij,mj->m", P[:, 0], piece.G, V[:, 1])
+        angular -= np.einsum("mi,ij,mj->m", P[:, 1], piece.G, V[:, 0])
+    return linear, angular

@@ -6,6 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError, RunError, RunWarning
+from closedchain.march.erls.beams import end_forces
 from closedchain.results.erls import simulate_erls
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
@@ -43,6 +44,17 @@ def test_damping_by_stiffness_leaves_a_turning_wheel_alone():
     assert np.abs(run.beam("beam").displacement[:, :, 0]).max() < 1e-8  # of a sag of 17 mm; it was pulled by 0.5 mm
     assert (np.diff(run.dataset["work"].values) <= 0).all()
     assert run.good
+
+
+def test_section_forces_have_damping_in_them():
+    """At a hinge there is no moment but the motor's, and what an element exerts on a node the next one takes."""
+    m = cantilever(rayleigh=(2.0, 1e-4), damping=0.05)
+    m.motor("hinge", torque=5.0)
+    run = simulate_erls(m, until=0.02, rtol=1e-6, method=ERLS(elements=3), t_eval=np.linspace(0, 0.02, 11))
+    assert run.beam("beam", [0.0])["Mz"].values == pytest.approx(-5.0, abs=1e-9)
+    forces = end_forces(run.system, run.samples, run.t, run.balanced.x, "beam")
+    assert np.abs(forces[:, 1:, 0] - forces[:, :-1, 1]).max() < 1e-9  # N and N m
+    assert np.abs(forces[:, -1, 1, 5]).max() < 1e-9 < np.abs(forces[:, :, 0, 5]).min()
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------

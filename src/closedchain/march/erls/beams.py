@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from closedchain.march.erls.energy import Samples, all_nodes, evaluate, inputs
+from closedchain.march.erls.energy import Samples
 from closedchain.march.erls.system import System
+from closedchain.march.erls.workspace import Workspace
 
 
 def node_displacements(system: System, samples: Samples, body: str) -> tuple[np.ndarray, np.ndarray]:
@@ -19,42 +20,25 @@ def node_displacements(system: System, samples: Samples, body: str) -> tuple[np.
 def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, body: str) -> np.ndarray:
     """Section forces N, Vy, Vz, T, My, Mz just inside both ends of each element (m, elements, 2, 6).
 
-    They are what the rest of the mechanism exerts on an element, ``K u`` and its inertia, with gravity; damping is left
-    out.
+    They are what the rest of the mechanism exerts on an element: inertia and weight, elasticity and damping, as in the
+    equations of motion. Modal damping of a beam is a stress in each of its elements, as elasticity is: that of the
+    displacements whose elastic forces its forces are. Not a number where the loops do not close.
     """
-    mesh, m, k = system.mesh, len(t), len(system.mesh.names)
-    given = inputs(system, t, samples.q, x)
-    traced = system.compiled.traced
-    if "motion" not in system.functions:
-        names = ("bodies", "u_ddot")
-        system.functions["motion parts"] = dict(
-            zip(names, traced.closed([traced.parts[n] for n in names]), strict=True)
-        )
-    got = evaluate(system, "motion", system.functions["motion parts"], given)
-    motions = got["bodies"][:, :, 0].reshape(m, len(system.e.topology.links), 12)
-    u_ddot = all_nodes(system, got["u_ddot"][:, :, 0], x[:, 2])
-
-    mine = [p for p in range(len(mesh.pieces)) if mesh.arrays.body[p] == system.e.topology.link_of[body]]
+    mesh, ws, m = system.mesh, Workspace(system, keep_ends=True), len(t)
+    mine = np.flatnonzero(mesh.arrays.body == system.e.topology.link_of[body])
+    f = np.full((m, len(mine), 2, len(mesh.names)), np.nan)
+    swings, resisted = mesh.arrays.modal[mesh.nodes_of(body)], mesh.resisted[body]
+    for sample, (y, v, a) in enumerate(x):
+        ws.room.q[:] = samples.q[sample]
+        if not np.isfinite(ws.residual(float(t[sample]), y, v, a)).all():
+            continue
+        f[sample] = ws.room.ends[mine]
+        if swings.shape[2]:
+            strained = resisted @ np.einsum("nkm,nk->m", swings, ws.room.rates[mesh.nodes_of(body)])
+            for row, p in enumerate(mine):
+                f[sample, row] += (mesh.pieces[p].K @ strained[row : row + 2].ravel()).reshape(2, -1)
     out = np.zeros((m, len(mine), 2, 6))
-    for row, p in enumerate(mine):
-        piece, ends = mesh.pieces[p], mesh.arrays.ends[p]
-        w, alpha, a = (motions[:, mesh.arrays.body[p], i : i + 3] for i in (0, 3, 6))
-        u, u_dot, u_dd = (z[:, ends].reshape(m, 2 * k) for z in (samples.u, samples.u_dot, u_ddot))
-        D, D_dot, D_dd = (np.einsum("aik,mk->mai", piece.E, z) for z in (u, u_dot, u_dd))
-        P = piece.P0 + D
-        spin = np.cross(w[:, :, None], P, axis=1)
-        A = D_dd + 2 * np.cross(w[:, :, None], D_dot, axis=1) + np.cross(w[:, :, None], spin, axis=1)
-        A += np.cross(alpha[:, :, None], P, axis=1) + a[:, :, None] * piece.one
-        f = np.einsum("aik,ij,maj->mk", piece.E, piece.G, A) + u @ piece.K
-        f += u_dd @ piece.spin + (alpha * piece.j) @ piece.turned
-        if mesh.arrays.stiffens[p]:
-            bent = 0.5 * np.einsum("mk,kl,ml->m", u, piece.slopes, u)
-            N = piece.EA / piece.length * (u[:, k] - u[:, 0] + bent)
-            f += N[:, None] * (u @ piece.slopes)
-            f[:, 0] -= piece.EA / piece.length * bent
-            f[:, k] += piece.EA / piece.length * bent
-        f = f.reshape(m, 2, k)
-        out[:, row, 0, mesh.axes], out[:, row, 1, mesh.axes] = -f[:, 0], f[:, 1]
+    out[..., mesh.axes] = f * np.array([-1.0, 1.0])[:, None]
     return out
 
 

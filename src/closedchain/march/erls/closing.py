@@ -41,11 +41,12 @@ def newton(plan, room, t):
 def close_loops(plan, room, t, y):
     """Put the independent coordinates of y in the tree, and solve for the others; False if that fails.
 
-    It is tried from where the loops were closed last, at once, and if that is too far, in some steps.
+    It is tried from where the loops were closed last, at once, and if that is too far, in some steps of y and of time,
+    with which drives move.
     """
     first = plan.n_chain + plan.n_u
     copy(room.last, room.q)
-    steps = 1
+    begun, steps = room.when[0], 1
     while steps <= STEPS:
         closed = True
         for k in range(1, steps + 1):
@@ -54,10 +55,11 @@ def close_loops(plan, room, t, y):
                 room.q[at] = room.last[at] + (y[first + j] - room.last[at]) * k / steps
                 if k == steps:
                     room.q[at] = y[first + j]
-            if plan.loops and not newton(plan, room, t):
+            if plan.loops and not newton(plan, room, t if k == steps else begun + (t - begun) * k / steps):
                 closed = False
                 break
         if closed:
+            room.when[0] = t
             return True
         copy(room.q, room.last)
         steps *= STEPS
@@ -68,7 +70,9 @@ def close_loops(plan, room, t, y):
 def closed_at(plan, room, t, y, q):
     """Coordinates of the tree q at another state, near the one where the loops have been closed last, which stays."""
     copy(q, room.q)
+    before = room.when[0]
     closed = close_loops(plan, room, t, y)
+    room.when[0] = before
     for i in range(plan.tree):
         q[i], room.q[i] = room.q[i], q[i]
     return closed

@@ -9,8 +9,8 @@ inertial then needs one Gram matrix ``G = int phi phi' dm`` (4 x 4), whatever th
 of the field, ``Q = A G`` are the forces on its coefficients. Axial displacements are linear in s, which is a cubic,
 too.
 
-Sections that are not thin turn against inertia, too: with ``theta = (rx, -dw/dx, dv/dx)`` their energy is
-``(omega + theta')' j (omega + theta') / 2`` by length, with j about the three axes.
+Sections that are not thin turn against inertia, too, by ``theta = (rx, -dw/dx, dv/dx)``, with j about the three axes:
+see `sections`. What they do is of fourth degree along an element, so that three points of Gauss integrate it exactly.
 
 The displacements of a node are (x, y, z, rx, ry, rz) in the axes of the body, or (x, y, rz) in a plane; a section that
 bends by v(x), w(x) turns by (rx, -dw/dx, dv/dx). The paper's (15) is ``M = int N' N dm``, (16) ``K = int B' D B dv``.
@@ -29,6 +29,9 @@ HERMITE = np.array([[156, 22, 54, -13], [22, 4, 13, -3], [54, 13, 156, -22], [-1
 HERMITE_SLOPES = np.array([[36, 3, -36, 3], [3, 4, -3, -1], [-36, -3, 36, -3], [3, -1, -3, 4]]) / 30
 # and of their second derivatives
 HERMITE_CURVATURES = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]], float)
+
+# places of Gauss on 0..1, and their weights
+GAUSS = np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)]), np.array([5.0, 8.0, 5.0]) / 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,26 @@ class Piece:
         return np.einsum("aakl->kl", self.B) + self.spin
 
     @cached_property
+    def sections(self) -> np.ndarray:
+        """Of the sections at the points of Gauss (3, 6): weight (m), place, and slopes of the four functions."""
+        x, weights = GAUSS
+        L = self.length
+        if not L:
+            return np.zeros((3, 6))
+        return np.stack([L * weights, x, *hermite_slopes(x, L)], axis=1)
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """Rotations of these sections by unit displacements (3, 3, k)."""
+        out = np.zeros((3, 3, self.E.shape[2]))
+        if self.length:
+            x, slopes = self.sections[:, 1], self.sections[:, 2:]
+            ends = np.repeat(np.stack([1 - x, x], axis=1), self.E.shape[2] // 2, axis=1)
+            out[:, 0] = 2 / self.length * self.turned[0] * ends
+            out[:, 1], out[:, 2] = -slopes @ self.E[2], slopes @ self.E[1]
+        return out
+
+    @cached_property
     def slopes(self) -> np.ndarray:
         """``int v_x v_x' + w_x w_x' dx`` (k, k): the geometric stiffness of a unit tension."""
         L = self.length
@@ -86,6 +109,11 @@ class Piece:
         scale = np.array([1, L, 1, L])
         S = HERMITE_SLOPES / L * np.outer(scale, scale)
         return sum(np.einsum("ik,ij,jl->kl", self.E[a], S, self.E[a]) for a in (1, 2))
+
+
+def hermite_slopes(x: np.ndarray, length: float) -> np.ndarray:
+    """Slopes of the Hermite polynomials by value and slope at both ends, at places x from 0 to 1 (4, len(x))."""
+    return np.array([-6 * x * (1 - x) / length, (1 - x) * (1 - 3 * x), 6 * x * (1 - x) / length, x * (3 * x - 2)])
 
 
 def beam_element(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from closedchain.march.erls.element import Piece
 from closedchain.march.erls.system import System
 
 
@@ -119,11 +120,19 @@ def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples
             k = len(system.mesh.names)
             bent, pulled = 0.5 * np.einsum("mk,kl,ml->m", mine, piece.slopes, mine), mine[:, k] - mine[:, 0]
             elastic += 0.5 * piece.EA / piece.length * ((pulled + bent) ** 2 - pulled**2)
-        turning = np.einsum("ak,mk->ma", piece.turned, rate)
-        kinetic += 0.5 * ((piece.length * w + 2 * turning) * w) @ piece.j + 0.5 * np.einsum(
-            "mk,kl,ml->m", rate, piece.spin, rate
-        )
+        if piece.j.any():
+            kinetic += of_sections(piece, w, mine, rate)
     return Samples(q, R, r, twists, u, u_dot, kinetic, elastic, gravity, got["potential"][:, 0, 0])
+
+
+def of_sections(piece: Piece, w: np.ndarray, u: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Kinetic energy (m,) of the sections of an element that turn, see `sections`: of links that turn with w (m, 3),
+    by displacements of the two nodes and their rates (m, k).
+    """
+    theta, theta_dot = (np.einsum("gak,mk->gma", piece.turns, x) for x in (u, rate))
+    e = theta_dot + np.cross(w, theta)
+    by_length = ((w / 2 + e - np.cross(theta, e) / 2) * w + e * e / 2) @ piece.j
+    return piece.sections[:, 0] @ by_length
 
 
 def all_nodes(system: System, held: np.ndarray, y: np.ndarray) -> np.ndarray:

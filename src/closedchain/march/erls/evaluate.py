@@ -111,6 +111,8 @@ def residual(plan, mesh, room, t, y, v, a, r):
         return False
     u, f, out = room.u, room.f, room.out
     fill(f, 0.0)
+    kept = room.ends.shape[0] > 0
+    fill(room.ends, 0.0)
     fill(room.wrenches, 0.0)
     body = -1
     motion = out[plan.bodies : plan.bodies + 12]
@@ -122,13 +124,21 @@ def residual(plan, mesh, room, t, y, v, a, r):
             turning(motion, room.W)
         one, two = mesh.ends[piece, 0], mesh.ends[piece, 1]
         inertia(mesh, piece, motion, u, room.W, room.P, room.A, room.Q)
-        scatter(room.Q, mesh.length[piece], f[one], f[two])
-        on_link(mesh, piece, room.P, room.Q, room.wrenches[body])
+        near, far, wrench = f[one], f[two], room.wrenches[body]
+        if kept:
+            near, far = room.ends[piece, 0], room.ends[piece, 1]
+        scatter(room.Q, mesh.length[piece], near, far)
+        on_link(mesh, piece, room.P, room.Q, wrench)
         if two >= 0:
-            spinning(mesh, piece, motion, u, f[one], f[two], room.wrenches[body])
-            elastic(mesh, piece, u, f[one], f[two])
+            if mesh.j[piece, 0] + mesh.j[piece, 1] + mesh.j[piece, 2] > 0.0:
+                spinning(mesh, piece, motion, u, room.Q, near, far, wrench)
+            elastic(mesh, piece, u, near, far)
             if mesh.damping[piece, 0] != 0.0 or mesh.damping[piece, 1] != 0.0:
-                lost += damping(mesh, piece, motion, u, room.rates, plan.resists, f[one], f[two], room.wrenches[body])
+                lost += damping(mesh, piece, motion, u, room.rates, plan.resists, near, far, wrench)
+        for i in range(f.shape[1] if kept else 0):
+            f[one, i] += near[i]
+            if two >= 0:
+                f[two, i] += far[i]
     if room.swings.shape[1] > 0:
         lost += modal_damping(mesh, u, room.rates, room.swings, f)
     collect(plan, mesh, room, r)

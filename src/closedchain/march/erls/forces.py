@@ -10,6 +10,7 @@ M_C2, M_C3 are in the rates of ``u_hat = T u``.
 """
 
 from closedchain.march.erls.memory import fill, inner
+from closedchain.march.erls.sections import section_moments, turned
 
 
 @inner
@@ -123,31 +124,41 @@ def on_link(mesh, piece, P, Q, wrench):
 
 
 @inner
-def spinning(mesh, piece, motion, u, one, two, wrench):
-    """Sections that turn: ``j (omega' + theta'')`` on them, and on the link, with its gyroscopic moment."""
+def spinning(mesh, piece, motion, u, Q, one, two, wrench):
+    """Sections that turn: moments on the nodes, and on the link. Q is workspace."""
     jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
-    if jx == 0.0 and jy == 0.0 and jz == 0.0:
-        return
     i1, i2, n, length = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2], mesh.length[piece]
-    ax, ay, az = length * motion[3], length * motion[4], length * motion[5]
-    hx, hy, hz = length * motion[0], length * motion[1], length * motion[2]
-    for i in range(2 * n):
-        a = u[2, i1, i] if i < n else u[2, i2, i - n]
-        v = u[1, i1, i] if i < n else u[1, i2, i - n]
-        tx, ty, tz = mesh.turned[piece, 0, i], mesh.turned[piece, 1, i], mesh.turned[piece, 2, i]
-        ax, ay, az = ax + tx * a, ay + ty * a, az + tz * a
-        hx, hy, hz = hx + tx * v, hy + ty * v, hz + tz * v
-        force = jx * tx * motion[3] + jy * ty * motion[4] + jz * tz * motion[5]
-        for j in range(n):
-            force += mesh.spin[piece, i, j] * u[2, i1, j] + mesh.spin[piece, i, n + j] * u[2, i2, j]
-        if i < n:
-            one[i] += force
-        else:
-            two[i - n] += force
-    hx, hy, hz = jx * hx, jy * hy, jz * hz
-    wrench[0] += jx * ax + motion[1] * hz - motion[2] * hy
-    wrench[1] += jy * ay + motion[2] * hx - motion[0] * hz
-    wrench[2] += jz * az + motion[0] * hy - motion[1] * hx
+    if n == 3:  # in a plane: jz (omega' + theta''), and no more
+        moment = length * motion[5]
+        for i in range(6):
+            tz = mesh.turned[piece, 2, i]
+            moment += tz * (u[2, i1, i] if i < n else u[2, i2, i - n])
+            force = jz * tz * motion[5]
+            for j in range(n):
+                force += mesh.spin[piece, i, j] * u[2, i1, j] + mesh.spin[piece, i, n + j] * u[2, i2, j]
+            if i < n:
+                one[i] += force
+            else:
+                two[i - n] += force
+        wrench[2] += jz * moment
+        return
+    omega, omega_dot = (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
+    fill(Q, 0.0)
+    for point in range(mesh.sections.shape[1]):
+        section = mesh.sections[piece, point]
+        theta = turned(section, u[0, i1], u[0, i2])
+        theta_dot = turned(section, u[1, i1], u[1, i2])
+        theta_ddot = turned(section, u[2, i1], u[2, i2])
+        m, link = section_moments((jx, jy, jz), omega, omega_dot, theta, theta_dot, theta_ddot)
+        weight, s = section[0], section[1]
+        one[3] += weight * (1.0 - s) * m[0]
+        two[3] += weight * s * m[0]
+        for k in range(4):
+            Q[1, k] += weight * section[2 + k] * m[2]
+            Q[2, k] -= weight * section[2 + k] * m[1]
+        for i in range(3):
+            wrench[i] += weight * link[i]
+    scatter(Q, length, one, two)
 
 
 @inner

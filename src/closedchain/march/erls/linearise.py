@@ -9,8 +9,9 @@ that damping acts on. Their derivatives by each are
     by u_hat        the same, plus elasticity         W = omega' x + omega x omega x
     by the rates    alpha M + beta K
 
-and so are those of what it does to the rows of q. `condense` adds them up with the weights of the integrator. All
-derivatives by displacements are exact: rates of T, stiffening, loads and damping of all kinds are in them.
+with what sections do that turn (`sections`), and so are those of what it does to the rows of q. `condense` adds them up
+with the weights of the integrator. All derivatives by displacements are exact: rates of T, stiffening, loads and
+damping of all kinds are in them.
 
 The few columns of q are differences of residuals. By q'' these are linear, and by q' quadratic but for loads, whose
 derivatives are traced: one-sided and central differences of them are exact, with any step. By q central differences
@@ -28,6 +29,7 @@ from closedchain.march.erls.forces import arm, inertia, tension, turning
 from closedchain.march.erls.memory import copy, fill, inner, outer
 from closedchain.march.erls.mesh import Mesh
 from closedchain.march.erls.problem import Plan, Room
+from closedchain.march.erls.sections import plus, row, section_moments, turned
 from closedchain.native.call import call3, call6
 
 # powers of two, so that differences of what is linear are not rounded
@@ -157,7 +159,9 @@ def of_piece(plan, mesh, room, lin, piece):
     for kind in range(3):
         fields(motion, kind, room.W, lin.W)
         on_nodes(mesh, piece, kind, lin.W, lin.of[piece, kind])
-        through_link(mesh, piece, kind, motion, lin.W, room.A, room.Q, lin.F)
+        through_link(mesh, piece, kind, lin.W, room.A, room.Q, lin.F)
+        if mesh.j[piece, 0] + mesh.j[piece, 1] + mesh.j[piece, 2] > 0.0:
+            of_sections(mesh, piece, kind, motion, room.u, room.turn, lin.F, lin.of[piece, kind])
         on_coordinates(plan, lin, body, lin.F, lin.of[piece, kind])
     if mesh.stiffens[piece]:
         stiffened(mesh, piece, room.u, lin.of[piece, DISPLACEMENTS])
@@ -201,9 +205,7 @@ def on_nodes(mesh, piece, kind, W, Z):
     for i in range(size):
         for j in range(size):
             total = 0.0
-            if kind == ACCELERATIONS:
-                total = mesh.spin[piece, i, j]
-            elif kind == DISPLACEMENTS:
+            if kind == DISPLACEMENTS:
                 total = mesh.K[piece, i, j]
             for p in range(axes):
                 for q in range(axes):
@@ -231,7 +233,7 @@ def stiffened(mesh, piece, u, Z):
 
 
 @inner
-def through_link(mesh, piece, kind, motion, W, PG, Q, F):
+def through_link(mesh, piece, kind, W, PG, Q, F):
     """Moment and force F (6, 2 k) on the rigid link by displacements of the nodes, or by their rates."""
     size = F.shape[1]
     for col in range(size):
@@ -257,16 +259,46 @@ def through_link(mesh, piece, kind, motion, W, PG, Q, F):
             total = W[a, 0] * mesh.N1[piece, 0, col]
             F[3 + a, col] = total + W[a, 1] * mesh.N1[piece, 1, col] + W[a, 2] * mesh.N1[piece, 2, col]
 
-        # sections that turn
-        jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
-        tx, ty, tz = mesh.turned[piece, 0, col], mesh.turned[piece, 1, col], mesh.turned[piece, 2, col]
-        hx, hy, hz = jx * tx, jy * ty, jz * tz
+
+@inner
+def of_sections(mesh, piece, kind, motion, u, turn, F, Z):
+    """Add what sections do that turn, to the nodes and to the rigid link. `turn` (3, 3) is workspace.
+
+    Their moments are of second degree in rotations: central differences of them are exact, with any step.
+    """
+    jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
+    size = F.shape[1]
+    if size == 6:  # in a plane: jz (omega' + theta'')
         if kind == ACCELERATIONS:
-            F[0, col], F[1, col], F[2, col] = F[0, col] + hx, F[1, col] + hy, F[2, col] + hz
-        elif kind == RATES:
-            F[0, col] += motion[1] * hz - motion[2] * hy
-            F[1, col] += motion[2] * hx - motion[0] * hz
-            F[2, col] += motion[0] * hy - motion[1] * hx
+            for i in range(size):
+                F[2, i] += jz * mesh.turned[piece, 2, i]
+                for j in range(size):
+                    Z[i, j] += mesh.spin[piece, i, j]
+        return
+    i1, i2 = mesh.ends[piece, 0], mesh.ends[piece, 1]
+    omega, omega_dot = (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
+    moved = 2 - kind  # displacements, rates and accelerations are in the other order in u
+    for point in range(mesh.sections.shape[1]):
+        section, turns = mesh.sections[piece, point], mesh.turns[piece, point]
+        for i in range(3):
+            turn[i, 0], turn[i, 1], turn[i, 2] = turned(section, u[i, i1], u[i, i2])
+        for axis in range(3):
+            now = turn[moved, axis]
+            turn[moved, axis] = now + STEP_V
+            m1, link1 = section_moments((jx, jy, jz), omega, omega_dot, row(turn, 0), row(turn, 1), row(turn, 2))
+            turn[moved, axis] = now - STEP_V
+            m0, link0 = section_moments((jx, jy, jz), omega, omega_dot, row(turn, 0), row(turn, 1), row(turn, 2))
+            turn[moved, axis] = now
+            by, on = plus(m1, m0, -1.0), plus(link1, link0, -1.0)
+            for j in range(size):
+                factor = section[0] * turns[axis, j] / (2.0 * STEP_V)
+                if factor == 0.0:
+                    continue
+                for i in range(3):
+                    F[i, j] += factor * on[i]
+                x, y, z = factor * by[0], factor * by[1], factor * by[2]
+                for i in range(size):
+                    Z[i, j] += x * turns[0, i] + y * turns[1, i] + z * turns[2, i]
 
 
 @inner

@@ -45,6 +45,7 @@ class Arrays(NamedTuple):
     damping : (pieces, 2) Rayleigh's alpha and beta.
     stiffens : (pieces,) 1 where axial strain counts the bending.
     j, turned : (pieces, 3), (pieces, 3, k) inertia of the sections, and how unit displacements turn them in sum.
+    sections, turns : (pieces, 3, 6), (pieces, 3, 3, k) sections at the points of Gauss, and their rotations.
     held : (nodes,) number among the held nodes, or -1.
     chain : (nodes,) number among the others, or -1.
     chains : (chains, 4) first and last node (both held), first piece, number of nodes between; a rigid body is a chain
@@ -72,6 +73,8 @@ class Arrays(NamedTuple):
     stiffens: np.ndarray
     j: np.ndarray
     turned: np.ndarray
+    sections: np.ndarray
+    turns: np.ndarray
     held: np.ndarray
     chain: np.ndarray
     chains: np.ndarray
@@ -89,7 +92,7 @@ _F1, _F2, _F3 = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, :
 _F4, _F5 = numba.types.Array(numba.float64, 4, "C"), numba.types.Array(numba.float64, 5, "C")
 ArraysType = numba.types.NamedTuple(
     (
-        *(_I1, _I2, _F3, _F3, _F2, _F1, _F1, _F3, _F3, _F5, _F3, _F3, _F2, _I1, _F2, _F3),
+        *(_I1, _I2, _F3, _F3, _F2, _F1, _F1, _F3, _F3, _F5, _F3, _F3, _F2, _I1, _F2, _F3, _F3, _F4),
         *(_I1, _I1, _I2, _I1, _I1, _I1, _I1, _F4, _F3, _I1),
     ),
     Arrays,
@@ -108,6 +111,7 @@ class Mesh:
     numbers : of each node, its number on its body.
     first : number of the first node of each body.
     pieces : elements and rigid bodies.
+    resisted : of each beam (nodes, k, m): displacements whose elastic forces are its modal damping, by unit swings.
     """
 
     names: tuple[str, ...]
@@ -116,6 +120,7 @@ class Mesh:
     numbers: np.ndarray
     first: Mapping[str, int]
     pieces: tuple[Piece, ...]
+    resisted: Mapping[str, np.ndarray]
     arrays: Arrays
 
     @property
@@ -210,6 +215,7 @@ def make_mesh(
     held: list[int] = []
     first: dict[str, int] = {}
     modal: dict[str, np.ndarray] = {}
+    resisted: dict[str, np.ndarray] = {}
     pieces, body, ends, chains, stiffens = [], [], [], [], []
     number = {node: k for k, node in enumerate(nodes.nodes)}
     for name, drawn in bodies.items():
@@ -245,7 +251,7 @@ def make_mesh(
                 held.append(-1)
             held[-1] = number[mine[k + 1]]
         places += [np.array([x * L, 0.0, 0.0]) for x in at]
-        modal[name] = modal_damping(beam, value, names, at, pieces[-len(at) + 1 :])
+        modal[name], resisted[name] = modal_damping(beam, value, names, at, pieces[-len(at) + 1 :])
         owners += [name] * len(at)
         numbers += range(len(at))
     size = 2 * len(names)
@@ -280,6 +286,8 @@ def make_mesh(
         stiffens=np.array(stiffens, np.int64),
         j=np.array([x.j for x in pieces]),
         turned=np.array([wide(x.turned) for x in pieces]),
+        sections=np.array([x.sections for x in pieces]),
+        turns=np.array([np.pad(x.turns, ((0, 0), (0, 0), (0, size - x.turns.shape[2]))) for x in pieces]),
         held=held_array,
         chain=chain.astype(np.int64),
         chains=np.array(chains, np.int64).reshape(-1, 4),
@@ -291,13 +299,17 @@ def make_mesh(
         modal=_by_node(modal, owners, len(names)),
         owner=np.array([link_of[name] for name in owners], np.int64),
     )
-    return Mesh(names, np.array(places), tuple(owners), np.array(numbers), first, tuple(pieces), arrays)
+    m = arrays.modal.shape[2]
+    widened = {name: np.pad(x, ((0, 0), (0, 0), (0, m - x.shape[2]))) for name, x in resisted.items()}
+    return Mesh(names, np.array(places), tuple(owners), np.array(numbers), first, tuple(pieces), widened, arrays)
 
 
 def modal_damping(
     beam: Flexibility, value: Value, names: tuple[str, ...], at: list[float], pieces: list[Piece]
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Factors F (nodes, k, m) of a beam's modal damping: its forces are ``F F' u_hat'``, summed over its nodes.
+
+    Beside them displacements Y, with ``F = K Y``, whose elastic forces they are.
 
     The ratio is that of the modes of its shapes, as on a floating frame: with C their damping there, Phi the shapes at
     the nodes and K the stiffness of all elements,
@@ -309,7 +321,7 @@ def modal_damping(
     k, nodes = len(names), len(at)
     zeta, shapes = value(beam.damping), beam.modes
     if zeta == 0.0:
-        return np.zeros((nodes, k, 0))
+        return np.zeros((nodes, k, 0)), np.zeros((nodes, k, 0))
     L, on, options = value(beam.length), shapes.integrals, beam_numbers(beam, value, names)
     mass, polar = options["mass"] * L, options["j"][0] * L
     ways = {
@@ -324,9 +336,9 @@ def modal_damping(
         K[i * k : (i + 2) * k, i * k : (i + 2) * k] += piece.K
     both = [np.vstack([U, T / [[1.0], [L], [L]]]) for U, T in map(shapes.at, at)]
     Phi = np.vstack([x[[SPATIAL.index(name) for name in names]] for x in both])
-    P = K @ Phi @ np.linalg.pinv(Phi.T @ K @ Phi, hermitian=True)
     values, vectors = np.linalg.eigh(C)
-    return (P @ (vectors * np.sqrt(np.maximum(values, 0.0)))).reshape(nodes, k, -1)
+    Y = Phi @ np.linalg.pinv(Phi.T @ K @ Phi, hermitian=True) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    return (K @ Y).reshape(nodes, k, -1), Y.reshape(nodes, k, -1)
 
 
 def _by_node(parts: Mapping[str, np.ndarray], owners: list[str], k: int) -> np.ndarray:

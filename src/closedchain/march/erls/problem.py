@@ -70,12 +70,15 @@ class Room(NamedTuple):
     w_motion, w_newton, w_tangent : parameters of the native functions.
     where : (n_q,) places of the independent coordinates in the tree.
     q, last : (tree,) coordinates of the tree, closed; and workspace.
+    when : (1,) the time at which they are, s.
     x, out : input and output of `motion`.
     into, moved : input and output of `newton`.
     asked, told : input and output of `tangent`.
     u : (3, nodes, k) displacements, rates and accelerations of all nodes, in the axes of their bodies.
     rates : (nodes, k) rates for damping: those of u_hat, or the paper's ``T u'``.
     f : (nodes, k) forces on them.
+    ends : (pieces, 2, k) forces of each piece on its nodes, without modal damping; or (0, 2, k), if they are not kept.
+    turn : (3, 3) rotation of a section, its rate and acceleration.
     wrenches : (bodies, 6) on the rigid links.
     W, P, A, Q : (3, 3), (3, 4), ... of one piece.
     hats : (n_held,) forces on the held nodes.
@@ -92,6 +95,7 @@ class Room(NamedTuple):
     where: np.ndarray
     q: np.ndarray
     last: np.ndarray
+    when: np.ndarray
     x: np.ndarray
     out: np.ndarray
     into: np.ndarray
@@ -101,6 +105,8 @@ class Room(NamedTuple):
     u: np.ndarray
     rates: np.ndarray
     f: np.ndarray
+    ends: np.ndarray
+    turn: np.ndarray
     wrenches: np.ndarray
     W: np.ndarray
     P: np.ndarray
@@ -118,5 +124,5 @@ class Room(NamedTuple):
 _I1, _F1, _F2, _F3 = numba.int64[::1], numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 PlanType = numba.types.NamedUniTuple(numba.int64, len(Plan._fields), Plan)
 RoomType = numba.types.NamedTuple(
-    (*(_F1,) * 3, _I1, *(_F1,) * 8, _F3, *(_F2,) * 7, _F1, _F2, _F1, _I1, _F2, _F2, _F1), Room
+    (*(_F1,) * 3, _I1, *(_F1,) * 9, _F3, _F2, _F2, _F3, *(_F2,) * 6, _F1, _F2, _F1, _I1, _F2, _F2, _F1), Room
 )

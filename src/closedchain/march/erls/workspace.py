@@ -17,7 +17,7 @@ from closedchain.march.erls.system import System
 
 
 class Workspace:
-    """Memory of one run, for one thread.
+    """Memory of one run, for one thread; it keeps the forces at the ends of each element if asked to.
 
     Attributes
     ----------
@@ -25,11 +25,11 @@ class Workspace:
     table : where they are.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, keep_ends: bool = False) -> None:
         self.system = system
         self.mesh = system.mesh.arrays
         self.plan = make_plan(system)
-        self.room = make_room(system)
+        self.room = make_room(system, keep_ends)
         self.linear = make_linear(self.plan, system.mesh, self.room)
         self.factors = make_factors(self.plan, system.mesh)
         self.kept = make_kept(self.plan, np.array(system.compiled.zeroed, np.int64), len(self.factors.swings))
@@ -99,7 +99,7 @@ def make_plan(system: System) -> Plan:
     )
 
 
-def make_room(system: System) -> Room:
+def make_room(system: System, keep_ends: bool = False) -> Room:
     """Memory of the residual; the rigid-link system is where it starts."""
     c = system.compiled
     nodes, k = len(system.mesh.places), len(system.mesh.names)
@@ -116,6 +116,7 @@ def make_room(system: System) -> Room:
         where=system.where,
         q=system.start.q.copy(),
         last=system.start.q.copy(),
+        when=np.array([system.start.t]),
         x=x,
         out=out,
         into=into,
@@ -125,6 +126,8 @@ def make_room(system: System) -> Room:
         u=np.zeros((3, nodes, k)),
         rates=np.zeros((nodes, k)),
         f=np.zeros((nodes, k)),
+        ends=np.zeros((len(system.mesh.pieces) if keep_ends else 0, 2, k)),
+        turn=np.zeros((3, 3)),
         wrenches=np.zeros((len(system.e.topology.links), 6)),
         W=np.zeros((3, 3)),
         P=np.zeros((3, 4)),
