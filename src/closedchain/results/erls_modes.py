@@ -4,9 +4,14 @@ With M and K of all displacements u and coordinates q at the undeformed pose, le
 
     K phi = omega^2 M phi
 
-As many frequencies are zero as there are coordinates q: the mechanism moves rigidly there; they are left out. With
-joints locked, as by brakes, their coordinates are no longer free, and neither are the elastic rotations there. Gravity
-is not counted, since a pose need not be one of rest.
+Beams resist displacements u only, springs at joints q, too. So K has as many frequencies that are zero, and as many
+squares that are negative, as what is left of it on q once u has given way,
+
+    S = K_qq - K_qu K_uu^-1 K_uq
+
+The mechanism moves rigidly in the former, which are left out. With joints locked, as by brakes, their coordinates are
+no longer free, and neither are the elastic rotations there. Gravity is not counted, since a pose need not be one of
+rest.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 
     from closedchain.march.erls.system import System
 
-RIGID = 1e-6  # of the highest frequency: modes that are slower move the mechanism rigidly
+RIGID = 1e-8  # of the stiffest motion against springs: stiffness that is smaller is rounding of their differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +45,7 @@ class ErlsModes:
 
     Attributes
     ----------
-    frequencies : (modes,) Hz.
+    frequencies : (modes,) Hz; negative where a mode does not swing but grows, as beyond the dead point of a spring.
     shapes : (modes, n) displacements and coordinates y of each mode, with unit modal mass.
     rigid : how many modes move the mechanism rigidly; they are left out.
     locked : names of coordinates that are locked.
@@ -176,17 +181,35 @@ def erls_modes(
     held = _locked(mechanism, locked)
     still = start_of_twin(mechanism, twin, pose, mechanism.parameters.merged(pose.parameters))
     if held:
-        twin = _braked(twin, still, held)
+        twin = _braked(mechanism, twin, still, held)
     made = system(mechanism, pose, method, twin=twin)
     M, K, _ = matrices(made)
     kept = [k for k in range(made.n) if k not in set(made.zeroed.tolist())]
     M, K = (0.5 * (A + A.T)[np.ix_(kept, kept)] for A in (M, K))
-    n_modes = None if count is None else [0, min(count + made.n_q, len(kept)) - 1]
+    growing, rigid = _without_stiffness(M, K, made.n_q)
+    n_modes = None if count is None else [0, min(count + rigid, len(kept)) - 1]
     values, vectors = eigh(K, M, subset_by_index=n_modes)
-    omega = np.sqrt(np.maximum(values[made.n_q :], 0.0))
-    shapes = np.zeros((len(omega), made.n))
-    shapes[:, kept] = vectors[:, made.n_q :].T
-    return ErlsModes(made, omega / (2 * np.pi), shapes, made.n_q, tuple(held))
+    elastic = [k for k in range(len(values)) if not growing <= k < growing + rigid]
+    squares = values[elastic]
+    shapes = np.zeros((len(squares), made.n))
+    shapes[:, kept] = vectors[:, elastic].T
+    frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
+    return ErlsModes(made, frequencies, shapes, rigid, tuple(held))
+
+
+def _without_stiffness(M: np.ndarray, K: np.ndarray, n_q: int) -> tuple[int, int]:
+    """How many modes grow, and how many move the mechanism rigidly; coordinates q are the last ones."""
+    from scipy.linalg import eigh
+
+    if not n_q:
+        return 0, 0
+    if not K[-n_q:].any():
+        return 0, n_q
+    given_way = np.vstack([-np.linalg.solve(K[:-n_q, :-n_q], K[:-n_q, -n_q:]), np.eye(n_q)])
+    squares = eigh(given_way.T @ K @ given_way, given_way.T @ M @ given_way, eigvals_only=True)
+    felt = eigh(K[-n_q:, -n_q:], M[-n_q:, -n_q:], eigvals_only=True)
+    small = RIGID * np.abs(felt).max()
+    return int((squares < -small).sum()), int((np.abs(squares) <= small).sum())
 
 
 def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, int]]:
@@ -205,14 +228,22 @@ def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, 
     return {label: known[label] for label in locked}
 
 
-def _braked(twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
-    """The rigid twin with coordinates held where they are, and without motors."""
-    braked: Any = twin.rigid_twin()
-    braked.motors = {}
+def _braked(m: Mechanism, twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
+    """The rigid twin with coordinates held where they are, and without motors; made once for each drawing."""
+    key = ("braked twin", tuple(held))
+    if key not in m._derived:
+        braked: Any = twin.rigid_twin()
+        braked.motors = {}
+        for label, (joint, index) in held.items():
+            if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
+                continue
+            name = f"{label} locked"
+            braked.drives[name] = Drive(name, joint, index, braked.parameter(name, 0.0))
+        braked.revision += 1
+        m._derived[key] = braked
+    braked = m._derived[key]
     for label, (joint, index) in held.items():
-        if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
-            continue
-        value = pose.coordinates[braked.joints[joint].labels()[index]]
-        braked.drives[f"{label} locked"] = Drive(f"{label} locked", joint, index, float(value))
-    braked.revision += 1
+        if f"{label} locked" in braked.parameters:
+            value = pose.coordinates[braked.joints[joint].labels()[index]]
+            braked.parameters[f"{label} locked"] = float(value)
     return braked
