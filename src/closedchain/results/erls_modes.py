@@ -30,10 +30,12 @@ from closedchain.march.state import State
 from closedchain.model.actions import Drive
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.results.erls_frames import carried_points
 
 if TYPE_CHECKING:
     import xarray
 
+    from closedchain.march.erls.energy import Samples
     from closedchain.march.erls.system import System
 
 RIGID = 1e-8  # of the stiffest motion against springs: stiffness that is smaller is rounding of their differences
@@ -49,6 +51,7 @@ class ErlsModes:
     shapes : (modes, n) displacements and coordinates y of each mode, with unit modal mass.
     rigid : how many modes move the mechanism rigidly; they are left out.
     locked : names of coordinates that are locked.
+    mass : (n, n) mass matrix of y.
     """
 
     system: System
@@ -56,6 +59,7 @@ class ErlsModes:
     shapes: np.ndarray
     rigid: int
     locked: tuple[str, ...]
+    mass: np.ndarray
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -104,21 +108,51 @@ class ErlsModes:
         ws.residual(self.system.start.t, y, np.zeros_like(v), np.zeros_like(y))
         return (self.shapes @ nodal_map(ws).T).reshape(len(self.shapes), -1, len(self.system.mesh.names))
 
+    @cached_property
+    def motions(self) -> np.ndarray:
+        """What each mode displaces (modes, displacements), whatever is zeroed: with rigid motions by q in u."""
+        n_q = self.system.n_q
+        return self.shapes[:, : self.system.n - n_q] + self.shapes[:, self.system.n - n_q :] @ self._rigid.T
+
+    @cached_property
+    def inertia(self) -> np.ndarray:
+        """Mass on such motions (displacements, displacements): shapes have ``s' M s = 1``."""
+        first = self.system.n - self.system.n_q
+        kept = np.setdiff1d(np.arange(self.system.n), self.system.zeroed)
+        back = np.linalg.inv(np.hstack([np.eye(first), self._rigid])[:, kept])
+        return back.T @ self.mass[np.ix_(kept, kept)] @ back
+
+    @cached_property
+    def _rigid(self) -> np.ndarray:
+        """Displacements that a unit of each coordinate q makes rigidly (displacements, n_q)."""
+        from closedchain.march.erls.matrices import nodal_jacobian
+
+        return nodal_jacobian(self.system)[: self.system.n - self.system.n_q]
+
+    def deforms(self) -> list[str]:
+        """Which bodies deform in each mode, with their share of the elastic energy."""
+        from closedchain.results.modal import told_shares
+
+        return told_shares(list(self.system.mechanism.flexible), self.shares)
+
+    def swing(self, k: int) -> ErlsSwing:
+        """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
+        return ErlsSwing(self, k)
+
+    def animate(self, mode: int, file: Any, **options: Any) -> Any:
+        """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.results.animation.animate_mode`."""
+        from closedchain.results.animation import animate_mode
+
+        return animate_mode(self, mode, file, **options)
+
     def deformed(self, mode: int, scale: float = 1.0) -> dict[str, np.ndarray]:
         """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times
         ``scale``.
         """
-        from closedchain.march.erls.energy import closed_coordinates, look
+        from closedchain.results.modal import mode_number
 
-        if not 1 <= mode <= len(self.frequencies):
-            raise ModelError(f"there are modes 1 to {len(self.frequencies)}, not {mode!r}")
         system, mesh = self.system, self.system.mesh
-        y, _ = system.at_rest()
-        x = np.zeros((1, 3, system.n))
-        x[0, 0] = y + scale * self.shapes[mode - 1]
-        t = np.array([system.start.t])
-        at = look(system, t, x, closed_coordinates(system, t, x[:, 0]))
-        out = {}
+        at, out = _moved(system, [scale * self.shapes[mode_number(self, mode)]]), {}
         for body in system.e.topology.links:
             name = body.body.name
             nodes = list(mesh.nodes_of(name))
@@ -130,13 +164,43 @@ class ErlsModes:
         return out
 
     def __str__(self) -> str:
-        bodies = list(self.system.mechanism.flexible)
         lines = ["mode  frequency [Hz]  deforms (share of the elastic energy)"]
-        for k, f in enumerate(self.frequencies):
-            best = np.argsort(-self.shares[k])[:3]
-            told = ", ".join(f"{bodies[i]} {100 * self.shares[k, i]:.0f} %" for i in best if self.shares[k, i] > 0.005)
+        for k, (f, told) in enumerate(zip(self.frequencies, self.deforms(), strict=True)):
             lines.append(f"{k + 1:4d}  {f:14.6g}  {told}")
         return "\n".join(lines)
+
+
+class ErlsSwing:
+    """Points of bodies at the ends of a small swing in mode number k (from 1), to first order: there, and at rest."""
+
+    def __init__(self, modes: ErlsModes, k: int) -> None:
+        from closedchain.results.modal import STEP, mode_number
+
+        shape = modes.shapes[mode_number(modes, k)]
+        self._step = STEP / np.abs(shape).max()
+        self.system, self.mechanism, self.t = modes.system, modes.system.mechanism, np.array([0.0, np.pi / 2])
+        known = modes.system.start.parameters
+        self.parameters = {name: known.get(name, x) for name, x in self.mechanism.parameters.items()}
+        self.samples = _moved(modes.system, [0 * shape, self._step * shape, -self._step * shape])
+
+    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """At rest."""
+        return np.repeat(carried_points(self, body, drawn, rigid=True)[:1], 2, axis=0)
+
+    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """As they swing."""
+        rest, there, back = carried_points(self, body, drawn)
+        return np.stack([rest + (there - back) / (2 * self._step), rest])
+
+
+def _moved(system: System, shapes: Sequence[np.ndarray]) -> Samples:
+    """The mechanism displaced by each of some shapes (n,) from its start."""
+    from closedchain.march.erls.energy import closed_coordinates, look
+
+    x = np.zeros((len(shapes), 3, system.n))
+    x[:, 0] = system.at_rest()[0] + np.array(shapes)
+    t = np.full(len(shapes), system.start.t)
+    return look(system, t, x, closed_coordinates(system, t, x[:, 0]))
 
 
 def erls_modes(
@@ -185,6 +249,7 @@ def erls_modes(
     made = system(mechanism, pose, method, twin=twin)
     M, K, _ = matrices(made)
     kept = [k for k in range(made.n) if k not in set(made.zeroed.tolist())]
+    mass = 0.5 * (M + M.T)
     M, K = (0.5 * (A + A.T)[np.ix_(kept, kept)] for A in (M, K))
     growing, rigid = _without_stiffness(M, K, made.n_q)
     n_modes = None if count is None else [0, min(count + rigid, len(kept)) - 1]
@@ -194,7 +259,7 @@ def erls_modes(
     shapes = np.zeros((len(squares), made.n))
     shapes[:, kept] = vectors[:, elastic].T
     frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
-    return ErlsModes(made, frequencies, shapes, rigid, tuple(held))
+    return ErlsModes(made, frequencies, shapes, rigid, tuple(held), mass)
 
 
 def _without_stiffness(M: np.ndarray, K: np.ndarray, n_q: int) -> tuple[int, int]:
