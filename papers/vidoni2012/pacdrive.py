@@ -94,8 +94,8 @@ def same_gross_motion() -> Finding:
     return judged(
         off < SEEN * way,
         {"difference [rad]": off, "way [rad]": way},
-        f"the free coordinate of link 1 differs by at most {off:.4f} rad on a way of {way:.2f} rad: {100 * off / way:.1f} "
-        "% of the height of the figure",
+        f"the free coordinate of link 1 differs by at most {off:.4f} rad on a way of {way:.2f} rad: "
+        f"{100 * off / way:.1f} % of the height of the figure",
     )
 
 
@@ -200,8 +200,8 @@ def other_robots() -> Finding:
         good = good and run.good and lost < ENERGY * motion and tip > 1e-6
         numbers |= {f"{name}, energy lost [J]": lost, f"{name}, kinetic energy [J]": motion, f"{name}, tip [m]": tip}
         told.append(
-            f"a {name} with flexible links keeps its energy to {lost:.0e} J where it moves with {motion:.2g} J, its tip "
-            f"displaced by up to {1e3 * tip:.2f} mm"
+            f"a {name} with flexible links keeps its energy to {lost:.0e} J where it moves with {motion:.2g} J, its "
+            f"tip displaced by up to {1e3 * tip:.2f} mm"
         )
     return judged(good, numbers, "; ".join(told))
 

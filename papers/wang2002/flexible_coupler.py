@@ -62,8 +62,8 @@ def dominant_frequency() -> Finding:
         low <= found <= high and abs(low / pinned - 1) < 0.02,
         {"dominant [Hz]": found, "pinned-pinned [Hz]": pinned, "off": off, "lowest [Hz]": low, "highest [Hz]": high},
         f"the middle of the coupler vibrates at {found:.2f} Hz, {100 * off:+.1f} % from the {pinned:.2f} Hz of the "
-        f"pinned-pinned beam: its ends are not held by the ground, and its first mode in the mechanism is at {low:.2f} to "
-        f"{high:.2f} Hz in the poses of the run",
+        f"pinned-pinned beam: its ends are not held by the ground, and its first mode in the mechanism is at {low:.2f} "
+        f"to {high:.2f} Hz in the poses of the run",
     )
 
 

@@ -248,8 +248,8 @@ def _check_beam(flexibility: Flexibility, value: Callable[[Number], float]) -> N
     for axes, number in zip(("xy", "xz", "yz"), properties.inertia[3:], strict=True):
         if abs(value(number)) > ROUNDING * thin:
             raise ModelError(
-                f"{what}: its product of inertia {axes} is {value(number):.4g} kg m^2, but a beam along x with its mass "
-                "spread evenly has none: draw it as cc.rod(...), and weld what else it carries to it"
+                f"{what}: its product of inertia {axes} is {value(number):.4g} kg m^2, but a beam along x with its "
+                "mass spread evenly has none: draw it as cc.rod(...), and weld what else it carries to it"
             )
 
 

@@ -24,9 +24,6 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
 from closedchain.march.state import parameter_vector
-from closedchain.model.parts import suggest
-from closedchain.results.beam_fields import BeamFields
-from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.linearisation import COLUMNS, Linearisation
 from closedchain.results.outline import Outline, Points, Posed, outline
 from closedchain.results.samples import Samples
@@ -227,20 +224,3 @@ def mode_outline(about: Modes, k: int, phases: Any = (0.0,)) -> Outline:
         (still[-1], bent[-1]),
         found.grounded,
     )
-
-
-def mode_fields(about: Linearisation, k: int, body: str, x: Any = None) -> BeamFields:
-    """What a flexible body does in mode number k (from 1), by shapes: displacements, and section forces with them.
-
-    At the phases 0 and a quarter of the swing (``t`` is 0 and a quarter of the period), with coordinates as large as
-    in ``linearisation.modes``, of which the largest is 1; all scales with them.
-    """
-    state, i = about.state, mode_number(about, k)
-    if body not in state.mechanism.flexible:
-        raise ModelError(f"body {body!r} is not flexible{suggest(str(body), state.mechanism.flexible)}")
-    data, topology = state.mechanism.flexible[body], derive(state.mechanism).topology
-    eta = motions(about)[i, topology.links[topology.link_of[body]].shape_v]
-    frequency = float(about.frequencies[i])
-    quarter = 0.25 / frequency if frequency else np.inf
-    beam = BeamNumbers.of(data, state.mechanism.values(state.parameters))
-    return BeamFields.from_shapes(beam, data.modes, [0.0, quarter], np.array([eta.real, -eta.imag]), x)

@@ -151,7 +151,7 @@ def test_motion(dropped, variant):
 
 
 def test_exudyn_agrees_where_axial_loads_are_counted(dropped):
-    """Its beams are geometrically exact: what linear beams lack are axial loads (2.6e-5 m), with them 2e-7 m are left."""
+    """Its beams are geometrically exact: linear ones lack axial loads (2.6e-5 m), with these 2e-7 m are left."""
     want = np.array(MOTION["exudyn_ancf_8_2"]["rows"])
     method = ERLS(elements=MESHES["weld,8"], stiffening=True)
     run = simulate_erls(dropped, until=0.3, method=method, rtol=1e-7, t_eval=want[:, 0].copy())

@@ -184,7 +184,7 @@ def test_the_inertia_of_a_thin_rod_is_enough(m):
 
 
 def test_the_rigid_twin_of_a_thin_rod_turns_with_its_section(m):
-    """About its axis, as the flexible one does: m (Iy + Iz) / A; what has a radius, or no section, has what is drawn."""
+    """About its axis, as elements do: m (Iy + Iz) / A; what has a radius, or no J, has what is drawn."""
     for name, radius, section in (
         ("thin", None, cc.Section.circle(0.02)),
         ("drawn", 0.03, cc.Section.circle(0.02)),
