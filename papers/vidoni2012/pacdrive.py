@@ -13,6 +13,8 @@ from functools import cache, partial
 import numpy as np
 
 import closedchain as cc
+from closedchain.march.erls import choice
+from closedchain.march.erls.system import system
 from papers.claims import CORRECTED, FAILS, HOLDS, Claim, Finding, judged
 
 ELEMENTS = {f"link{k}": 1 if k in (5, 7, 8, 9, 11) else 2 for k in range(1, 12)}  # Table 2
@@ -20,6 +22,8 @@ UNTIL, STIFF = 0.3, 5e12
 PERIOD, PERIODS = 0.2, 3  # of the torques of picking and placing
 TIMES = np.linspace(0.0, UNTIL, 301)
 PLACING = 1e-4  # m: a robot that packs things is asked for no more
+SEEN = 0.02  # of the height of a figure: two curves that are nearer look like one
+ENERGY = 1e-4  # of the kinetic energy: a hundred steps with errors of rtol each
 
 
 @cache
@@ -38,12 +42,20 @@ def flexible(
 
 
 @cache
-def picking(stiff: bool = False, until: float = UNTIL, **options):
+def picking(stiff: bool = False, until: float = UNTIL, rtol: float = 1e-5, **options):
     """Picking and placing, as given, or with stiff links."""
     with warnings.catch_warnings():
-        # jumps of torques excite modes that are too fast for the steps; they die out, and that costs energy
+        # jumps of torques excite modes that are too fast for the steps; they die out, and that costs energy: what it
+        # does to the tip is told by `change_by_tolerance`
         warnings.filterwarnings("ignore", "energy of", cc.RunWarning)
-        return flexible("pick", STIFF if stiff else 5e9, until, 1e-5, **options)
+        return flexible("pick", STIFF if stiff else 5e9, until, rtol, **options)
+
+
+@cache
+def change_by_tolerance() -> float:
+    """How far the tip is elsewhere with a third of rtol, m, in the first 0.1 s (in 0.3 s: 1.4e-5)."""
+    finer = tips(picking(until=0.1, rtol=3e-6))
+    return float(np.abs(finer - tips(picking())[: len(finer)]).max())
 
 
 def stiff_picking():
@@ -80,9 +92,10 @@ def same_gross_motion() -> Finding:
     off = float(np.abs(soft.rigid["joint1"].values - there["joint1"].values).max())
     way = float(np.ptp(there["joint1"].values))
     return judged(
-        off < 0.1 * way,
+        off < SEEN * way,
         {"difference [rad]": off, "way [rad]": way},
-        f"the free coordinate of link 1 differs by at most {off:.3f} rad on a way of {way:.2f} rad",
+        f"the free coordinate of link 1 differs by at most {off:.4f} rad on a way of {way:.2f} rad: "
+        f"{100 * off / way:.1f} % of the height of the figure",
     )
 
 
@@ -117,8 +130,8 @@ def off_rigid(axis: int) -> Finding:
     soft, stiff = tips(picking()), tips(stiff_picking())[: len(TIMES)]
     off, way = float(np.abs(soft - stiff)[:, axis].max()), float(np.ptp(stiff[:, axis]))
     return judged(
-        off > PLACING,
-        {"difference [m]": off, "way [m]": way},
+        off > PLACING > 3 * change_by_tolerance(),
+        {"difference [m]": off, "way [m]": way, "change with a third of rtol [m]": change_by_tolerance()},
         f"in {UNTIL} s the {'xy'[axis]} coordinate of the tip differs by up to {1e3 * off:.2f} mm from that with stiff "
         f"links, on a way of {1e3 * way:.0f} mm",
     )
@@ -176,17 +189,21 @@ def serial_robots() -> Finding:
 
 
 def other_robots() -> Finding:
-    """A 3-RRR with six flexible links."""
-    run = cc.simulate(cc.library.rrr3(flexible=True), until=0.02, method=cc.ERLS(elements=2), rtol=1e-7)
-    lost = float(np.abs(run.energy_error.values).max())
-    motion = float(run.dataset["kinetic_energy"].max())
-    bent = float(np.abs(run.u.values).max())
-    return judged(
-        run.good and lost < 1e-3 * motion and bent > 1e-5,
-        {"energy lost [J]": lost, "kinetic energy [J]": motion, "displacement [m]": bent},
-        f"a 3-RRR with six flexible links keeps its energy to {lost:.0e} J of {motion:.2g} J, displaced by up to "
-        f"{1e3 * bent:.2f} mm",
-    )
+    """A 3-RRR with six flexible links, and a Delta with six flexible rods, which move as fast as robots do."""
+    numbers, told, good = {}, [], True
+    triple, delta = cc.library.rrr3(flexible=True), cc.library.delta(flexible=True)
+    turning = triple.assemble(triple.start, velocity=dict.fromkeys(("base1", "base2", "base3"), 2.0))
+    for name, m, start in (("3-RRR", triple, turning), ("Delta", delta, delta.assemble())):
+        run = cc.simulate(m, start, until=0.05, method=cc.ERLS(elements=2), rtol=1e-6)
+        lost, motion = float(np.abs(run.energy_error.values).max()), float(run.dataset["kinetic_energy"].max())
+        tip = float(run.tip_deflection(m.output)["distance"].max())
+        good = good and run.good and lost < ENERGY * motion and tip > 1e-6
+        numbers |= {f"{name}, energy lost [J]": lost, f"{name}, kinetic energy [J]": motion, f"{name}, tip [m]": tip}
+        told.append(
+            f"a {name} with flexible links keeps its energy to {lost:.0e} J where it moves with {motion:.2g} J, its "
+            f"tip displaced by up to {1e3 * tip:.2f} mm"
+        )
+    return judged(good, numbers, "; ".join(told))
 
 
 def dropped_terms() -> Finding:
@@ -206,17 +223,26 @@ def dropped_terms() -> Finding:
 
 
 def any_zeroed() -> Finding:
-    """Zeroing displacements of a link that does not turn with q."""
-    m = cc.library.pacdrive(flexible=True)
-    try:
-        cc.simulate(m, until=0.01, method=cc.ERLS(elements=ELEMENTS, zero=("link5.1.rz", "link11.0.rz")))
-    except cc.ModelError as error:
-        return Finding(
-            FAILS,
-            {"refused": 1.0},
-            f"not every choice of zeroed displacements will do: rotations of the tool do not depend on q ({error})",
-        )
-    return Finding(HOLDS, {"refused": 0.0}, "any choice will do")
+    """Determinants of the block of J = dr/dq at zeroed displacements: across driven links, at motors, in the tool."""
+    m = robot("step")
+    made = system(m, m.assemble(), cc.ERLS(elements=ELEMENTS))
+    J = made.rigid(made.start.t, made.start.q)
+    labels = made.labels[made.n_chain : made.n_chain + made.n_u]
+
+    def health(*names: str) -> float:
+        which = [labels.index(name) for name in names]
+        return abs(float(choice.health(J[which], choice.units(J, made.turning, tuple(which)))))
+
+    across, motors = made.health, health("link1.0.rz", "link2.0.rz")
+    tool = health("link5.1.rz", "link11.0.rz")
+    good, bad = min(across, motors) > choice.POOR, tool < choice.REGULAR
+    return Finding(
+        FAILS if not good else CORRECTED if bad else HOLDS,
+        {"across driven links": across, "at motors": motors, "in the tool": tool},
+        "as many displacements as there are free coordinates are enough where J = dr/dq is regular at them (1 well, 0 "
+        f"not at all): it is {across:.2f} across the driven links and {motors:.2f} at the motors, but {tool:.0e} for "
+        "rotations of the tool, which never turns: not every choice will do",
+    )
 
 
 CLAIMS = (

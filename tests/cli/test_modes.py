@@ -115,3 +115,17 @@ def test_frequencies_over_the_workspace(cli, file):
         assert answer.code == 2 and told in answer.err
     answer = cli("modes", name, "--over", "O=0:1:2", "--animate", "mode.html")
     assert answer.code == 2 and "an animation shows one" in answer.err
+
+
+def test_modes_by_elements(cli, tmp_path):
+    """Frequencies of a clamped beam, in a table, as JSON, and over a pose on which they do not depend."""
+    arm = cc.library.flexible_arm()
+    want = cc.erls_modes(arm, method=cc.ERLS(elements=2), locked=True).frequencies
+    asked = ("modes", "flexible-arm", "--lock", "motors", "--elements", "2")
+    content = cli(*asked, "--plot", str(tmp_path / "modes.png"), "--json").json
+    assert [x["frequency"] for x in content["modes"]] == pytest.approx(want.tolist(), rel=1e-9)
+    assert content["rigid"] == 0 and content["locked"] == ["hinge"] and (tmp_path / "modes.png").exists()
+    answer = cli(*asked)
+    assert answer.code == 0 and f"{want[0]:.6g}" in answer.out and "of the elastic energy" in answer.out
+    over = cli(*asked, "--over", "hinge=0:1:2", "--json").json["frequencies"]
+    assert over == [pytest.approx(want[:8].tolist(), rel=1e-6)] * 2

@@ -16,11 +16,17 @@ from closedchain.cli.exits import GOOD, WrongUsage
 if TYPE_CHECKING:
     import xarray
 
+    from closedchain.close.erls import ERLS
     from closedchain.march.state import State
+    from closedchain.results.erls_modes import ErlsModes
     from closedchain.results.linearisation import Linearisation
+    from closedchain.results.modal import Modes
 
 MOTORS = "motors"
 MOVING = (".html", ".gif")
+NO = "no: a small deviation grows"
+SHOWN = 8  # modes by elements in tables: there are as many as displacements
+DEFORMS = "deforms (share of the elastic energy)"
 
 
 def modes(
@@ -56,6 +62,13 @@ def modes(
             "for a grid.",
         ),
     ] = None,
+    elements: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Modes by finite elements (ERLS), N in each flexible body, about the start as it is, without weight.",
+        ),
+    ] = None,
     animate: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write an animation of a mode: an .html or .gif file.")
     ] = None,
@@ -78,6 +91,7 @@ def modes(
       closedchain modes gough-stewart --set kd=10
       closedchain modes my_robot.py --lock motors --animate mode.html --mode 2
       closedchain modes my_robot.py --over O=0:2*pi:25 --plot frequencies.png
+      closedchain modes flexible-pacdrive --lock motors --elements 4 --plot modes.png
       closedchain modes my_robot.py --here --json
     """  # noqa: D301
     with output.only_json(as_json):
@@ -90,14 +104,23 @@ def modes(
         for name, value in values.assignments("--set", sets or []).items():
             as_typed(partial(found.mechanism.parameters.__setitem__, name, value))
         locked = _locked(found, locks or [])
+        method = _method(elements)
         if over:
-            frequencies = _over(found, over, locked, pictures)
+            frequencies = _over(found, over, locked, pictures, method)
+        elif method is not None:
+            from closedchain.results.erls_modes import erls_modes
+
+            start = _start(found, values.pose("--hold", holds or []))
+            by_elements = as_typed(lambda: erls_modes(found.mechanism, start, method=method, locked=locked or ()))
+            _draw(by_elements, mode, moving, pictures)
         else:
             about = _about(found, values.pose("--hold", holds or []), locked, here)
             _draw(about, mode, moving, pictures)
     wrote = [str(path) for path in (*moving, *pictures)]
     if over:
         return _tell_over(frequencies, over, wrote, as_json)
+    if method is not None:
+        return _tell_elements(by_elements, wrote, as_json)
     if as_json:
         output.print_json(_content(about, locked or []) | ({"wrote": wrote} if wrote else {}))
         return GOOD
@@ -118,7 +141,13 @@ def _about(found: source.Source, hold: dict[str, list[float]], locked: list[str]
     return linearise(found.mechanism, start if here else equilibrium(found.mechanism, start), outputs=[])
 
 
-def _draw(about: Linearisation, mode: int, moving: Sequence[Path], pictures: Sequence[Path]) -> None:
+def _method(elements: int | None) -> ERLS | None:
+    from closedchain.close.erls import ERLS
+
+    return None if elements is None else as_typed(lambda: ERLS(elements=elements))
+
+
+def _draw(about: Modes, mode: int, moving: Sequence[Path], pictures: Sequence[Path]) -> None:
     if moving:
         from closedchain.results.animation import animate_mode
     if pictures:
@@ -152,15 +181,42 @@ def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
         output.say("note", about.note)
 
 
+def _tell_elements(about: ErlsModes, wrote: list[str], as_json: bool) -> int:
+    name, bodies = about.system.mechanism.name, about.deforms()
+    if as_json:
+        shares = [dict(zip(about.system.mechanism.flexible, row.tolist(), strict=True)) for row in about.shares]
+        each = [
+            {"frequency": float(f), "elastic_share": share} for f, share in zip(about.frequencies, shares, strict=True)
+        ]
+        content = {"name": name, "locked": [*about.locked], "rigid": about.rigid, "modes": each}
+        output.print_json(content | ({"wrote": wrote} if wrote else {}))
+        return GOOD
+    facts = [("locked", ", ".join(about.locked) or "nothing"), ("rigid modes", str(about.rigid))]
+    output.show(output.facts(name, [*facts, ("stable", "yes" if (about.frequencies > 0).all() else NO)]))
+    rows = [
+        (str(k + 1), f"{f:.6g}" if f > 0 else "-", bodies[k]) for k, f in enumerate(about.frequencies.tolist()[:SHOWN])
+    ]
+    output.show(output.table(("mode", "frequency [Hz]", DEFORMS), rows, right=("mode", "frequency [Hz]")))
+    if len(bodies) > SHOWN:
+        output.show(f"and {len(bodies) - SHOWN} faster ones")
+    output.show(*(f"wrote {path}" for path in wrote))
+    return GOOD
+
+
 # ---- over the workspace ----------------------------------------------------------------------------------------------
 
 
 def _over(
-    found: source.Source, over: dict[str, list[float]], locked: list[str] | None, pictures: Sequence[Path]
+    found: source.Source,
+    over: dict[str, list[float]],
+    locked: list[str] | None,
+    pictures: Sequence[Path],
+    method: ERLS | None,
 ) -> xarray.Dataset:
     from closedchain.results.workspace import frequencies_over
 
-    data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked))
+    count = None if method is None else SHOWN
+    data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked, method=method, modes=count))
     if pictures:
         from closedchain.results.flexible_plot import plot_frequencies
     for path in pictures:
@@ -232,7 +288,7 @@ def _locked(found: source.Source, locks: Sequence[str]) -> list[str] | None:
 
 def _stability(about: Linearisation) -> str:
     if not about.stable:
-        return "no: a small deviation grows"
+        return NO
     sizes = abs(about.eigenvalues)
     drifting = bool((sizes < 1e-9 * max(1.0, sizes.max(initial=0.0))).any())
     return "yes, but some motions are free to drift" if drifting else "yes"

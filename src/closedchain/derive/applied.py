@@ -5,8 +5,9 @@ The theory is in ``docs/theory/equations.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import casadi as ca
 
@@ -17,7 +18,7 @@ from closedchain.derive.measure import JointMeasures
 from closedchain.derive.spatial import NULL, Vector6, cross, dot
 from closedchain.errors import ModelError
 from closedchain.model.expression import Expression, is_zero
-from closedchain.model.parts import Frame
+from closedchain.model.parts import Frame, Joint
 
 
 @dataclass(eq=False)
@@ -92,38 +93,7 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, wit
         effort = lower(motor.effort, leaf, limbs.held)
         out.efforts[motor.name] = effort
         out.power += effort * on_joint(motor.joint, motor.index, effort)
-    for spring in m.joint_springs.values():
-        if spring.name in without:
-            continue
-        k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
-        stretch = measures.coordinates(m.joints[spring.joint])[spring.index] - rest
-        if spring.against is not None:
-            stretch -= measures.coordinates(m.joints[spring.against[0]])[spring.against[1]]
-            on_joint(*spring.against, k * stretch)
-        on_joint(spring.joint, spring.index, -k * stretch)
-        out.potential += k * stretch**2 / 2
-    for damper in m.joint_dampers.values():
-        if damper.name in without:
-            continue
-        v = measures.velocities(m.joints[damper.joint])[damper.index]
-        if damper.against is not None:
-            v -= measures.velocities(m.joints[damper.against[0]])[damper.against[1]]
-        effort = -limbs.number(damper.damping) * v
-        if not is_zero(damper.coulomb):
-            effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
-        out.power += effort * on_joint(damper.joint, damper.index, effort)
-        if damper.against is not None:
-            out.power -= effort * on_joint(*damper.against, -effort)
-
-    for stop in m.joint_stops.values():
-        low, high = limbs.number(stop.low), limbs.number(stop.high)
-        q = measures.coordinates(m.joints[stop.joint])[stop.index]
-        v = measures.velocities(m.joints[stop.joint])[stop.index]
-        # how far beyond the upper or lower stop, with its sign
-        beyond = ca.fmax(q - high, 0) + ca.fmin(q - low, 0)
-        k, resist = limbs.number(stop.stiffness), limbs.number(stop.damping) * ca.if_else(beyond == 0, 0, v)
-        out.power -= resist * on_joint(stop.joint, stop.index, -k * beyond - resist)
-        out.potential += k * beyond**2 / 2
+    act_on_joints(limbs, measures, on_joint, out, without)
 
     def on_frame(frame: Frame, force: ca.SX, moment: ca.SX, world: bool) -> None:
         index = limbs.topology.link_of[frame.body.name]
@@ -162,3 +132,63 @@ def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, wit
         on_frame(tie.a, pull, ca.SX(3, 1), True)
         on_frame(tie.b, -pull, ca.SX(3, 1), True)
     return out
+
+
+class Joints(Protocol):
+    """Coordinates and velocities of joints, as springs and dampers see them."""
+
+    def coordinates(self, joint: Joint) -> ca.SX:
+        """Of a joint."""
+
+    def velocities(self, joint: Joint) -> ca.SX:
+        """Of a joint."""
+
+
+class Sums(Protocol):
+    """Where the energies of what acts are summed up."""
+
+    potential: ca.SX
+    power: ca.SX
+
+
+def act_on_joints(
+    limbs: Limbs,
+    joints: Joints,
+    on_joint: Callable[[str, int, ca.SX], ca.SX],
+    out: Sums,
+    without: Collection[str] = (),
+) -> None:
+    """Springs, dampers and stops of joints: ``on_joint`` adds an effort to a velocity, and returns the latter."""
+    m = limbs.topology.mechanism
+    for spring in m.joint_springs.values():
+        if spring.name in without:
+            continue
+        k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
+        stretch = joints.coordinates(m.joints[spring.joint])[spring.index] - rest
+        if spring.against is not None:
+            stretch -= joints.coordinates(m.joints[spring.against[0]])[spring.against[1]]
+            on_joint(*spring.against, k * stretch)
+        on_joint(spring.joint, spring.index, -k * stretch)
+        out.potential += k * stretch**2 / 2
+    for damper in m.joint_dampers.values():
+        if damper.name in without:
+            continue
+        v = joints.velocities(m.joints[damper.joint])[damper.index]
+        if damper.against is not None:
+            v -= joints.velocities(m.joints[damper.against[0]])[damper.against[1]]
+        effort = -limbs.number(damper.damping) * v
+        if not is_zero(damper.coulomb):
+            effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
+        out.power += effort * on_joint(damper.joint, damper.index, effort)
+        if damper.against is not None:
+            out.power -= effort * on_joint(*damper.against, -effort)
+
+    for stop in m.joint_stops.values():
+        low, high = limbs.number(stop.low), limbs.number(stop.high)
+        q = joints.coordinates(m.joints[stop.joint])[stop.index]
+        v = joints.velocities(m.joints[stop.joint])[stop.index]
+        # how far beyond the upper or lower stop, with its sign
+        beyond = ca.fmax(q - high, 0) + ca.fmin(q - low, 0)
+        k, resist = limbs.number(stop.stiffness), limbs.number(stop.damping) * ca.if_else(beyond == 0, 0, v)
+        out.power -= resist * on_joint(stop.joint, stop.index, -k * beyond - resist)
+        out.potential += k * beyond**2 / 2

@@ -113,10 +113,9 @@ class Beam:
             spin[a, :] += m * (eta.T @ (G[b][c] - G[c][b]))
         own = self.G
         if on.t2.any():
-            polar = self.polar
-            spin[0, :] += polar * _exact(on.t0)
+            spin[0, :] += self.polar * _exact(on.t0)
             if is_zero(self.data.body.properties.inertia[0]):  # a thin rod as drawn, but with a section that turns
-                turning[0, 0] += polar
+                turning[0, 0] += self.polar
         if self.data.stiffening:
             more = self._beyond_second_order()
             turning, spin, momentum, own = (x + y for x, y in zip((turning, spin, momentum, own), more, strict=True))
@@ -147,11 +146,8 @@ class Beam:
 
     @property
     def polar(self) -> ca.SX:
-        """Moment of inertia about the axis: as drawn, or of the section where a thin rod was drawn."""
-        if not is_zero(self.data.body.properties.inertia[0]):
-            return self.limbs.number(self.data.body.properties.inertia[0])
-        section = self.data.section
-        return self.mass * self.limbs.number(section.Iy + section.Iz) / self.limbs.number(section.A)
+        """Moment of inertia about the axis; see `Flexibility.polar`."""
+        return self.limbs.number(self.data.polar)
 
     def forces(self, inertia: Inertia, twist: Vector6) -> Vector6:
         """What the shape adds to ``M V' + V x* M V``: ``M' V``, ``-dT/d eta`` and the elastic forces.

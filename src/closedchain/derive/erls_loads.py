@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from closedchain.derive.applied import act_on_joints
 from closedchain.derive.erls import Displacements
 from closedchain.derive.lower import lower
 from closedchain.derive.rotors import rotor_inertia
@@ -20,7 +21,6 @@ from closedchain.derive.spatial import dot
 from closedchain.errors import ModelError
 from closedchain.model.control import traced_laws
 from closedchain.model.expression import Expression, is_zero
-from closedchain.model.held import held
 from closedchain.model.parts import Frame, Joint
 
 
@@ -130,32 +130,7 @@ def trace_loads(d: Displacements) -> Loads:
         effort = lower(motor.effort, true.leaf, limbs.held)
         out.efforts[motor.name] = effort
         out.power += effort * on_joint(motor.joint, motor.index, effort)
-    for spring in m.joint_springs.values():
-        k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
-        stretch = true.coordinates(m.joints[spring.joint])[spring.index] - rest
-        if spring.against is not None:
-            stretch -= true.coordinates(m.joints[spring.against[0]])[spring.against[1]]
-            on_joint(*spring.against, k * stretch)
-        on_joint(spring.joint, spring.index, -k * stretch)
-        out.potential += k * stretch**2 / 2
-    for damper in m.joint_dampers.values():
-        v = true.velocities(m.joints[damper.joint])[damper.index]
-        if damper.against is not None:
-            v -= true.velocities(m.joints[damper.against[0]])[damper.against[1]]
-        effort = -limbs.number(damper.damping) * v
-        if not is_zero(damper.coulomb):
-            effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
-        out.power += effort * on_joint(damper.joint, damper.index, effort)
-        if damper.against is not None:
-            out.power -= effort * on_joint(*damper.against, -effort)
-    for stop in m.joint_stops.values():
-        low, high = limbs.number(stop.low), limbs.number(stop.high)
-        q = true.coordinates(m.joints[stop.joint])[stop.index]
-        v = true.velocities(m.joints[stop.joint])[stop.index]
-        beyond = ca.fmax(q - high, 0) + ca.fmin(q - low, 0)
-        k, resist = limbs.number(stop.stiffness), limbs.number(stop.damping) * ca.if_else(beyond == 0, 0, v)
-        out.power -= resist * on_joint(stop.joint, stop.index, -k * beyond - resist)
-        out.potential += k * beyond**2 / 2
+    act_on_joints(limbs, true, on_joint, out)
     for rotor in m.rotors.values():
         inertia = rotor_inertia(limbs, rotor)
         turns = on_joint(rotor.joint, rotor.index, -inertia * true.acceleration(m.joints[rotor.joint], rotor.index))
@@ -207,8 +182,3 @@ def _turned(d: Displacements, frame: Frame) -> ca.SX:
     """Axes of a frame in its body, turned with its node."""
     theta = ca.densify(d.at(d.nodes.of(frame)).ang)
     return (ca.SX.eye(3) + ca.skew(theta)) @ d.e.limbs.in_body(frame).R
-
-
-def number_of_held(d: Displacements) -> int:
-    """How many numbers follow those of the drawing in the parameter vector."""
-    return len(held(d.e.topology.mechanism).initial)

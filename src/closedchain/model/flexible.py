@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
 
 OFF_MIDDLE = 1e-6  # of the length: how far the centre of mass may be from the middle of a beam
-NOT_SLENDER = 0.2  # of m L^2 / 12: how much the inertia may differ from that of a thin beam
+NOT_SLENDER = 0.2  # of m L^2 / 12: how much more inertia may be than that of a thin beam
+ROUNDING = 1e-9  # of m L^2 / 12: how much less it may be, and products of inertia that are none
 ALIKE = 1e-12  # of unit shapes: a smaller eigenvalue of their Gram matrix means that they are dependent
 STRAINLESS = 1e-9  # smallest k / g of a combination of shapes that strains the beam
 MOVES = {"u": ("A", "stretch", "axial"), "v": ("Iz", "bend along y", "y"), "w": ("Iy", "bend along z", "z")}
@@ -74,6 +75,16 @@ class Flexibility:
     def labels(self) -> tuple[str, ...]:
         """Names of the coordinates in results."""
         return tuple(f"{self.body.name}.{name}" for name in self.modes.names)
+
+    @property
+    def polar(self) -> Number:
+        """Moment of inertia about the axis: as drawn, or of the section where a thin rod was drawn; 0 if neither is
+        known. It is that of the rigid twin, too.
+        """
+        drawn, section = self.body.properties.inertia[0], self.section
+        if not is_zero(drawn) or is_zero(section.J) or is_zero(section.A):
+            return drawn
+        return self.body.properties.mass * (section.Iy + section.Iz) / section.A
 
     def check(self, value: Callable[[Number], float]) -> None:
         """Raise a `ModelError` if this cannot be a beam at the present values of the parameters."""
@@ -224,10 +235,21 @@ def _check_beam(flexibility: Flexibility, value: Callable[[Number], float]) -> N
         )
     thin = mass * L**2 / 12
     for axis, number in zip("yz", properties.inertia[1:3], strict=True):
-        if abs(value(number) - thin) > NOT_SLENDER * thin:
+        if value(number) > (1 + NOT_SLENDER) * thin:
             raise ModelError(
                 f"{what}: its inertia about {axis} is {value(number):.4g} kg m^2, but a beam of {mass:g} kg and "
                 f"{L:g} m has about {thin:.4g}; draw it as cc.rod(...), and weld what else it carries to it"
+            )
+        if value(number) < (1 - ROUNDING) * thin:
+            raise ModelError(
+                f"{what}: its inertia about {axis} is {value(number):.10g} kg m^2, but {mass:g} kg that are spread "
+                f"evenly along {L:g} m have {thin:.10g} at least, as a thin rod; draw it as cc.rod(...)"
+            )
+    for axes, number in zip(("xy", "xz", "yz"), properties.inertia[3:], strict=True):
+        if abs(value(number)) > ROUNDING * thin:
+            raise ModelError(
+                f"{what}: its product of inertia {axes} is {value(number):.4g} kg m^2, but a beam along x with its "
+                "mass spread evenly has none: draw it as cc.rod(...), and weld what else it carries to it"
             )
 
 
@@ -254,7 +276,8 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
     """A copy of a drawing without flexibility: the same parts, names, numbers and parameters.
 
     Bodies and frames are made anew for the copy, and what refers to them; expressions and laws, which name what they
-    depend on, are shared. Parameters have their present values, and are changed in each drawing for itself.
+    depend on, are shared. Parameters have their present values, and are changed in each drawing for itself. A beam that
+    was drawn as a thin rod has the inertia of its section about its axis, as when it twists.
 
     Examples
     --------
@@ -269,6 +292,10 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
     for body in (mechanism.ground, *mechanism.bodies.values()):
         other = anew[body] = copy.copy(body)
         other.mechanism = twin
+        if body.name in mechanism.flexible and body is not mechanism.ground:
+            _, *rest = body.properties.inertia
+            beam = mechanism.flexible[body.name]
+            other.properties = replace(body.properties, inertia=(beam.polar, *rest))
         other.frames = {name: replace(frame, body=other) for name, frame in body.frames.items()}
         frames |= {frame: other.frames[name] for name, frame in body.frames.items()}
 

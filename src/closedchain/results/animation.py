@@ -10,8 +10,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.results.animation_page import page
-from closedchain.results.linearisation import Linearisation
-from closedchain.results.modal import deforms, mode_number, mode_outline
+from closedchain.results.modal import Modes, mode_number, mode_outline
 from closedchain.results.outline import VISIBLE, Outline, Points, outline, run_outline
 from closedchain.results.run import Run
 from closedchain.results.sketch import Sketch, told_factor, told_frequency
@@ -77,14 +76,14 @@ def animate(
 
 
 def animate_mode(
-    about: Linearisation, k: int, file: str | Path, *, amplitude: float = VISIBLE, frames: int = SWING, fps: int = FPS
+    about: Modes, k: int, file: str | Path, *, amplitude: float = VISIBLE, frames: int = SWING, fps: int = FPS
 ) -> Path:
     """Write an animation of mode number k (from 1): one swing, over and over.
 
     Parameters
     ----------
     about
-        From `linearise` or `locked_modes`.
+        From `linearise`, `locked_modes` or `erls_modes`.
     k
         Number of the mode, from 1, as in its table.
     file
@@ -103,8 +102,8 @@ def animate_mode(
     i = mode_number(about, k)
     shape = mode_outline(about, k, np.linspace(0, 2 * np.pi, frames, endpoint=False))
     factor = amplitude * shape.size
-    bodies = deforms(about)[i] if about.state.mechanism.flexible else "-"
-    title = f"{about.state.mechanism.name}, mode {k}: {told_frequency(about, k)}"
+    bodies = about.deforms()[i]
+    title = f"{shape.mechanism.name}, mode {k}: {told_frequency(about, k)}"
     told = "" if bodies == "-" else f"Deforms: {bodies} (share of the energy). "
     if kind == ".html":
         text = page(

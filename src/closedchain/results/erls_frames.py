@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,7 +14,21 @@ from closedchain.model.parts import Frame
 if TYPE_CHECKING:
     import xarray
 
+    from closedchain.march.erls.system import System
+    from closedchain.model.mechanism import Mechanism
     from closedchain.results.erls_run import ErlsRun
+
+
+class Sampled(Protocol):
+    """A mechanism by ERLS at some samples: a run, or the swing of a mode."""
+
+    mechanism: Mechanism
+    system: System
+    parameters: dict[str, float]
+
+    @property
+    def samples(self) -> Samples:
+        """Poses of links and displacements of nodes."""
 
 
 def frame_motion(run: ErlsRun, at: Frame, s: Samples | None = None) -> xarray.Dataset:
@@ -43,7 +57,7 @@ def frame_motion(run: ErlsRun, at: Frame, s: Samples | None = None) -> xarray.Da
 
 
 def _carried(
-    run: ErlsRun, body: str, place: np.ndarray, turned: np.ndarray, s: Samples | None = None
+    run: Sampled, body: str, place: np.ndarray, turned: np.ndarray, s: Samples | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Pose and velocities of a frame on a body."""
     s = run.samples if s is None else s
@@ -65,10 +79,10 @@ def _carried(
     return R @ rotations(theta) @ turned, r + p, v, w
 
 
-def carried_points(run: ErlsRun, body: str, drawn: np.ndarray, *, rigid: bool = False) -> np.ndarray:
+def carried_points(run: Sampled, body: str, drawn: np.ndarray, *, rigid: bool = False) -> np.ndarray:
     """Points of a body (k, 3) in the world (m, k, 3), carried by its sections or node, or by the rigid link."""
     if body == "ground":
-        return np.broadcast_to(drawn, (len(run.t), *drawn.shape))
+        return np.broadcast_to(drawn, (len(run.samples.q), *drawn.shape))
     if rigid:
         s, index = run.samples, run.system.e.topology.link_of[body]
         return s.r[:, None, index] + drawn @ s.R[:, index].transpose(0, 2, 1)

@@ -4,9 +4,14 @@ With M and K of all displacements u and coordinates q at the undeformed pose, le
 
     K phi = omega^2 M phi
 
-As many frequencies are zero as there are coordinates q: the mechanism moves rigidly there; they are left out. With
-joints locked, as by brakes, their coordinates are no longer free, and neither are the elastic rotations there. Gravity
-is not counted, since a pose need not be one of rest.
+Beams resist displacements u only, springs at joints q, too. So K has as many frequencies that are zero, and as many
+squares that are negative, as what is left of it on q once u has given way,
+
+    S = K_qq - K_qu K_uu^-1 K_uq
+
+The mechanism moves rigidly in the former, which are left out. With joints locked, as by brakes, their coordinates are
+no longer free, and neither are the elastic rotations there. Gravity is not counted, since a pose need not be one of
+rest.
 """
 
 from __future__ import annotations
@@ -25,13 +30,15 @@ from closedchain.march.state import State
 from closedchain.model.actions import Drive
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.results.erls_frames import carried_points
 
 if TYPE_CHECKING:
     import xarray
 
+    from closedchain.march.erls.energy import Samples
     from closedchain.march.erls.system import System
 
-RIGID = 1e-6  # of the highest frequency: modes that are slower move the mechanism rigidly
+RIGID = 1e-8  # of the stiffest motion against springs: stiffness that is smaller is rounding of their differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +47,11 @@ class ErlsModes:
 
     Attributes
     ----------
-    frequencies : (modes,) Hz.
+    frequencies : (modes,) Hz; negative where a mode does not swing but grows, as beyond the dead point of a spring.
     shapes : (modes, n) displacements and coordinates y of each mode, with unit modal mass.
     rigid : how many modes move the mechanism rigidly; they are left out.
     locked : names of coordinates that are locked.
+    mass : (n, n) mass matrix of y.
     """
 
     system: System
@@ -51,6 +59,7 @@ class ErlsModes:
     shapes: np.ndarray
     rigid: int
     locked: tuple[str, ...]
+    mass: np.ndarray
 
     @cached_property
     def dataset(self) -> xarray.Dataset:
@@ -99,21 +108,51 @@ class ErlsModes:
         ws.residual(self.system.start.t, y, np.zeros_like(v), np.zeros_like(y))
         return (self.shapes @ nodal_map(ws).T).reshape(len(self.shapes), -1, len(self.system.mesh.names))
 
+    @cached_property
+    def motions(self) -> np.ndarray:
+        """What each mode displaces (modes, displacements), whatever is zeroed: with rigid motions by q in u."""
+        n_q = self.system.n_q
+        return self.shapes[:, : self.system.n - n_q] + self.shapes[:, self.system.n - n_q :] @ self._rigid.T
+
+    @cached_property
+    def inertia(self) -> np.ndarray:
+        """Mass on such motions (displacements, displacements): shapes have ``s' M s = 1``."""
+        first = self.system.n - self.system.n_q
+        kept = np.setdiff1d(np.arange(self.system.n), self.system.zeroed)
+        back = np.linalg.inv(np.hstack([np.eye(first), self._rigid])[:, kept])
+        return back.T @ self.mass[np.ix_(kept, kept)] @ back
+
+    @cached_property
+    def _rigid(self) -> np.ndarray:
+        """Displacements that a unit of each coordinate q makes rigidly (displacements, n_q)."""
+        from closedchain.march.erls.matrices import nodal_jacobian
+
+        return nodal_jacobian(self.system)[: self.system.n - self.system.n_q]
+
+    def deforms(self) -> list[str]:
+        """Which bodies deform in each mode, with their share of the elastic energy."""
+        from closedchain.results.modal import told_shares
+
+        return told_shares(list(self.system.mechanism.flexible), self.shares)
+
+    def swing(self, k: int) -> ErlsSwing:
+        """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
+        return ErlsSwing(self, k)
+
+    def animate(self, mode: int, file: Any, **options: Any) -> Any:
+        """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.results.animation.animate_mode`."""
+        from closedchain.results.animation import animate_mode
+
+        return animate_mode(self, mode, file, **options)
+
     def deformed(self, mode: int, scale: float = 1.0) -> dict[str, np.ndarray]:
         """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times
         ``scale``.
         """
-        from closedchain.march.erls.energy import closed_coordinates, look
+        from closedchain.results.modal import mode_number
 
-        if not 1 <= mode <= len(self.frequencies):
-            raise ModelError(f"there are modes 1 to {len(self.frequencies)}, not {mode!r}")
         system, mesh = self.system, self.system.mesh
-        y, _ = system.at_rest()
-        x = np.zeros((1, 3, system.n))
-        x[0, 0] = y + scale * self.shapes[mode - 1]
-        t = np.array([system.start.t])
-        at = look(system, t, x, closed_coordinates(system, t, x[:, 0]))
-        out = {}
+        at, out = _moved(system, [scale * self.shapes[mode_number(self, mode)]]), {}
         for body in system.e.topology.links:
             name = body.body.name
             nodes = list(mesh.nodes_of(name))
@@ -125,13 +164,43 @@ class ErlsModes:
         return out
 
     def __str__(self) -> str:
-        bodies = list(self.system.mechanism.flexible)
         lines = ["mode  frequency [Hz]  deforms (share of the elastic energy)"]
-        for k, f in enumerate(self.frequencies):
-            best = np.argsort(-self.shares[k])[:3]
-            told = ", ".join(f"{bodies[i]} {100 * self.shares[k, i]:.0f} %" for i in best if self.shares[k, i] > 0.005)
+        for k, (f, told) in enumerate(zip(self.frequencies, self.deforms(), strict=True)):
             lines.append(f"{k + 1:4d}  {f:14.6g}  {told}")
         return "\n".join(lines)
+
+
+class ErlsSwing:
+    """Points of bodies at the ends of a small swing in mode number k (from 1), to first order: there, and at rest."""
+
+    def __init__(self, modes: ErlsModes, k: int) -> None:
+        from closedchain.results.modal import STEP, mode_number
+
+        shape = modes.shapes[mode_number(modes, k)]
+        self._step = STEP / np.abs(shape).max()
+        self.system, self.mechanism, self.t = modes.system, modes.system.mechanism, np.array([0.0, np.pi / 2])
+        known = modes.system.start.parameters
+        self.parameters = {name: known.get(name, x) for name, x in self.mechanism.parameters.items()}
+        self.samples = _moved(modes.system, [0 * shape, self._step * shape, -self._step * shape])
+
+    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """At rest."""
+        return np.repeat(carried_points(self, body, drawn, rigid=True)[:1], 2, axis=0)
+
+    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """As they swing."""
+        rest, there, back = carried_points(self, body, drawn)
+        return np.stack([rest + (there - back) / (2 * self._step), rest])
+
+
+def _moved(system: System, shapes: Sequence[np.ndarray]) -> Samples:
+    """The mechanism displaced by each of some shapes (n,) from its start."""
+    from closedchain.march.erls.energy import closed_coordinates, look
+
+    x = np.zeros((len(shapes), 3, system.n))
+    x[:, 0] = system.at_rest()[0] + np.array(shapes)
+    t = np.full(len(shapes), system.start.t)
+    return look(system, t, x, closed_coordinates(system, t, x[:, 0]))
 
 
 def erls_modes(
@@ -176,17 +245,36 @@ def erls_modes(
     held = _locked(mechanism, locked)
     still = start_of_twin(mechanism, twin, pose, mechanism.parameters.merged(pose.parameters))
     if held:
-        twin = _braked(twin, still, held)
+        twin = _braked(mechanism, twin, still, held)
     made = system(mechanism, pose, method, twin=twin)
     M, K, _ = matrices(made)
     kept = [k for k in range(made.n) if k not in set(made.zeroed.tolist())]
+    mass = 0.5 * (M + M.T)
     M, K = (0.5 * (A + A.T)[np.ix_(kept, kept)] for A in (M, K))
-    n_modes = None if count is None else [0, min(count + made.n_q, len(kept)) - 1]
+    growing, rigid = _without_stiffness(M, K, made.n_q)
+    n_modes = None if count is None else [0, min(count + rigid, len(kept)) - 1]
     values, vectors = eigh(K, M, subset_by_index=n_modes)
-    omega = np.sqrt(np.maximum(values[made.n_q :], 0.0))
-    shapes = np.zeros((len(omega), made.n))
-    shapes[:, kept] = vectors[:, made.n_q :].T
-    return ErlsModes(made, omega / (2 * np.pi), shapes, made.n_q, tuple(held))
+    elastic = [k for k in range(len(values)) if not growing <= k < growing + rigid]
+    squares = values[elastic]
+    shapes = np.zeros((len(squares), made.n))
+    shapes[:, kept] = vectors[:, elastic].T
+    frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
+    return ErlsModes(made, frequencies, shapes, rigid, tuple(held), mass)
+
+
+def _without_stiffness(M: np.ndarray, K: np.ndarray, n_q: int) -> tuple[int, int]:
+    """How many modes grow, and how many move the mechanism rigidly; coordinates q are the last ones."""
+    from scipy.linalg import eigh
+
+    if not n_q:
+        return 0, 0
+    if not K[-n_q:].any():
+        return 0, n_q
+    given_way = np.vstack([-np.linalg.solve(K[:-n_q, :-n_q], K[:-n_q, -n_q:]), np.eye(n_q)])
+    squares = eigh(given_way.T @ K @ given_way, given_way.T @ M @ given_way, eigvals_only=True)
+    felt = eigh(K[-n_q:, -n_q:], M[-n_q:, -n_q:], eigvals_only=True)
+    small = RIGID * np.abs(felt).max()
+    return int((squares < -small).sum()), int((np.abs(squares) <= small).sum())
 
 
 def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, int]]:
@@ -205,14 +293,22 @@ def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, 
     return {label: known[label] for label in locked}
 
 
-def _braked(twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
-    """The rigid twin with coordinates held where they are, and without motors."""
-    braked: Any = twin.rigid_twin()
-    braked.motors = {}
+def _braked(m: Mechanism, twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
+    """The rigid twin with coordinates held where they are, and without motors; made once for each drawing."""
+    key = ("braked twin", tuple(held))
+    if key not in m._derived:
+        braked: Any = twin.rigid_twin()
+        braked.motors = {}
+        for label, (joint, index) in held.items():
+            if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
+                continue
+            name = f"{label} locked"
+            braked.drives[name] = Drive(name, joint, index, braked.parameter(name, 0.0))
+        braked.revision += 1
+        m._derived[key] = braked
+    braked = m._derived[key]
     for label, (joint, index) in held.items():
-        if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
-            continue
-        value = pose.coordinates[braked.joints[joint].labels()[index]]
-        braked.drives[f"{label} locked"] = Drive(f"{label} locked", joint, index, float(value))
-    braked.revision += 1
+        if f"{label} locked" in braked.parameters:
+            value = pose.coordinates[braked.joints[joint].labels()[index]]
+            braked.parameters[f"{label} locked"] = float(value)
     return braked

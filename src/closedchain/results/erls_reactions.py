@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from closedchain.derive.beams import cayley
 from closedchain.derive.erls_loads import TrueJoints
 from closedchain.derive.spatial import cross
 from closedchain.errors import ModelError
@@ -154,7 +155,7 @@ def _columns(run: ErlsRun) -> dict[str, ca.SX]:
         for joint in e.topology.joints:
             frame = getattr(joint, which)
             pose = d.body_pose(e.topology.link_of[frame.body.name])
-            turned = _turned(ca.densify(d.at(d.nodes.of(frame)).ang))
+            turned = cayley(ca.densify(d.at(d.nodes.of(frame)).ang))
             axes.append(ca.densify(pose.R @ turned @ e.limbs.joint_frame(joint, frame).R))
             places.append(d.place(frame))
             if name == "second" and joint.type.nv:
@@ -171,12 +172,6 @@ def _columns(run: ErlsRun) -> dict[str, ca.SX]:
         on_links[:, link] += ca.vertcat(moment + cross(place - pose.r, force), force)
         on_nodes[:, node] += ca.vertcat(moment + cross(place - at_node, force), force)
     return columns | {"loads": on_links, "loads at nodes": on_nodes}
-
-
-def _turned(theta: ca.SX) -> ca.SX:
-    """Rotation matrix of a small rotation: Cayley's, that of the rotation vector but for its third power."""
-    c = ca.skew(theta) / 2
-    return ca.SX.eye(3) + 2 / (1 + ca.dot(theta, theta) / 4) * (c + c @ c)
 
 
 def _nodes(

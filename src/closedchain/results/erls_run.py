@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
@@ -28,9 +27,9 @@ from closedchain.results.erls_frames import carried_points, frame_motion
 from closedchain.results.erls_reactions import ErlsSamples, samples_of_erls
 from closedchain.results.erls_solvers import CITATIONS
 from closedchain.results.run import Run
+from closedchain.results.takeaway import Takeaway
 
 if TYPE_CHECKING:
-    import pandas
     import xarray
 
     from closedchain.cut.topology import Topology
@@ -45,7 +44,7 @@ ENERGY_OF_FIXED_STEPS = 1e-3
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
 
 
-class ErlsRun:
+class ErlsRun(Takeaway):
     """A simulated motion of a mechanism with flexible links.
 
     ``run["joint1"]`` is the true angle of a joint over time, elasticity included, ``run["joint1'"]`` its velocity;
@@ -406,34 +405,6 @@ class ErlsRun:
     def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
         """The same points on the equivalent rigid-link system."""
         return carried_points(self, body, drawn, rigid=True)
-
-    def plot(self, *names: str, path: Any = None) -> Any:
-        """Plot variables over time; see `closedchain.results.plot.plot`."""
-        from closedchain.results.plot import plot
-
-        return plot(self, *names, path=path)
-
-    def plot_deformed(self, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
-        """Draw the mechanism with its deflections magnified; see `closedchain.results.sketch.plot_deformed`."""
-        from closedchain.results.sketch import plot_deformed
-
-        return plot_deformed(self, time, magnify=magnify, path=path)
-
-    def animate(self, file: Any, **options: Any) -> Any:
-        """Write the motion as a GIF or an HTML page; see `closedchain.results.animation.animate`."""
-        from closedchain.results.animation import animate
-
-        return animate(self, file, **options)
-
-    def to_netcdf(self, path: Any) -> None:
-        """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
-        if importlib.util.find_spec("netCDF4") is None:
-            raise ModelError("writing NetCDF needs the package netCDF4: pip install 'closedchain[netcdf]'")
-        self.dataset.to_netcdf(path, engine="netcdf4")
-
-    def to_dataframe(self) -> pandas.DataFrame:
-        """The variables that depend on time alone, one column each, indexed by time."""
-        return self.dataset.drop_dims([d for d in self.dataset.dims if d != "time"]).to_dataframe()
 
     def __repr__(self) -> str:
         counts, system = self.counts, self.system

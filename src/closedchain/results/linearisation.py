@@ -20,6 +20,8 @@ from closedchain.march.state import State
 if TYPE_CHECKING:
     import xarray
 
+    from closedchain.results.outline import Points
+
 NEUTRAL = 1e-13  # of the largest squared eigenvalue: smaller ones are rounding
 BALANCED = 1e-8  # rad or m: so far from balance, by the largest stiffness, is still an equilibrium
 GROWING = 1e-7  # of the largest eigenvalue: a double zero splits up by the root of rounding
@@ -250,6 +252,18 @@ class Linearisation:
                 "choice of coordinates; cc.equilibrium(m, state) finds a pose at rest"
             )
         return f"the mechanism moves: eigenvalues hold for this instant and these coordinates ({name}'' = {value:.4g})"
+
+    def deforms(self) -> list[str]:
+        """Which bodies deform in each mode, with their share of its energy; see `closedchain.results.modal.deforms`."""
+        from closedchain.results.modal import deforms
+
+        return deforms(self)
+
+    def swing(self, k: int) -> Points:
+        """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
+        from closedchain.results.modal import Swing
+
+        return Swing(self, k)
 
     def animate(self, mode: int, file: Any, **options: Any) -> Any:
         """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.results.animation.animate_mode`."""

@@ -14,7 +14,8 @@ With its motors locked (`closedchain.results.locked`), a mechanism moves elastic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi as ca
 import numpy as np
@@ -23,11 +24,8 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
 from closedchain.march.state import parameter_vector
-from closedchain.model.parts import suggest
-from closedchain.results.beam_fields import BeamFields
-from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.linearisation import COLUMNS, Linearisation
-from closedchain.results.outline import Outline, Posed, outline
+from closedchain.results.outline import Outline, Points, Posed, outline
 from closedchain.results.samples import Samples
 
 if TYPE_CHECKING:
@@ -37,6 +35,20 @@ DEFORMS = "deforms (share of the energy)"
 STEP = 1e-6  # rad or m, of a mode: for the displacements of points by differences, which cancel to 1e-10
 SHOWN = 3  # bodies in a line of the table
 LEAST = 0.005  # share of energy: smaller ones are not told
+
+
+class Modes(Protocol):
+    """Modes of any method that can be drawn: a `Linearisation` has them, and so have `ErlsModes`."""
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Hz (modes,)."""
+
+    def deforms(self) -> list[str]:
+        """Which bodies deform in each mode, with their share of its energy."""
+
+    def swing(self, k: int) -> Points:
+        """Points of bodies in mode number k (from 1), to first order, at the phases 0 and a quarter of its swing."""
 
 
 # ---- energies --------------------------------------------------------------------------------------------------------
@@ -125,11 +137,18 @@ def displacements(part: Measured) -> tuple[str, ...]:
 
 def deforms(about: Linearisation) -> list[str]:
     """Which bodies deform in each mode, with their share of its energy: ``"coupler 99 %, crank 1 %"``, or ``"-"``."""
+    if not about.state.mechanism.flexible:
+        return ["-"] * len(about.frequencies)
     found = shares(about)["elastic"]
+    return told_shares([str(x) for x in found["body"].values], found.values)
+
+
+def told_shares(bodies: Sequence[str], shares: np.ndarray) -> list[str]:
+    """Shares (modes, bodies) in words: the largest ones of each mode."""
     out = []
-    for row in found.values:
+    for row in shares:
         order = [k for k in np.argsort(-np.nan_to_num(row), kind="stable")[:SHOWN] if row[k] >= LEAST]
-        out.append(", ".join(f"{found['body'].values[k]} {100 * row[k]:.0f} %" for k in order) or "-")
+        out.append(", ".join(f"{bodies[k]} {100 * row[k]:.0f} %" for k in order) or "-")
     return out
 
 
@@ -146,19 +165,19 @@ def table(about: Linearisation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
 # ---- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def mode_number(about: Linearisation, k: int) -> int:
+def mode_number(about: Modes, k: int) -> int:
     """The place of mode number k (from 1, as in the table) in arrays."""
-    count = about.modes.sizes["mode"]
+    count = len(about.frequencies)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= count:
         raise ModelError(f"modes are numbered 1 to {count}, not {k!r}")
     return int(k) - 1
 
 
-class _Swing:
-    """Points of bodies at the ends of a small swing: at the phases 0 and a quarter."""
+class Swing:
+    """Points of bodies at the ends of a small swing in mode number k (from 1): at the phases 0 and a quarter."""
 
-    def __init__(self, about: Linearisation, s: np.ndarray) -> None:
-        state = about.state
+    def __init__(self, about: Linearisation, k: int) -> None:
+        state, s = about.state, motions(about)[mode_number(about, k)]
         self.mechanism, self.t = state.mechanism, np.array([0.0, np.pi / 2])
         e, p = derive(state.mechanism), parameter_vector(state.mechanism, state.parameters)
         rates = e.function("rates", {"q_dot": e.qdot})
@@ -170,20 +189,22 @@ class _Swing:
         self.parameters = self._posed.parameters
 
     def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """At rest."""
         return np.repeat(self._posed.points(body, drawn)[:1], 2, axis=0)
 
     def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """As they swing."""
         found = self._posed.points(body, drawn)
         return found[:1] + (found[1:3] - found[3:]) / (2 * STEP)
 
 
-def mode_outline(about: Linearisation, k: int, phases: Any = (0.0,)) -> Outline:
+def mode_outline(about: Modes, k: int, phases: Any = (0.0,)) -> Outline:
     """The mechanism in mode number k (from 1), displaced to first order, at some phases of its swing (rad).
 
     Displacements are such that the largest one over the swing is 1 m: magnify them by what it shall be.
     """
-    state, phases = about.state, np.atleast_1d(np.asarray(phases, float))
-    found = outline(_Swing(about, motions(about)[mode_number(about, k)]), state.mechanism.values(state.parameters))
+    swing, phases = about.swing(k), np.atleast_1d(np.asarray(phases, float))
+    found = outline(swing, swing.mechanism.values(swing.parameters))
 
     def swung(rest: np.ndarray, two: np.ndarray, phases: np.ndarray) -> np.ndarray:
         away = two - rest
@@ -195,7 +216,7 @@ def mode_outline(about: Linearisation, k: int, phases: Any = (0.0,)) -> Outline:
     still = [np.repeat(a[:1], len(phases), axis=0) for a, _ in pairs]
     bent = [a + swung(*x, phases) / size for a, x in zip(still, pairs, strict=True)]
     return Outline(
-        state.mechanism,
+        swing.mechanism,
         phases,
         found.lines,
         tuple(still[:-1]),
@@ -203,20 +224,3 @@ def mode_outline(about: Linearisation, k: int, phases: Any = (0.0,)) -> Outline:
         (still[-1], bent[-1]),
         found.grounded,
     )
-
-
-def mode_fields(about: Linearisation, k: int, body: str, x: Any = None) -> BeamFields:
-    """What a flexible body does in mode number k (from 1), by shapes: displacements, and section forces with them.
-
-    At the phases 0 and a quarter of the swing (``t`` is 0 and a quarter of the period), with coordinates as large as
-    in ``linearisation.modes``, of which the largest is 1; all scales with them.
-    """
-    state, i = about.state, mode_number(about, k)
-    if body not in state.mechanism.flexible:
-        raise ModelError(f"body {body!r} is not flexible{suggest(str(body), state.mechanism.flexible)}")
-    data, topology = state.mechanism.flexible[body], derive(state.mechanism).topology
-    eta = motions(about)[i, topology.links[topology.link_of[body]].shape_v]
-    frequency = float(about.frequencies[i])
-    quarter = 0.25 / frequency if frequency else np.inf
-    beam = BeamNumbers.of(data, state.mechanism.values(state.parameters))
-    return BeamFields.from_shapes(beam, data.modes, [0.0, quarter], np.array([eta.real, -eta.imag]), x)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -23,9 +22,9 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results import checks
 from closedchain.results.evaluate import frame_motion, outputs
+from closedchain.results.takeaway import Takeaway
 
 if TYPE_CHECKING:
-    import pandas
     import xarray
 
     from closedchain.close.formulation import Formulation
@@ -48,7 +47,7 @@ def _put_back(segment: Segment, t: np.ndarray, x: np.ndarray) -> np.ndarray:
 MANY = 20_000  # samples: with more, the checks look at some
 
 
-class Run:
+class Run(Takeaway):
     """A simulated motion.
 
     ``run["O"]`` is the coordinate of joint O over time, ``run["O'"]`` its velocity, ``run["O''"]`` its acceleration;
@@ -327,34 +326,6 @@ class Run:
         return f"{self.program.method.citation()}\n{SOLVERS[self.solver].citation}\n{software}"
 
     # ---- taking it away --------------------------------------------------------------------------------------------
-
-    def plot(self, *names: str, path: Any = None) -> Any:
-        """Plot variables over time; see `closedchain.results.plot.plot`."""
-        from closedchain.results.plot import plot
-
-        return plot(self, *names, path=path)
-
-    def plot_deformed(self, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
-        """Draw the mechanism with its deflections magnified; see `closedchain.results.sketch.plot_deformed`."""
-        from closedchain.results.sketch import plot_deformed
-
-        return plot_deformed(self, time, magnify=magnify, path=path)
-
-    def animate(self, file: Any, **options: Any) -> Any:
-        """Write the motion as a GIF or an HTML page; see `closedchain.results.animation.animate`."""
-        from closedchain.results.animation import animate
-
-        return animate(self, file, **options)
-
-    def to_netcdf(self, path: Any) -> None:
-        """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
-        if importlib.util.find_spec("netCDF4") is None:
-            raise ModelError("writing NetCDF needs the package netCDF4: pip install 'closedchain[netcdf]'")
-        self.dataset.to_netcdf(path, engine="netcdf4")
-
-    def to_dataframe(self) -> pandas.DataFrame:
-        """The variables that depend on time alone, one column each, indexed by time."""
-        return self.dataset.drop_dims([d for d in self.dataset.dims if d != "time"]).to_dataframe()
 
     def __repr__(self) -> str:
         counts = self.counts

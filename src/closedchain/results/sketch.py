@@ -12,8 +12,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.state import State
 from closedchain.results.deflection import deflection
-from closedchain.results.linearisation import Linearisation
-from closedchain.results.modal import deforms, mode_outline
+from closedchain.results.modal import Modes, mode_outline
 from closedchain.results.outline import VISIBLE, Outline, Points, StatePoints, outline, run_outline
 from closedchain.results.run import Run
 
@@ -159,13 +158,13 @@ def _most_bent(run: Run) -> int:
 # ---- modes -----------------------------------------------------------------------------------------------------------
 
 
-def plot_modes(about: Linearisation, *modes: int, amplitude: float = VISIBLE, path: Any = None) -> Any:
+def plot_modes(about: Modes, *modes: int, amplitude: float = VISIBLE, path: Any = None) -> Any:
     """Shapes of modes, one panel each, at one end of their swing; grey: at rest.
 
     Parameters
     ----------
     about
-        From `linearise` or `locked_modes`.
+        From `linearise`, `locked_modes` or `erls_modes`.
     *modes
         Their numbers, from 1; default: the first six.
     amplitude
@@ -179,12 +178,11 @@ def plot_modes(about: Linearisation, *modes: int, amplitude: float = VISIBLE, pa
     """
     from matplotlib.figure import Figure
 
-    count = about.modes.sizes["mode"]
-    numbers = modes or tuple(range(1, min(6, count) + 1))
+    numbers = modes or tuple(range(1, min(6, len(about.frequencies)) + 1))
     columns = min(3, len(numbers))
     rows = -(-len(numbers) // columns)
     figure = Figure(figsize=(4.0 * columns, 0.6 + 3.4 * rows), layout="constrained")
-    flexible = deforms(about) if about.state.mechanism.flexible else ["-"] * count
+    flexible = about.deforms()
     for place, k in enumerate(numbers):
         shape = mode_outline(about, k)
         sketch = Sketch(shape, amplitude * shape.size, figure, (rows, columns, place + 1))
@@ -194,14 +192,14 @@ def plot_modes(about: Linearisation, *modes: int, amplitude: float = VISIBLE, pa
         sketch.ax.set_title(title, fontsize="small")
         sketch.ax.set(xlabel="", ylabel="")
         sketch.ax.tick_params(labelsize="x-small")
-    figure.suptitle(f"{about.state.mechanism.name}: modes", fontsize="medium")
+    figure.suptitle(f"{shape.mechanism.name}: modes", fontsize="medium")
     return saved(figure, path)
 
 
-def told_frequency(about: Linearisation, k: int) -> str:
+def told_frequency(about: Modes, k: int) -> str:
     """What a picture says about the frequency of mode number k (from 1)."""
     frequency = float(about.frequencies[k - 1])
-    return f"{frequency:.4g} Hz" if frequency else "does not swing"
+    return f"{frequency:.4g} Hz" if frequency > 0 else "does not swing"
 
 
 def saved(figure: Any, path: Any) -> Any:

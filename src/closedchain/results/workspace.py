@@ -7,7 +7,7 @@ shapes (modal assurance criterion, with the inertia as weight)
     MAC(s, r) = |s' M r|^2 / (s' M s  r' M r)
 
 so that the curves of two modes cross where the modes pass each other, instead of changing places. Where the shapes of
-two neighbouring poses are too different to tell, poses are put in between.
+two neighbouring poses are too different to tell, poses are put in between. By ERLS shapes are displacements of nodes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.close.erls import ERLS
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.march.assemble import assemble
@@ -26,6 +27,7 @@ from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import functions
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.results.erls_modes import erls_modes
 from closedchain.results.linearisation import Linearisation
 from closedchain.results.locked import locked_modes, motor_coordinates
 from closedchain.results.modal import displacements
@@ -64,6 +66,7 @@ def frequencies_over(
     locked: Sequence[str] | None = None,
     modes: int | None = None,
     sag: bool = True,
+    method: ERLS | None = None,
 ) -> xarray.Dataset:
     """Natural frequencies over the workspace, each curve one mode.
 
@@ -82,6 +85,9 @@ def frequencies_over(
         How many, the lowest at the first pose. Default: all.
     sag
         Whether the mechanism is in balance at each pose, sunk under its weight; see `locked_modes`.
+    method
+        ``cc.ERLS(...)`` for finite elements, without weight and sag, and without modes that are rigid; see
+        `erls_modes`. Default: shapes on floating frames.
 
     Returns
     -------
@@ -102,7 +108,7 @@ def frequencies_over(
     if isinstance(over, Mapping):
         names, values, shape, dims = _grid(mechanism, over, together)
         held = list(names) if locked is None else list(locked)
-        poses = _Poses(mechanism, held, sag, names)
+        poses = _Poses(mechanism, held, sag, method, modes, names)
     else:
         states = list(over)
         if not states or not all(isinstance(x, State) and x.mechanism is mechanism for x in states):
@@ -110,7 +116,7 @@ def frequencies_over(
         held = motor_coordinates(mechanism) if locked is None else list(locked)
         names, shape, dims = (), (len(states),), ("pose",)
         values = np.arange(len(states), dtype=float)[:, None]
-        poses = _Poses(mechanism, held, sag, states=states)
+        poses = _Poses(mechanism, held, sag, method, modes, states=states)
     found: dict[tuple[int, ...], _Modes | None] = {}
     likeness = {}
     for index in np.ndindex(shape):
@@ -190,10 +196,13 @@ class _Poses:
         mechanism: Mechanism,
         locked: Sequence[str],
         sag: bool,
+        method: ERLS | None,
+        wanted: int | None,
         names: Sequence[str] = (),
         states: Sequence[State] = (),
     ) -> None:
         self.mechanism, self.locked, self.sag, self.names, self.states = mechanism, locked, sag, names, states
+        self.method, self.wanted = method, wanted
 
     def at(self, point: np.ndarray, near: State | None) -> _Modes | None:
         """Modes at a point of the workspace, or None where there is no pose; ``near`` is one not far away."""
@@ -207,7 +216,11 @@ class _Poses:
                 state = assemble(self.mechanism, wanted, guess=self._rigid_guess(near))
             except AssemblyError:
                 return None
-        return _modes(locked_modes(self.mechanism, state, self.locked, sag=self.sag))
+        if self.method is None:
+            return _modes(locked_modes(self.mechanism, state, self.locked, sag=self.sag))
+        found = erls_modes(self.mechanism, state, method=self.method, locked=self.locked)
+        squares = np.sign(found.frequencies) * (2 * np.pi * found.frequencies) ** 2
+        return _Modes(state, squares, found.motions, found.inertia)
 
     def _rigid_guess(self, near: State | None) -> dict[str, Any]:
         """Coordinates of a pose nearby, without its shapes: these are found anew."""
@@ -239,7 +252,7 @@ def _followed(
     if now is None or before is None or beside is None:
         return now, np.ones(0 if now is None else len(now.squares))
     order, alike = _matched(before, now)
-    if alike.min(initial=1.0) < ALIKE and depth < DEPTH:
+    if alike[: poses.wanted].min(initial=1.0) < ALIKE and depth < DEPTH:
         middle, _ = _followed(poses, before, beside, (point + beside) / 2, depth + 1)
         if middle is not None:
             return _followed(poses, middle, (point + beside) / 2, point, depth + 1)

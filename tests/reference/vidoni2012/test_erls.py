@@ -138,15 +138,25 @@ def columns(run):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_motion(dropped, variant):
-    """Motor angles carry modes above 100 Hz, which the file has to 5e-8 only; damped, all numbers are good to 9
-    digits."""
+    """All rows. Motor angles carry modes above 100 Hz, which the file has to 5e-8 only; damped, all numbers are good to
+    9 digits. Undamped errors do not grow over time, and fall to 2e-7, 3e-9 and 8e-10 with a tenth of the tolerance.
+    """
     damped = "damped" in variant
-    want = np.array(MOTION[variant]["rows"])[: 31 if damped else 19]
+    want = np.array(MOTION[variant]["rows"])
     run = simulate_erls(dropped, until=want[-1, 0], method=VARIANTS[variant], atol=1e-9, t_eval=want[:, 0].copy())
     error = np.abs(columns(run) - want[:, 1:7]).max(axis=0)
-    assert (error[:2] < (2e-8 if damped else 2e-6)).all()  # motors; ours with this tolerance: 7e-9 and 9e-7
-    assert (error[2:4] < (6e-9 if damped else 8e-8)).all()  # chords: 2e-9 and 4e-8
-    assert (error[4:] < (4e-9 if damped else 2e-8)).all()  # tip: 1e-9 and 1e-8
+    assert (error[:2] < (2e-8 if damped else 1.2e-6)).all()  # motors; ours with this tolerance: 7e-9 and 6e-7
+    assert (error[2:4] < (6e-9 if damped else 4e-8)).all()  # chords: 2e-9 and 1.9e-8
+    assert (error[4:] < (4e-9 if damped else 7e-9)).all()  # tip: 1e-9 and 3.4e-9
+
+
+def test_exudyn_agrees_where_axial_loads_are_counted(dropped):
+    """Its beams are geometrically exact: linear ones lack axial loads (2.6e-5 m), with these 2e-7 m are left."""
+    want = np.array(MOTION["exudyn_ancf_8_2"]["rows"])
+    method = ERLS(elements=MESHES["weld,8"], stiffening=True)
+    run = simulate_erls(dropped, until=0.3, method=method, rtol=1e-7, t_eval=want[:, 0].copy())
+    motor1, motor2, x, y = np.abs(columns(run)[:, [0, 1, 4, 5]] - want[:, 1:]).max(axis=0)
+    assert max(motor1, motor2) < 6e-6 and max(x, y) < 4e-7  # measured 2.8e-6 rad, 1.9e-7 m
 
 
 def test_damping_by_stiffness_is_the_papers_but_for_the_rates_of_joint_frames(dropped):

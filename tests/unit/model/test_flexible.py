@@ -164,6 +164,39 @@ def test_bodies_that_are_no_beams(m, shape, says):
         m.body("it", shape).flexible(5e9, BAR)
 
 
+@pytest.mark.parametrize(
+    ("inertia", "says"),
+    [
+        ((0.02, 0.99, 1.0), r"inertia about y is 0\.99 kg m\^2, but 12 kg .* along 1 m have 1 at least"),
+        ((1e-4, 1.0, 1.0 - 1e-8), r"inertia about z is 0\.99999999 kg m\^2"),
+        ((1e-4, 1.0, 1.0, 0.0, 1e-6, 0.0), r"product of inertia xz is 1e-06 kg m\^2, but a beam .* has none"),
+    ],
+)
+def test_beams_with_impossible_inertia(m, inertia, says):
+    it = m.body("it", cc.rigid(12.0, com=(0.5, 0, 0), inertia=inertia))
+    with pytest.raises(cc.ModelError, match=says):
+        it.flexible(5e9, BAR, length=1.0)
+
+
+def test_the_inertia_of_a_thin_rod_is_enough(m):
+    it = m.body("it", cc.rigid(12.0, com=(0.5, 0, 0), inertia=(0.0, 1.0 - 1e-12, 1.0)))
+    assert it.flexible(5e9, BAR, length=1.0) is it
+
+
+def test_the_rigid_twin_of_a_thin_rod_turns_with_its_section(m):
+    """About its axis, as elements do: m (Iy + Iz) / A; what has a radius, or no J, has what is drawn."""
+    for name, radius, section in (
+        ("thin", None, cc.Section.circle(0.02)),
+        ("drawn", 0.03, cc.Section.circle(0.02)),
+        ("in the plane", None, cc.Section(A=1e-4, Iz=1e-9)),
+    ):
+        m.body(name, cc.rod(1.0, 2.0, radius=radius) if radius else cc.rod(1.0, 2.0)).flexible(5e9, section)
+    twin = m.rigid_twin()
+    about_x = [twin.values()(twin.bodies[name].properties.inertia[0]) for name in ("thin", "drawn", "in the plane")]
+    assert about_x == pytest.approx([2.0 * 0.02**2 / 2, 2.0 * 0.03**2 / 2, 0.0], rel=1e-14)
+    assert m.bodies["thin"].properties.inertia[0] == 0.0
+
+
 def test_the_ground_is_rigid(m):
     with pytest.raises(cc.ModelError, match="the ground cannot be flexible: weld a body to it"):
         m.ground.flexible(5e9, BAR, length=1.0)

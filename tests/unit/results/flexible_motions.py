@@ -61,3 +61,17 @@ def tripod():
     m.spring("stay", m.ground.at(0, 0, 1), boom.tip, stiffness=200.0)
     m.spring("other", m.ground.at(0, 1, 0.2), boom.tip, stiffness=200.0)
     return m
+
+
+def crossing():
+    """Two beams, one of which grows heavier at its tip when a slide moves out: their frequencies cross."""
+    m = cc.Mechanism("crossing", gravity=(0, 0, 0))
+    for name, thick in (("fixed", 0.01), ("loaded", 0.012)):
+        arm = m.body(name, cc.rod(0.5, 1.0))
+        arm.flexible(70e9, cc.Section.rectangle(y=thick, z=0.03), modes=cc.modes.clamped_free(y=1))
+        m.revolute(f"{name} hinge", m.ground.at(0, 0, 0.1 * len(m.bodies)), arm)
+        m.motor(f"{name} hinge", 0.0)
+    rider = m.body("rider", cc.point_mass(0.3))
+    m.prismatic("slide", m.bodies["loaded"].tip, rider, axis=(1, 0, 0))
+    m.start = {"fixed hinge": 0.0, "loaded hinge": 0.0, "slide": 0.0}
+    return m

@@ -7,7 +7,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.results.locked import locked_modes
-from closedchain.results.modal import deforms, mode_fields, mode_outline, motions, shares, table
+from closedchain.results.modal import deforms, mode_outline, shares, table
 from tests.unit.results.flexible_motions import clamped, flexible_four_bar, two_beams
 
 
@@ -62,21 +62,6 @@ def test_the_table_tells_which_bodies_deform():
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_shape_of_a_body_in_a_mode():
-    fields = mode_fields(about(), 2, "coupler")
-    eta = motions(about())[1].real
-    labels = cc.State(flexible_four_bar(), about().state.q, about().state.v).topology.v_labels
-    y1, y2 = (eta[labels.index(f"coupler.y{k}")] for k in (1, 2))
-    xi = fields.x / 4.0
-    np.testing.assert_allclose(fields["v"].values[0], y1 * np.sin(np.pi * xi) + y2 * np.sin(2 * np.pi * xi), atol=1e-14)
-    assert not fields["v"].values[1].any()  # all in step: nothing a quarter of a swing later
-    assert fields.t[1] == pytest.approx(0.25 / about().frequencies[1])
-    with pytest.raises(cc.ModelError, match="modes are numbered 1 to 3, not 4"):
-        mode_fields(about(), 4, "coupler")
-    with pytest.raises(cc.ModelError, match="body 'crank' is not flexible"):
-        mode_fields(about(), 1, "crank")
 
 
 def test_a_mode_moves_joints_together():

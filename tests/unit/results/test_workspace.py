@@ -6,7 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.results.locked import locked_modes
 from closedchain.results.workspace import frequencies_over
-from tests.unit.results.flexible_motions import flexible_four_bar, two_beams
+from tests.unit.results.flexible_motions import crossing, flexible_four_bar, two_beams
 
 
 def test_a_turn_of_the_crank_changes_nothing_between_the_pins():
@@ -15,20 +15,6 @@ def test_a_turn_of_the_crank_changes_nothing_between_the_pins():
     np.testing.assert_allclose(found["frequency"], [[10.44829, 41.79315]] * 4, rtol=1e-6)
     assert found.attrs["locked"] == "O"
     np.testing.assert_allclose(found["likeness"], 1.0, atol=1e-3)
-
-
-def crossing():
-    """Two beams, one of which grows heavier at its tip when a slide moves out: their frequencies cross."""
-    m = cc.Mechanism("crossing", gravity=(0, 0, 0))
-    for name, thick in (("fixed", 0.01), ("loaded", 0.012)):
-        arm = m.body(name, cc.rod(0.5, 1.0))
-        arm.flexible(70e9, cc.Section.rectangle(y=thick, z=0.03), modes=cc.modes.clamped_free(y=1))
-        m.revolute(f"{name} hinge", m.ground.at(0, 0, 0.1 * len(m.bodies)), arm)
-        m.motor(f"{name} hinge", 0.0)
-    rider = m.body("rider", cc.point_mass(0.3))
-    m.prismatic("slide", m.bodies["loaded"].tip, rider, axis=(1, 0, 0))
-    m.start = {"fixed hinge": 0.0, "loaded hinge": 0.0, "slide": 0.0}
-    return m
 
 
 def test_curves_cross_and_do_not_jump():
