@@ -27,7 +27,7 @@ from closedchain.march.tangent import functions
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.linearisation import Linearisation
-from closedchain.results.locked import locked_modes, motor_coordinates
+from closedchain.results.locked import drives_of, locked_modes, motor_coordinates
 from closedchain.results.modal import displacements
 
 if TYPE_CHECKING:
@@ -73,11 +73,13 @@ def frequencies_over(
         With flexible bodies, or other springs.
     over
         Values of coordinates by name, ``{"O": np.linspace(0, 3, 31)}``: of several the whole grid, or with
-        ``together=True`` a path on which they go together. Or a sequence of states.
+        ``together=True`` a path on which they go together. Drives of these coordinates are left out. Or a sequence of
+        states.
     together
         See ``over``.
     locked
-        Coordinates that are held at each pose. Default: those of ``over``; of states, all that motors act on.
+        Coordinates that are held at each pose. Default: those of ``over``; of states, all that motors act on. Drives
+        hold theirs in any case.
     modes
         How many, the lowest at the first pose. Default: all.
     sag
@@ -101,13 +103,15 @@ def frequencies_over(
 
     if isinstance(over, Mapping):
         names, values, shape, dims = _grid(mechanism, over, together)
-        held = list(names) if locked is None else list(locked)
+        held = list(names) if locked is None else _named(locked)
+        driven = [x for x in names if drives_of(mechanism, [x])]  # led elsewhere, and held there
+        held += [x for x in driven if x not in held]
         poses = _Poses(mechanism, held, sag, names)
     else:
         states = list(over)
         if not states or not all(isinstance(x, State) and x.mechanism is mechanism for x in states):
             raise ModelError("frequencies_over takes values of coordinates by name, or states of this mechanism")
-        held = motor_coordinates(mechanism) if locked is None else list(locked)
+        held = motor_coordinates(mechanism) if locked is None else _named(locked)
         names, shape, dims = (), (len(states),), ("pose",)
         values = np.arange(len(states), dtype=float)[:, None]
         poses = _Poses(mechanism, held, sag, states=states)
@@ -143,6 +147,10 @@ def frequencies_over(
         coords,
         {"mechanism": mechanism.name, "locked": ", ".join(held)},
     )
+
+
+def _named(locked: Sequence[str] | str) -> list[str]:
+    return [locked] if isinstance(locked, str) else list(locked)
 
 
 def _grid(
@@ -204,7 +212,8 @@ class _Poses:
         else:
             wanted = dict(zip(self.names, map(float, point), strict=True))
             try:
-                state = assemble(self.mechanism, wanted, guess=self._rigid_guess(near))
+                left_out = drives_of(self.mechanism, self.names)
+                state = assemble(self.mechanism, wanted, guess=self._rigid_guess(near), open_joints=left_out)
             except AssemblyError:
                 return None
         return _modes(locked_modes(self.mechanism, state, self.locked, sag=self.sag))
