@@ -15,15 +15,16 @@ from closedchain.errors import ModelError
 from closedchain.march.erls import choice
 from closedchain.march.erls.beams import end_forces, node_displacements
 from closedchain.march.erls.energy import Samples, evaluate, inputs, look
-from closedchain.march.erls.integrate import SINGULAR, Counts, Motion, in_balance
+from closedchain.march.erls.integrate import Counts, Motion, in_balance
 from closedchain.march.erls.numbering import paper_order
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.system import System
-from closedchain.march.trajectory import SENTENCES, Status
+from closedchain.march.trajectory import Status
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset, with_drives
+from closedchain.results.erls_ended import why_it_ended
 from closedchain.results.erls_frames import carried_points, frame_motion
 from closedchain.results.erls_reactions import ErlsSamples, samples_of_erls
 from closedchain.results.erls_solvers import CITATIONS
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 # beams swing by little, it is a larger share of the swing, and so of their elastic energy.
 ENERGY = {"esdirk4": (250.0, 1.0), "generalised-alpha": (30.0, 2 / 3)}  # factor and power of rtol
 ENERGY_OF_FIXED_STEPS = 1e-3
+SMALL_STRAIN = 0.02  # stretch of a beam over its length up to which it counts as small
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
 
 
@@ -97,30 +99,7 @@ class ErlsRun:
     @property
     def explanation(self) -> str:
         """Why the run did not reach its end, and what to try."""
-        said, advice = SENTENCES.get(self.status, (self.status.name, "try a smaller step"))
-        if self.status is Status.singular and self.motion.closed < SINGULAR:
-            names = ", ".join(self.system.labels[-self.system.n_q :])
-            said = (
-                f"its rigid-link system comes to a pose where the coordinates q ({names}) no longer determine the "
-                f"others (smallest relative pivot of its closures {self.motion.closed:.1e})"
-            )
-            advice = "stop before, or take other coordinates, cc.ERLS(coordinates=(...))"
-        elif self.status is Status.singular:
-            lost, others = self._zeroed_at_the_end()
-            said = (
-                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: {lost!r} "
-                f"does not change with them there (determinant of the block of J {self.motion.health:.1e} of that at "
-                "the start)"
-            )
-            advice = f"zero others; regular there are for instance cc.ERLS(zero={others!r})"
-        elif self.status is Status.nan:
-            said = "its accelerations are not determined, or not finite"
-            advice = "look for bodies without inertia, for laws that divide by zero, and at run.u"
-        elif self.status in (Status.not_solved, Status.step_too_small):
-            advice = (
-                "the rigid-link system may be near a singular pose, where its loops do not close, or displacements "
-                "have become too large; stop before, or look at run.u"
-            )
+        said, advice = why_it_ended(self)
         return (
             f"the run of {self.mechanism.name!r} with {self.solver} ended at t = {self.motion.t_end:.6g} s: {said}; "
             f"{advice}. {len(self.t)} samples are kept in the error's .run"
@@ -131,15 +110,6 @@ class ErlsRun:
         system = self.system
         J = system.rigid(system.start.t, system.start.q)
         return tuple(system.labels[system.n_chain + k] for k in choice.best(J, system.turning, range(system.n_u)))
-
-    def _zeroed_at_the_end(self) -> tuple[str, tuple[str, ...]]:
-        """The zeroed displacement that determines a coordinate least where the run ended, and a better choice there."""
-        system, first = self.system, self.system.n_chain
-        J = system.rigid(self.motion.t_end, self.motion.end)
-        weakest = np.linalg.svd(J[list(system.compiled.zeroed)] / system.units)[0][:, -1]
-        others = choice.best(J, system.turning, range(system.n_u))
-        lost = system.labels[system.zeroed[int(np.argmax(np.abs(weakest)))]]
-        return lost, tuple(system.labels[first + k] for k in others)
 
     @cached_property
     def samples(self) -> Samples:
@@ -344,11 +314,14 @@ class ErlsRun:
                 f"(health {self.system.health:.1g} of 1): displacements are large then; take other ones, cc.ERLS(zero="
                 f"{self._better_zeroed()!r}), or other coordinates, cc.ERLS(coordinates=(...))"
             )
+        stretched = self._stretched()
+        said += stretched
         turns = [k for k, x in enumerate(self.system.mesh.names) if x.startswith("r")]
         size = np.abs(s.u[:, :, turns]).max(axis=(0, 2))
         worst = int(np.argmax(size))
-        if size[worst] > SMALL_TURN:
-            body = self.system.mesh.bodies[worst]
+        body = self.system.mesh.bodies[worst]
+        # rigid bodies turn where those that carry them stretch: that has been said already
+        if size[worst] > SMALL_TURN and (body in self.mechanism.flexible or not stretched):
             if body in self.mechanism.flexible:
                 what = f"sections of {body!r} turn by {size[worst]:.2g} rad against the rigid link"
                 advice = "stiffen the link, or divide it into several, welded together"
@@ -357,6 +330,23 @@ class ErlsRun:
                 advice = "stiffen the links that carry it, or zero its own displacement, cc.ERLS(zero=(...))"
             said.append(f"{what}: the displacements of ERLS are small ones; {advice}")
         return said
+
+    def _stretched(self) -> list[str]:
+        """What to say about the beam that stretches most, if that is much."""
+        value = self.mechanism.values(self.parameters)
+        strain = {}
+        for name in self.mechanism.flexible:
+            places, moved = node_displacements(self.system, self.samples, name)
+            strain[name] = float(np.abs(moved[:, -1, 0] - moved[:, 0, 0]).max()) / (places[-1] - places[0])
+        worst = max(strain, key=lambda name: strain[name])
+        if not strain[worst] > SMALL_STRAIN:
+            return []
+        numbers = BeamNumbers.of(self.mechanism.flexible[worst], value)
+        what = f"{worst!r} stretches by {100 * strain[worst]:.2g} % of its length (E A = {numbers.E * numbers.A:.3g} N)"
+        return [
+            f"{what}: the displacements of ERLS are small ones, and its elements always stretch, whatever the modes; "
+            "give the section a larger A, or use a floating frame without axial modes (cc.Multipliers())"
+        ]
 
     def _energy_bound(self) -> float:
         """Energy that may come from nowhere, J."""
