@@ -6,13 +6,15 @@ run of another kind joins in by having a method ``beam(body, x)`` that returns `
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from closedchain.errors import ModelError
+from closedchain.errors import ModelError, RunWarning
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
+from closedchain.model.modes import ModeSet
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers, places
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from closedchain.results.wrenches import Reactions
 
 WAYS = ("equilibrium", "shapes")
+AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against bending as much
 AGAINST = ("frame", "chord")
 
 
@@ -79,6 +82,11 @@ def beam(
         How section forces are found: ``"equilibrium"``, from all that acts on the beam (default), or ``"shapes"``,
         from derivatives of the displacements. See `closedchain.results.beam_fields`.
 
+    Warns
+    -----
+    RunWarning
+        If a tenth of the buckling load or more is carried by a beam that was made without ``stiffening=True``.
+
     Examples
     --------
     A beam of 0.5 m that is clamped at one end, and bends under its weight:
@@ -112,9 +120,32 @@ def beam(
     if forces == "equilibrium":
         found, left = section_forces(moved, data, numbers, at)  # type: ignore[assignment]
     t, eta = (np.concatenate([y(s) for s in pieces]) for y in (lambda s: s.t, lambda s: s.q[:, link.shape_q]))
-    return BeamFields.from_shapes(
+    fields = BeamFields.from_shapes(
         numbers, data.modes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
     )
+    if forces == "equilibrium" and not data.stiffening:
+        _warn_of_axial_loads(fields, data.modes)
+    return fields
+
+
+def _warn_of_axial_loads(fields: BeamFields, modes: ModeSet) -> None:
+    """Where bending does not know of an axial load that would change it much."""
+    if "N" in fields.undetermined:
+        return
+    bends = [f"buckling_{axis}" for axis, f in (("y", "v"), ("z", "w")) if any(f in x.curves for x in modes.modes)]
+    shares = {name: x for name, x in fields.buckling.items() if name in bends and np.isfinite(x).any()}
+    if not shares:
+        return
+    name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))
+    peak = fields.maximum(name)
+    if abs(peak.value) > AXIAL:
+        warnings.warn(
+            f"the axial load of {fields.beam.name!r} comes to {100 * abs(peak.value):.0f} % of its buckling load "
+            f"between pins ({'tension' if peak.value > 0 else 'compression'}, t = {peak.t:.4g} s), which its stiffness "
+            "against bending does not know: take flexible(..., stiffening=True)",
+            RunWarning,
+            stacklevel=3,
+        )
 
 
 def deflection(
