@@ -47,7 +47,7 @@ class Bent(Protocol):
     mechanism: Mechanism
     t: np.ndarray
 
-    def beam(self, body: str, x: Any = None) -> BeamFields:
+    def beam(self, body: str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
         """What a flexible body does."""
 
     def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
@@ -104,7 +104,7 @@ def beam(
     if forces not in WAYS:
         raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
     if not isinstance(source, Run | Efforts | State):
-        return source.beam(_name(source.mechanism, body), x)
+        return source.beam(_name(source.mechanism, body), x, **({} if forces == WAYS[0] else {"forces": forces}))
     mechanism = source.mechanism
     name = _name(mechanism, body)
     moved: Moved = _Instant(source) if isinstance(source, State) else source

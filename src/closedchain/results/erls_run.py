@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,14 @@ from closedchain.results.erls_ended import why_it_ended
 from closedchain.results.erls_frames import carried_points, frame_motion
 from closedchain.results.erls_reactions import ErlsSamples, samples_of_erls
 from closedchain.results.erls_solvers import CITATIONS
-from closedchain.results.run import Run
+from closedchain.results.run import MANY, Run
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
     from closedchain.cut.topology import Topology
+    from closedchain.march.events import Happening
 
 # What may come from nowhere, as a share of the energy exchanged. A step of ESDIRK may be wrong by a tenth of rtol, and
 # what is too fast for it dies out: of the library's mechanisms up to 24 rtol together (rtol 1e-4 to 1e-8, the most for
@@ -165,19 +166,26 @@ class ErlsRun:
         labels = [self.system.labels[k] for k in self.system.zeroed]
         return dict(zip(labels, self.system.compiled.why, strict=True))
 
-    def beam(self, body: Body | str, x: Any = None) -> BeamFields:
+    def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
         """Displacements, section forces and stresses along a flexible body; components in the axes of its rigid
         link.
+
+        Section forces come from what elements exert on each other (``"equilibrium"``), or from derivatives of the
+        displacements (``"shapes"``), rougher.
         """
+        if forces not in ("equilibrium", "shapes"):
+            raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
         name = body.name if isinstance(body, Body) else body
         if name not in self.mechanism.flexible:
             raise ModelError(f"body {name!r} is not flexible{suggest(str(name), self.mechanism.flexible)}")
         data = self.mechanism.flexible[name]
         numbers = BeamNumbers.of(data, self.mechanism.values(self.parameters))
         nodes, moved = node_displacements(self.system, self.samples, name)
+        if forces == "shapes":
+            return BeamFields.from_nodes(numbers, self.t, nodes, moved, x)
         state = self.balanced.x
-        forces = end_forces(self.system, look(self.system, self.t, state, self.balanced.tree), self.t, state, name)
-        return BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=forces)
+        at_ends = end_forces(self.system, look(self.system, self.t, state, self.balanced.tree), self.t, state, name)
+        return BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=at_ends)
 
     def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
         """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
@@ -278,6 +286,38 @@ class ErlsRun:
         u, u_dot = (dict(zip(system.labels[:last], x[:last].tolist(), strict=True)) for x in self.motion.x[k, :2])
         parameters, t = dict(self.parameters), float(self.t[k])
         return ErlsState(system.twin, self.motion.tree[k].copy(), v[0, :, 0], parameters, t, u=u, u_dot=u_dot)
+
+    def window(self, begin: float | None = None, until: float | None = None, every: int = 1) -> ErlsRun:
+        """A part of the run: samples between two times, or every so manieth of them."""
+        if not isinstance(every, int) or every < 1:
+            raise ModelError(f"every takes a whole number of samples, not {every!r}")
+        low, high = -np.inf if begin is None else begin, np.inf if until is None else until
+        inside = np.flatnonzero((self.t >= min(low, high)) & (self.t <= max(low, high)))
+        chosen = inside[inside % every == 0]
+        if not len(chosen):
+            raise ModelError(f"the run of {self.mechanism.name!r} has no sample between {low:g} and {high:g} s")
+        parts = {name: getattr(self.motion, name)[chosen] for name in ("t", "x", "tree", "work", "lengths")}
+        return ErlsRun(self.system, replace(self.motion, **parts), self.solver, self.rtol, self.atol)
+
+    def thinned(self, most: int = MANY) -> ErlsRun:
+        """The run itself, or at most so many of its samples, equally spread."""
+        return self if len(self.t) <= most else self.window(every=-(-len(self.t) // most))
+
+    @property
+    def record(self) -> list[Happening]:
+        """What happened on the way: ERLS has no events, nothing."""
+        return []
+
+    def sol(self, t: Any) -> np.ndarray:
+        """Refused: an ERLS run keeps its samples only."""
+        raise ModelError("a run with cc.ERLS(...) keeps its samples only: simulate with t_eval=... or every=...")
+
+    def balance(self, stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
+        """Refused: it is a check of reactions that come from motions of rigid bodies and shapes."""
+        raise ModelError(
+            "a run with cc.ERLS(...) has no balance: its reactions are what the nodes leave over. Compare them with "
+            "those of a floating frame, cc.simulate(m, method=cc.Multipliers())"
+        )
 
     # ---- is it good ------------------------------------------------------------------------------------------------
 

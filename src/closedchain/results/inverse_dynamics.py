@@ -315,6 +315,11 @@ def _motion(
         if isinstance(along, State):
             return Motion.instant(along)
         return (along if isinstance(along, Motion) else _of_run(along)).now()
+    if along is not None and not isinstance(along, Mapping):
+        raise ModelError(
+            "inverse_dynamics goes along paths by name, a motion from follow, a run on a floating frame, or a state, "
+            f"not {along!r}. In a run with cc.ERLS(...) the effort of a drive is in run['joint.drive']"
+        )
     return follow(
         mechanism,
         along,

@@ -1,9 +1,11 @@
 """What a run by an equivalent rigid-link system says about itself."""
 
+import numpy as np
 import pytest
 
 import closedchain as cc
 from closedchain.close.erls import ERLS
+from closedchain.results.deflection import beam
 
 
 @pytest.fixture(scope="module")
@@ -46,4 +48,31 @@ def test_advice_is_about_what_can_be_changed(bars, run):
     assert "radau5" not in str(no.value)
     with pytest.raises(cc.ModelError, match="a state of its rigid-link system"):
         cc.simulate(bars, run.state(), until=0.2)
+    with pytest.raises(cc.ModelError, match=r"goes along paths by name.*not ErlsRun.*run\['joint.drive'\]"):
+        cc.inverse_dynamics(bars, run)
     assert run.metadata["method"] == "ERLS(elements=1)"
+
+
+def test_verbs_of_other_runs(run):
+    part = run.window(until=0.06)
+    assert part.t.tolist() == [0.0, 0.05] and part.record == []
+    np.testing.assert_array_equal(part["C"], run["C"][:2])
+    assert run.window(0.01, every=2).t.tolist() == [0.1] and run.thinned() is run
+    assert run.thinned(2).t.tolist() == [0.0, 0.1]
+    with pytest.raises(cc.ModelError, match="no sample between 1 and 2 s"):
+        run.window(1.0, 2.0)
+    with pytest.raises(cc.ModelError, match="keeps its samples only"):
+        run.sol(0.05)
+    with pytest.raises(cc.ModelError, match="has no balance"):
+        run.balance()
+
+
+def test_section_forces_from_derivatives(run):
+    bent = run.beam("coupler", [0.0, 0.4, 0.8], forces="shapes")
+    assert bent.way == "shapes"
+    # one cubic element: its curvature is linear, its shear force constant
+    moments = bent["Mz"].values
+    np.testing.assert_allclose(moments[:, 1], (moments[:, 0] + moments[:, 2]) / 2, atol=1e-9 * np.abs(moments).max())
+    np.testing.assert_array_equal(beam(run, "coupler", [0.4], forces="shapes")["Mz"][:, 0], moments[:, 1])
+    with pytest.raises(cc.ModelError, match="by 'equilibrium' or by 'shapes'"):
+        run.beam("coupler", forces="both")
