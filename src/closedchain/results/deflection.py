@@ -7,7 +7,7 @@ run of another kind joins in by having a method ``beam(body, x)`` that returns `
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -36,6 +36,7 @@ AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against
 AGAINST = ("frame", "chord")
 
 
+@runtime_checkable
 class Bent(Protocol):
     """A motion with flexible bodies that knows about them itself, whatever its equations are.
 
@@ -55,25 +56,25 @@ class Bent(Protocol):
 
 
 class _Instant:
-    """A state as a motion of one sample."""
+    """A state as a motion of one sample, or a motion without efforts."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, source: State | Motion) -> None:
         self._reactions: dict[Any, Reactions] = {}
-        self._one = Motion.instant(state).samples
+        self._one = (Motion.instant(source) if isinstance(source, State) else source.now()).samples
 
     def _samples(self) -> list[Samples]:
         return [self._one]
 
 
 def beam(
-    source: Run | Efforts | State | Bent, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
+    source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
 ) -> BeamFields:
     """What a flexible body does along a motion: displacements, section forces, stresses.
 
     Parameters
     ----------
     source
-        A run, efforts along a path, or a state (an equilibrium, say).
+        A run, efforts along a path, or a state (an equilibrium, say); a motion, with forces by shapes.
     body
         A flexible body.
     x
@@ -103,11 +104,16 @@ def beam(
     """
     if forces not in WAYS:
         raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
-    if not isinstance(source, Run | Efforts | State):
+    if isinstance(source, Motion) and forces == "equilibrium":
+        raise ModelError(
+            "a motion has no efforts, and so no forces that are in balance: take forces='shapes', or the efforts along "
+            "it, cc.inverse_dynamics(m, motion).beam(...)"
+        )
+    if not isinstance(source, Run | Efforts | State | Motion):
         return source.beam(_name(source.mechanism, body), x, **({} if forces == WAYS[0] else {"forces": forces}))
     mechanism = source.mechanism
     name = _name(mechanism, body)
-    moved: Moved = _Instant(source) if isinstance(source, State) else source
+    moved: Moved = _Instant(source) if isinstance(source, State | Motion) else source
     pieces = list(moved._samples())
     e, data = pieces[0].equations, mechanism.flexible[name]
     values = mechanism.values(dict(zip(mechanism.parameters, pieces[0].parameters, strict=False)))
@@ -149,7 +155,7 @@ def _warn_of_axial_loads(fields: BeamFields, modes: ModeSet) -> None:
 
 
 def deflection(
-    source: Run | Efforts | State | Bent, body: Body | str, at: float = 0.5, *, against: str = "frame"
+    source: Run | Efforts | Motion | State | Bent, body: Body | str, at: float = 0.5, *, against: str = "frame"
 ) -> xarray.DataArray:
     """Displacement of a point on the axis of a flexible body over time, m, along the body's axes.
 
@@ -177,13 +183,13 @@ def deflection(
     name = _name(source.mechanism, body)
     values = source.mechanism.values(_parameters(source))
     length = values(source.mechanism.flexible[name].length)
-    quick = isinstance(source, Run | Efforts | State)
+    quick = isinstance(source, Run | Efforts | Motion | State)
     fields = beam(source, name, [at * length], **({"forces": "shapes"} if quick else {}))
     out = fields["displacement" if against == "frame" else "from_chord"].isel(x=0, drop=True)
     return out.rename(f"{name} deflection").assign_attrs(body=name, at=float(at))
 
 
-def stress(source: Run | Efforts | State | Bent, body: Body | str, x: Any = None) -> xarray.Dataset:
+def stress(source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None) -> xarray.Dataset:
     """Stresses in a flexible body over time and along it, Pa; what they leave out is in the attributes.
 
     The attributes ``largest``, ``largest_x`` and ``largest_time`` tell the largest equivalent stress (von Mises), where

@@ -11,7 +11,7 @@ A drive stands still, too. Where its coordinate is locked by name, the lock take
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -73,7 +73,7 @@ def locked_modes(
     if not isinstance(state, State) or state.mechanism is not mechanism:
         raise ModelError(f"locked_modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
     state.check()
-    names = motor_coordinates(mechanism) if locked is None else [locked] if isinstance(locked, str) else list(locked)
+    names = motor_coordinates(mechanism) if locked is None else names_of(locked)
     about = _Locked(state, names)
     q = about.sagged(state.q) if sag else state.q
     return about.linearised(q)
@@ -84,6 +84,15 @@ def motor_coordinates(mechanism: Mechanism) -> list[str]:
     pairs = dict.fromkeys((x.joint, x.index) for x in mechanism.motors.values())
     joints = mechanism.joints
     return [joints[name].labels()[k] for name, k in pairs if not joints[name].type.has_quaternion]
+
+
+def names_of(locked: Sequence[str] | str) -> list[str]:
+    """Names of coordinates to lock, one or several."""
+    if isinstance(locked, str):
+        return [locked]
+    if not isinstance(locked, Iterable):
+        raise ModelError(f"locked takes names of coordinates, for instance ['O', 'A'], not {locked!r}")
+    return list(locked)
 
 
 def drives_of(mechanism: Mechanism, coordinates: Sequence[str]) -> tuple[str, ...]:

@@ -77,3 +77,12 @@ def test_where_there_is_no_pose_there_is_no_frequency():
         frequencies_over(m, {"O": [0.0], "A": [0.0, 1.0]}, together=True)
     with pytest.raises(cc.ModelError, match="or states of this mechanism"):
         frequencies_over(m, [1.0])
+    with pytest.raises(cc.ModelError, match="or states of this mechanism"):
+        frequencies_over(m, 5)
+    with pytest.raises(cc.ModelError, match="'O' takes numbers"):
+        frequencies_over(m, {"O": "a"})
+    for wrong in (0, -1, "a"):
+        with pytest.raises(cc.ModelError, match=f"1 at least, not {wrong!r}"):
+            frequencies_over(m, {"O": [0.0]}, modes=wrong)
+    with pytest.raises(cc.ModelError, match="names of coordinates"):
+        frequencies_over(m, {"O": [0.0]}, locked=5)
