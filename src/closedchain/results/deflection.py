@@ -7,6 +7,7 @@ run of another kind joins in by having a method ``beam(body, x)`` that returns `
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from closedchain.errors import ModelError, RunWarning
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.modes import ModeSet
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers, places
@@ -130,16 +130,16 @@ def beam(
         numbers, data.modes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
     )
     if forces == "equilibrium" and not data.stiffening:
-        _warn_of_axial_loads(fields, data.modes)
+        bent = {f for mode in data.modes.modes for f in mode.curves}
+        warn_of_axial_loads(fields, [axis for axis, f in (("y", "v"), ("z", "w")) if f in bent])
     return fields
 
 
-def _warn_of_axial_loads(fields: BeamFields, modes: ModeSet) -> None:
-    """Where bending does not know of an axial load that would change it much."""
+def warn_of_axial_loads(fields: BeamFields, bends: Sequence[str]) -> None:
+    """Warn where bending along some axes does not know of an axial load that would change it much."""
     if "N" in fields.undetermined:
         return
-    bends = [f"buckling_{axis}" for axis, f in (("y", "v"), ("z", "w")) if any(f in x.curves for x in modes.modes)]
-    shares = {name: x for name, x in fields.buckling.items() if name in bends and np.isfinite(x).any()}
+    shares = {name: x for name, x in fields.buckling.items() if name[-1] in bends and np.isfinite(x).any()}
     if not shares:
         return
     name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))

@@ -185,7 +185,14 @@ class ErlsRun:
             return BeamFields.from_nodes(numbers, self.t, nodes, moved, x)
         state = self.balanced.x
         at_ends = end_forces(self.system, look(self.system, self.t, state, self.balanced.tree), self.t, state, name)
-        return BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=at_ends)
+        fields = BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=at_ends)
+        stiffens = data.stiffening if self.method.stiffening is None else self.method.stiffening
+        if not stiffens:
+            from closedchain.results.deflection import warn_of_axial_loads
+
+            turns = (("y", "rz"), ("z", "ry"))
+            warn_of_axial_loads(fields, [axis for axis, turn in turns if turn in self.system.mesh.names])
+        return fields
 
     def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
         """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""

@@ -76,3 +76,11 @@ def test_section_forces_from_derivatives(run):
     np.testing.assert_array_equal(beam(run, "coupler", [0.4], forces="shapes")["Mz"][:, 0], moments[:, 1])
     with pytest.raises(cc.ModelError, match="by 'equilibrium' or by 'shapes'"):
         run.beam("coupler", forces="both")
+
+
+def test_axial_loads_that_bending_does_not_know_are_told(run, monkeypatch):
+    share = run.beam("coupler").maximum("buckling_y").value
+    assert abs(share) < 0.1  # no warning
+    monkeypatch.setattr("closedchain.results.deflection.AXIAL", 0.9 * abs(share))
+    with pytest.warns(cc.RunWarning, match="of its buckling load"):
+        run.beam("coupler")
