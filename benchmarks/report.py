@@ -91,10 +91,14 @@ class Report:
     name: str
     timed: bool = True
     tables: list[Table] = field(default_factory=list)
+    processor_time: Callable[[], float] = time.thread_time  # time.process_time where threads are at work
     _started: float = field(default_factory=time.perf_counter)
-    _processor: float = field(default_factory=time.thread_time)
+    _processor: float = field(init=False)
     _load: float = field(default_factory=lambda: os.getloadavg()[0])
     _share: float | None = None
+
+    def __post_init__(self) -> None:
+        self._processor = self.processor_time()
 
     def conditions(self) -> list[str]:
         """Machine, versions and load, one sentence each."""
@@ -115,7 +119,7 @@ class Report:
         """Processor time by clock time since the report was begun: less than one if others had the processor."""
         if self._share is None:
             passed = time.perf_counter() - self._started
-            self._share = (time.thread_time() - self._processor) / passed
+            self._share = (self.processor_time() - self._processor) / passed
         return self._share
 
     def show(self) -> None:

@@ -7,6 +7,11 @@ os.environ["MPLBACKEND"] = "Agg"
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+import importlib
+import tempfile
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -21,6 +26,38 @@ def rng() -> np.random.Generator:
 
 def pytest_configure(config: pytest.Config) -> None:
     np.set_printoptions(precision=12, linewidth=110)
+
+
+# With an empty cache the solvers' kernels take one and a half minutes to compile. Test processes that start together
+# would all compile the same ones: in CI they share them out first, and wait for each other.
+
+KERNELS = (
+    ("closedchain.march.erls.kernels", "closedchain.march.erls.alpha", "closedchain.march.erls.esdirk"),
+    (
+        "closedchain.march.dop853", "closedchain.march.dopri5", "closedchain.march.rk4", "closedchain.march.radau5",
+        "closedchain.march.rodas", "closedchain.march.rosenbrock2", "closedchain.march.generalised_alpha",
+        "closedchain.march.semi_implicit_euler", "closedchain.march.solved_first", "closedchain.march.batch_closing",
+        "closedchain.march.batch_lanes", "closedchain.distribute.ranks", "closedchain.distribute.threads",
+    ),
+)  # fmt: skip
+LONGEST = 300.0  # s: what one waits for the others
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile one share of the kernels, and wait until the other shares are there."""
+    inputs = getattr(session.config, "workerinput", None)
+    if not IN_CI or inputs is None:
+        return
+    me, workers = int(inputs["workerid"].removeprefix("gw")), int(inputs["workercount"])
+    for modules in KERNELS[me::workers]:
+        for module in modules:
+            importlib.import_module(module)
+    folder = Path(tempfile.gettempdir()) / f"closedchain-kernels-{inputs['testrunuid']}"
+    folder.mkdir(exist_ok=True)
+    (folder / str(me)).touch()
+    ends = time.monotonic() + LONGEST
+    while len(list(folder.iterdir())) < workers and time.monotonic() < ends:
+        time.sleep(0.2)
 
 
 # In CI a test that does not run has failed. A missing tool is a mistake in the set-up, and an expected failure is

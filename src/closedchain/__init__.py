@@ -64,6 +64,8 @@ _HOMES = {
     "closedchain.results.comparison": "Comparison",
     "closedchain.results.recommend": "Recommendation recommend",
     "closedchain.results.stiffness": "StiffnessChoice choose_stiffness",
+    "closedchain.distribute.sweep": "sweep",
+    "closedchain.distribute.teams": "Ranks Threads",
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -86,6 +88,8 @@ if TYPE_CHECKING:
     from closedchain.close.operational_space import OperationalSpace
     from closedchain.close.projection import Projection
     from closedchain.close.virtual_spring import VirtualSpring
+    from closedchain.distribute.sweep import sweep
+    from closedchain.distribute.teams import Ranks, Threads
     from closedchain.errors import (
         AssemblyError,
         ClosedChainError,

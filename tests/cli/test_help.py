@@ -6,7 +6,7 @@ from closedchain import __version__
 
 HEAVY = ("casadi", "numba", "llvmlite", "matplotlib", "xarray", "pandas", "scipy")
 
-VERBS = ("demo", "list", "info", "run", "compare", "recommend", "stiffness", "modes", "torques")
+VERBS = ("demo", "list", "info", "run", "compare", "sweep", "recommend", "stiffness", "modes", "torques")
 
 LOOK = f"""
 import sys

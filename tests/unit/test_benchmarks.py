@@ -49,6 +49,16 @@ def test_every_script_can_be_imported_and_has_a_main(name):
             ),
         ),
         ("speed", ("pendulum", "four-bar", "compile, cold", "right-hand side", "import closedchain")),
+        (
+            "sweep",
+            (
+                "cc.sweep",
+                "growth with the number of runs",
+                "one by one",
+                "cc.simulate",
+                "evaluation of the right-hand side",
+            ),
+        ),
     ],
 )
 def test_a_quick_run_prints_its_tables_and_writes_them_to_a_page(name, words, capsys, tmp_path):

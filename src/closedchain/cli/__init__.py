@@ -18,7 +18,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from closedchain._version import __version__
-from closedchain.cli import compare, demo, erls, exits, info, list, modes, recommend, run, stiffness, torques
+from closedchain.cli import compare, demo, erls, exits, info, list, modes, recommend, run, stiffness, sweep, torques
 
 VERBS = (
     demo.demo,
@@ -29,6 +29,7 @@ VERBS = (
     erls.erls,
     torques.torques,
     compare.compare,
+    sweep.sweep,
     recommend.recommend,
     stiffness.stiffness,
 )

@@ -34,6 +34,12 @@ def console(stderr: bool = False) -> Console:
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
+def be_silent() -> None:
+    """Print nothing from here on: another process says the same."""
+    nowhere = open(os.devnull, "w")  # noqa: SIM115  until the process ends
+    sys.stdout = sys.stderr = nowhere
+
+
 def show(*things: Table | str) -> None:
     """Print tables, each followed by a blank line, and lines to stdout."""
     target = console()

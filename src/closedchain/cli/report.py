@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
     """Everything about a run but its samples. What a run without samples cannot know is None."""
-    data, counts = run.thinned().dataset, run.program.rhs.counts
+    data = run.thinned().dataset
+    if run.partition is None:
+        operations = {**asdict(run.program.rhs.counts), "total": run.program.rhs.counts.total}
+    else:
+        operations = {"total": max(member.operations for member in run.partition.members)}
     exchanged = float(data["energy_error"].attrs["exchanged"])
     last = run.state(-1) if len(run.t) else None
     return {
@@ -32,7 +36,8 @@ def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
         "end": float(run.t[-1]) if last else None,
         "samples": len(run.t),
         **asdict(run.counts),
-        "operations": {**asdict(counts), "total": counts.total},
+        "operations": operations,
+        **({} if run.partition is None else {"partition": asdict(run.partition)}),
         "closure_error": _largest(data["closure_error"]),
         "closure_velocity_error": _largest(data["closure_velocity_error"]),
         "energy_error": _largest(data["energy_error"]),
@@ -59,7 +64,7 @@ def table(s: dict[str, Any], *timings: tuple[str, str]) -> Table:
         ("energy error", _number(s["energy_error"], "J") + f"  (exchanged: {s['energy_exchanged']:.3g} J)"),
         ("steps", f"{s['steps']} accepted, {s['rejections']} rejected"),
         ("evaluations", f"{s['evaluations']} of the right-hand side, {s['corrections']} corrections"),
-        ("operations", f"{s['operations']['total']} in one evaluation ({kinds})"),
+        ("operations", f"{s['operations']['total']} in one evaluation ({kinds or 'of the member that has most'})"),
         *timings,
     ]
     return output.facts(s["mechanism"], rows)

@@ -17,6 +17,7 @@ from closedchain.errors import ModelError, RunError, RunWarning
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
+    from closedchain.distribute.teams import Partition
     from closedchain.march.state import State
     from closedchain.results.run import Run
 
@@ -61,6 +62,25 @@ def run(
             "crash or Ctrl-C.",
         ),
     ] = None,
+    distributed: Annotated[
+        bool, typer.Option("--distributed", help="Limbs over the ranks of an MPI job: mpiexec -n 4 closedchain run ...")
+    ] = False,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Limbs over so many threads of this process.")
+    ] = None,
+    shares: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limbs",
+            metavar="NAMES",
+            help="Limbs of the next rank or thread, separated by commas; once for each of them. Default: shared out by "
+            "operation counts.",
+        ),
+    ] = None,
+    closing: Annotated[
+        str,
+        typer.Option(metavar="WHO", help="Who computes what several ranks or threads need: everyone, or the master."),
+    ] = "everyone",
     outs: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,7 +113,11 @@ def run(
       closedchain run four-bar --hold O=45*deg --plot O,C,closure_error
       closedchain run my_robot.py --solver rk4 --step 1e-3 --out results/
       closedchain run four-bar --until 1000 --samples 1000001 --save-to long-run
+      mpiexec -n 3 closedchain run gough-stewart --method operational-space --distributed
     """  # noqa: D301
+    partition = _partition(distributed, threads, shares, closing)
+    if partition is not None and not partition.leads:
+        output.be_silent()  # one rank speaks for all
     with output.only_json(as_json):
         found = source.find(where)
         m = found.mechanism
@@ -125,9 +149,10 @@ def run(
                 step=step,
                 max_steps=max_steps,
                 save_to=save_to,
+                partition=partition,
             )
         summary = report.summary(got, complaints)
-        written, troubles = save.write(got, paths, names)
+        written, troubles = save.write(got, paths, names) if partition is None or partition.leads else ([], [])
 
     # tell
     errors = ([error] if error else []) + troubles
@@ -138,6 +163,10 @@ def run(
         output.print_json(({"error": "; ".join(told)} if told else {}) | summary | {"wrote": written})
         return code
     output.show(report.table(summary, _timings(got)), *(f"wrote {path}" for path in written))
+    if got.partition is not None:
+        output.show(*str(got.partition).splitlines())
+        if got.partition.hint:
+            output.say("note", got.partition.hint)
     for sentence in summary["record"][:MOST_SAID]:
         output.say("note", sentence)
     if len(summary["record"]) > MOST_SAID:
@@ -150,6 +179,23 @@ def run(
 
 
 MOST_SAID = 10
+
+
+def _partition(distributed: bool, threads: int | None, shares: list[str] | None, closing: str) -> Partition | None:
+    """The team that was asked for, if any."""
+    if distributed and threads is not None:
+        raise WrongUsage("--distributed or --threads, not both")
+    if not distributed and threads is None:
+        if shares:
+            raise WrongUsage("--limbs says who has which limb: add --threads N, or --distributed under mpiexec")
+        return None
+    from closedchain.distribute.teams import Ranks, Threads
+
+    limbs = [[name.strip() for name in group.split(",")] for group in shares] if shares else None
+    made = _as_typed(lambda: Ranks(limbs, closing) if distributed else Threads(threads or 1, limbs, closing))
+    if distributed and made.members == 1:
+        output.say("note", "there is one rank only: start several with 'mpiexec -n 4 closedchain run ...'")
+    return made
 
 
 def usual(method: Formulation) -> str:

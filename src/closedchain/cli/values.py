@@ -36,6 +36,11 @@ def pose(option: str, texts: Sequence[str]) -> dict[str, list[float]]:
     return out
 
 
+def texts(option: str, typed: Sequence[str]) -> dict[str, str]:
+    """Texts by name from ``["crank.length=0.8:1.2:50"]``."""
+    return {name: value.strip() for name, value in _split(option, typed).items()}
+
+
 def _split(option: str, texts: Sequence[str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for text in texts:

@@ -43,7 +43,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.close.feasible import DependentFactor, FeasibleMotions
-from closedchain.close.formulation import Choice, Closed, Formulation, normalise
+from closedchain.close.formulation import Choice, Closed, Formulation, entries, normalise
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls import Displacements
 from closedchain.derive.erls_loads import trace_loads
@@ -272,7 +272,7 @@ class Traced:
             "u": d.columns,
             "u_dot": rate,
             "u_ddot": d.second_rate(rate),
-            "T": _entries(self.T),
+            "T": entries(self.T),
             "D": ca.vec(ca.densify(D).T),
             "on_u": self.loads.on_u,
             "on_q": ca.densify(S.T @ self.loads.on_v),
@@ -299,7 +299,7 @@ class Traced:
         rate = ca.densify(d.rate(d.columns)).T @ f
         turning = ca.jacobian(ca.densify(S.T @ ca.jacobian(rate, self.e.limbs.v).T), d.u)
         loads = ca.densify(ca.vertcat(self.loads.on_u, S.T @ self.loads.on_v))
-        T_dot = d.rate(_entries(self.T))
+        T_dot = d.rate(entries(self.T))
         parts = {
             "T_dot": T_dot,
             "T_ddot": d.second_rate(T_dot),
@@ -332,11 +332,6 @@ class Traced:
             "kinetic": self.loads.kinetic,
         }
         return dict(zip(out, self.closed(list(out.values())), strict=True))
-
-
-def _entries(A: ca.SX) -> ca.SX:
-    """Nonzeros of a sparse matrix, column after column."""
-    return ca.vertcat(ca.SX(0, 1), *(ca.SX(x) for x in A.nonzeros()))  # type: ignore[call-overload]
 
 
 def _stacked(parts: dict[str, ca.SX], closed: Callable[[list[ca.SX]], list[ca.SX]]) -> tuple[ca.SX, dict[str, slice]]:

@@ -24,6 +24,7 @@ from functools import reduce
 import casadi as ca
 
 from closedchain.close.elimination import TreeFactor
+from closedchain.close.formulation import Sums
 from closedchain.derive.equations import Equations
 
 Sparse = dict[int, ca.SX]
@@ -149,12 +150,23 @@ class FeasibleMotions:
         """``v = S nu + eta`` for residuals that shall change as ``c' = -w``."""
         return ca.densify(self.S @ nu - self.dependent(ca.sparsify(self.e.closure.c_t + w)))
 
-    def accelerations(self, force: ca.SX, bias: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """``nu'`` and ``a`` under ``force = tau - h``, for ``A a + bias = 0``."""
+    def accelerations(self, force: ca.SX, bias: ca.SX, sums: Sums | None = None) -> tuple[ca.SX, ca.SX]:
+        """``nu'`` and ``a`` under ``force = tau - h``, for ``A a + bias = 0``; sums over limbs are made elsewhere."""
         a_0 = -self.dependent(ca.sparsify(bias))
-        MS = ca.sparsify(self.e.M @ self.S)
-        right = self.S.T @ (force - self.e.M @ a_0)
-        reduced = TreeFactor(ca.sparsify(self.S.T @ MS))
+        if sums is None:
+            MS = ca.sparsify(self.e.M @ self.S)
+            right = self.S.T @ (force - self.e.M @ a_0)
+            inertia = ca.sparsify(self.S.T @ MS)
+        else:  # M is block diagonal by limbs
+            both = {}
+            for i, rows in enumerate(self.e.topology.limb_velocities):
+                S, M = self.S[rows, :], self.e.M[rows, rows]
+                both[i] = ca.sparsify(ca.horzcat(ca.tril(S.T @ M @ S), S.T @ (force[rows, :] - M @ a_0[rows, :])))
+            total = sums.total(both)
+            n = len(self.independent)
+            right, low = total[:, n], total[:, :n]
+            inertia = ca.sparsify(low + ca.triu(low.T, False))
+        reduced = TreeFactor(inertia)
         nu_dot = reduced.finish(reduced.half(dict(enumerate(ca.vertsplit(ca.densify(right))))))
         return nu_dot, ca.densify(self.S @ nu_dot + a_0)
 

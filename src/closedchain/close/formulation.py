@@ -20,6 +20,7 @@ How to write your own formulation
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -94,6 +95,43 @@ class Closed:
     solved_first: bool = False
 
 
+class Sums:
+    """Sums over limbs that are made elsewhere, one limb here and another there: symbols in their places.
+
+    A formulation that adds up what each limb contributes takes totals from here, if it is given one; what the limbs
+    contribute is then to be added up by others, before anything that depends on a total can be computed.
+
+    Attributes
+    ----------
+    symbols
+        The totals (n,).
+    parts
+        By limb: its contributions (n,).
+    """
+
+    def __init__(self, limbs: int) -> None:
+        self.symbols = ca.SX(0, 1)
+        self.parts = [ca.SX(0, 1) for _ in range(limbs)]
+
+    def total(self, parts: Mapping[int, ca.SX]) -> ca.SX:
+        """The sum of matrices of one shape, given by limb."""
+        one = next(iter(parts.values()))
+        pattern = ca.Sparsity(*one.shape)
+        for part in parts.values():
+            pattern = pattern.unite(part.sparsity())
+        total = ca.SX.sym("total", pattern)
+        self.symbols = ca.vertcat(self.symbols, entries(total))
+        for limb in range(len(self.parts)):
+            mine = ca.project(parts[limb], pattern) if limb in parts else ca.SX(pattern)
+            self.parts[limb] = ca.vertcat(self.parts[limb], entries(mine))
+        return total
+
+
+def entries(A: ca.SX) -> ca.SX:
+    """Nonzeros of a sparse matrix, column after column."""
+    return ca.vertcat(ca.SX(0, 1), *(ca.SX(x) for x in A.nonzeros()))  # type: ignore[call-overload]
+
+
 class Formulation:
     """The base of every method in this folder.
 
@@ -157,6 +195,10 @@ class Formulation:
     def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system."""
         raise NotImplementedError
+
+    def close_with(self, sums: Sums, equations: Equations, choice: Choice) -> Closed:
+        """The same with sums over limbs left open, for methods that have such."""
+        return self.close(equations, choice)
 
     def citation(self) -> str:
         """What to cite."""

@@ -54,7 +54,7 @@ import casadi as ca
 from closedchain.close.chains import Chains, Row, closure_rows, find_chains
 from closedchain.close.denoc import factor_limbs
 from closedchain.close.elimination import REDUNDANT, ClosureFactor
-from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
+from closedchain.close.formulation import Choice, Closed, Formulation, Sums, state_symbols
 from closedchain.close.manifold import newton_step
 from closedchain.derive.articulated import ArticulatedBodies, Columns
 from closedchain.derive.equations import Equations
@@ -87,9 +87,17 @@ class OperationalSpace(Formulation):
 
     def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system; see the module's docstring for the equations."""
-        e, rows = equations, choice.rows
+        return self._close(equations, choice, None)
+
+    def close_with(self, sums: Sums, equations: Equations, choice: Choice) -> Closed:
+        """The same by (45), with ``I_0 + sum B' M_k B`` a sum over limbs, where chains have freedoms for their rows."""
+        return self._close(equations, choice, sums)
+
+    def _close(self, e: Equations, choice: Choice, sums: Sums | None) -> Closed:
+        rows = choice.rows
         constraints = closure_rows(e, rows)
-        a, forces = FiveSteps(e, constraints, find_chains(e, constraints, self.reference), choice.guarded).solve()
+        steps = FiveSteps(e, constraints, find_chains(e, constraints, self.reference), choice.guarded)
+        a, forces = steps.solve() if sums is None else steps.solve_with(sums)
         lam = ca.densify(forces[: len(rows), :])
 
         # step 5 is the integrator's; it may leave the manifold, and needs a way back
@@ -175,6 +183,51 @@ class FiveSteps:
             closed.append(self._close(chain, S, BP, chain.s + chain.B @ a_0, scales))
             P, a_0 = _held(P, a_0, closed[-1])
         return self._forces_and_accelerations(closed, Z_0, n)
+
+    def solve_with(self, sums: Sums) -> tuple[ca.SX, ca.SX]:
+        """The same with one sum over all chains, (45): ``(P^-1 + sum B' G^-1 B) a_0 = P^-1 a_open - sum B' G^-1 s``.
+
+        Each chain is solved for its forces alone, so G has to be regular; where a chain has fewer freedoms than rows,
+        it is not, and the chains are closed one after another, as in `solve`.
+        """
+        chains = [self._open(group) for group in self.others]
+        Z_0, axes = self._reference_member(chains)
+        limbs = [self._limb(chain) for chain in chains]
+        if self.guarded or not axes or None in limbs or len(self.carrier) > 0:
+            return self.solve()
+        n = len(axes)
+        chains = [replace(chain, B=chain.B[:, axes]) for chain in chains]
+        P, a_open = LDL(self._product(Z_0, Z_0, n, n)), self._product(Z_0, self.free, n, 1)
+        inertia = ca.sparsify(P.backward(ca.diag(P.d_inv) @ P.forward(ca.SX.eye(n))))
+        home = self.e.topology.links[self.reference].limb
+        parts = {home: ca.horzcat(ca.tril(inertia), inertia @ a_open)}
+        factors = [LDL(chain.G) for chain in chains]
+        for chain, factor, limb in zip(chains, factors, limbs, strict=True):
+            K, w = factor.forward(chain.B), factor.forward(chain.s)
+            KD = ca.sparsify(K.T @ ca.diag(factor.d_inv))
+            part = ca.horzcat(ca.tril(KD @ K), -KD @ w)
+            assert limb is not None
+            parts[limb] = parts[limb] + part if limb in parts else part
+        total = sums.total({limb: ca.sparsify(part) for limb, part in parts.items()})
+        low = total[:, :n]
+        whole = LDL(low)
+        a_0 = whole.backward(whole.d_inv * whole.forward(total[:, n]))
+
+        forces: dict[int, ca.SX] = {}
+        z = dict(self.free)
+        for chain, factor in zip(chains, factors, strict=True):
+            lam = factor.backward(factor.d_inv * factor.forward(chain.s + chain.B @ a_0))
+            forces |= dict(zip(chain.rows, ca.vertsplit(ca.densify(lam)), strict=True))
+            _subtract(z, chain.Z, lam)
+        _subtract(z, Z_0, ca.sparsify(inertia @ (a_open - a_0)))
+        return self.bodies.outward(z), ca.vertcat(ca.SX(0, 1), *(forces[r] for r in range(len(self.rows))))
+
+    def _limb(self, chain: Chain) -> int | None:
+        """The limb of a chain that can be solved for its forces alone."""
+        links = [self.e.topology.links[i] for i in chain.Z]
+        freedoms = sum(link.joint.type.nv + link.shapes for link in links)
+        limbs = {link.limb for link in links}
+        return limbs.pop() if len(limbs) == 1 and freedoms >= len(chain.rows) else None
 
     def _forces_and_accelerations(self, closed: Sequence[ClosedChain], Z_0: Columns, n: int) -> tuple[ca.SX, ca.SX]:
         """Steps 3 and 4, once the reference member is known."""

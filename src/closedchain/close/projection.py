@@ -27,7 +27,7 @@ from typing import ClassVar
 import casadi as ca
 
 from closedchain.close.feasible import FeasibleMotions
-from closedchain.close.formulation import Choice, Closed, Formulation, normalise
+from closedchain.close.formulation import Choice, Closed, Formulation, Sums, normalise
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 
@@ -81,7 +81,13 @@ class Projection(Formulation):
 
     def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system; see the module's docstring for the equations."""
-        e = equations
+        return self._close(equations, choice, None)
+
+    def close_with(self, sums: Sums, equations: Equations, choice: Choice) -> Closed:
+        """The same, with ``S' M S`` and the forces on nu as sums over limbs."""
+        return self._close(equations, choice, sums)
+
+    def _close(self, e: Equations, choice: Choice, sums: Sums | None) -> Closed:
         motions = FeasibleMotions(e, choice.pivots)
         nu = ca.SX.sym("nu", len(motions.independent))
         x = ca.vertcat(e.limbs.q, nu, ca.SX.sym("W"))
@@ -92,7 +98,7 @@ class Projection(Formulation):
         v = motions.velocities(nu, sigma * e.closure.c)
         bias = e.closure.gamma - sigma**2 * e.closure.c
         force = e.tau - e.h
-        nu_dot, a = motions.accelerations(force, bias)
+        nu_dot, a = motions.accelerations(force, bias, sums)
         lam = motions.multipliers(force, a)
 
         # prescribed motions do work, and so does the force that pulls a loop together: lam' (c_t - c')
@@ -100,6 +106,8 @@ class Projection(Formulation):
         power = e.power + (lam.T @ (e.closure.c_t + sigma * e.closure.c)[rows, :] if rows else 0)
         # everything so far is a function of v; the state knows nu
         qdot, nu_dot, a, lam, power = ca.substitute([e.qdot, nu_dot, a, lam, power], [e.limbs.v], [v])
+        if sums is not None:
+            sums.parts = ca.substitute(sums.parts, [e.limbs.v], [v])
         return Closed(
             x,
             ca.vertcat(qdot, nu_dot, power),

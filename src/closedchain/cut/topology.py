@@ -149,6 +149,11 @@ class Topology:
         return sum(link.joint.type.nv + link.shapes for link in self.links)
 
     @cached_property
+    def limb_velocities(self) -> tuple[list[int], ...]:
+        """Numbers of the velocities of each limb."""
+        return tuple([k for link in limb for k in range(link.v.start, link.shape_v.stop)] for limb in self.limbs)
+
+    @cached_property
     def limbs(self) -> tuple[tuple[Link, ...], ...]:
         """Links grouped by limb."""
         count = 1 + max(link.limb for link in self.links)

@@ -6,16 +6,39 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.native import NativeFunction
+from closedchain.native import LateFunction, NativeFunction, OperationCounts, Timings
 
 
 class Bound:
     """Looks like the native function, but takes the mechanism's parameters alone."""
 
-    def __init__(self, function: NativeFunction, numbers: np.ndarray) -> None:
+    def __init__(self, function: NativeFunction | LateFunction, numbers: np.ndarray) -> None:
         self.function, self.numbers = function, numbers
-        self.address, self.counts, self.timings = function.address, function.counts, function.timings
-        self.output_shapes, self.prepare_counts = function.output_shapes, function.prepare_counts
+
+    @property
+    def address(self) -> int:
+        """Of the machine code."""
+        return self.function.address
+
+    @property
+    def counts(self) -> OperationCounts:
+        """Operations of an evaluation."""
+        return self.function.counts
+
+    @property
+    def prepare_counts(self) -> OperationCounts:
+        """Operations of `prepare`."""
+        return self.function.prepare_counts
+
+    @property
+    def timings(self) -> Timings:
+        """What compiling took."""
+        return self.function.timings
+
+    @property
+    def output_shapes(self) -> dict[str, tuple[int, int]]:
+        """Shapes of the outputs, by name."""
+        return self.function.output_shapes
 
     def prepare(self, p: np.ndarray) -> np.ndarray:
         """The work vector at parameter values."""

@@ -24,7 +24,7 @@ from closedchain.march.independent import Pivots, choose_pivots, health
 from closedchain.march.inertia import limbs_have_inertia
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.state import State, parameter_vector
-from closedchain.native import NativeFunction, compile_function
+from closedchain.native import LateFunction
 
 if TYPE_CHECKING:
     from closedchain.march.solved_first import SolvedFirst
@@ -87,6 +87,14 @@ class Compiled:
         """Kinetic and potential energy, with what springs in the closures store, J."""
         return self.equations.kinetic + self.equations.potential + self.closed.stored
 
+    def with_numbers(self, numbers: np.ndarray) -> Compiled:
+        """The same equations with other numbers of the formulation; nothing is compiled."""
+        if np.array_equal(numbers, self.numbers):
+            return self
+        rhs: Any = Bound(self.rhs.function, numbers) if isinstance(self.rhs, Bound) else self.rhs.with_numbers(numbers)
+        correct = None if self.correct is None else Bound(self.correct.function, numbers)
+        return replace(self, rhs=rhs, correct=correct, numbers=numbers, functions={})
+
     def of_state(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of ``t, q, v, p`` as functions of ``t, x, p``."""
         if self.closed.velocities is None:
@@ -142,18 +150,21 @@ class Compiled:
         return out
 
 
-def compiled(start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = ()) -> Compiled:
+def compiled(
+    start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = (), native: bool = True
+) -> Compiled:
     """Trace and compile a mechanism under a formulation, or find it among what was compiled before.
 
     ``guarded``: watch the pivots of the closures, as a singular pose needs; it is switched on where the start is one.
     ``before``: choices of independent velocities to return to, if they are not much worse than the best.
+    ``native``: compile now; otherwise when machine code is first asked for, which a team never does.
     """
     m = start.mechanism
     e, choice, rows = _chosen(start, method, guarded, before)
     key = ("compiled", method, choice, rows.active, e.by_limbs)
     if key not in m._derived:
         numbers = np.array(method.numbers(e, choice), float)
-        closed, rate, step, newton, seconds, shared = _native(e, method, choice)
+        closed, rate, step, newton, seconds, shared = _native(e, method, choice, native)
         correct = None if step is None else Bound(step, numbers)
         rhs: Bound | SolvedFirst = Bound(rate, numbers)
         if closed.solved_first:
@@ -211,25 +222,26 @@ def _settled(e: Equations, start: State) -> State:
 
 
 def _native(
-    e: Equations, method: Formulation, choice: Choice
-) -> tuple[Closed, NativeFunction, NativeFunction | None, NativeFunction | None, dict[str, float], dict[Any, Any]]:
+    e: Equations, method: Formulation, choice: Choice, now: bool
+) -> tuple[Closed, LateFunction, LateFunction | None, LateFunction | None, dict[str, float], dict[Any, Any]]:
     """Trace and compile once for all methods of a family: the rates, the correction, and Newton's step alone."""
     m = e.topology.mechanism
     key = ("native", method.family, choice, e.by_limbs)
     if key not in m._derived:
         clock = time.perf_counter()
         closed = method.close(e, choice)
-        seconds = {"derive": e.seconds, "close": time.perf_counter() - clock}
+        seconds = {"derive": e.seconds, "close": time.perf_counter() - clock, "compile": 0.0}
         inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
-        rate = compile_function(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, slow=("p",))
+        rate = LateFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
         step = newton = None
         if closed.x_plus is not None and closed.residual is not None:
             outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
-            step = compile_function(f"{m.name} correction", inputs, outputs, slow=("p",))
+            step = LateFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
             if closed.solved_first:  # many times in a step: without what is asked for once
                 outputs["residual"] = closed.residual[0]
-                newton = compile_function(f"{m.name} position closure", inputs, outputs, slow=("p",))
-        seconds["compile"] = sum(f.timings.total for f in (rate, step, newton) if f is not None)
+                newton = LateFunction(f"{m.name} position closure", inputs, outputs, ("p",))
+        if now:
+            seconds["compile"] = sum(f.native.timings.total for f in (rate, step, newton) if f is not None)
         m._derived[key] = (closed, rate, step, newton, seconds, {})
     return m._derived[key]
 
@@ -262,7 +274,7 @@ def operations(start: State, method: Formulation) -> dict[str, int]:
     """Exact operation counts of the right-hand side, by kind."""
     from dataclasses import asdict
 
-    counts = compiled(start, method).rhs.counts
+    counts = compiled(start, method, native=False).rhs.counts
     return {**asdict(counts), "total": counts.total}
 
 

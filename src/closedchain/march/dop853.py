@@ -18,14 +18,16 @@ from closedchain.march.step_control import (
     F1,
     F2,
     STIFF,
+    OptionsRecord,
     StateRecord,
     accept,
+    broken,
     end_time,
-    first_nonfinite,
     next_step,
     propose,
     reject,
     reject_correction,
+    together,
 )
 from closedchain.march.tableaus import DOP853
 from closedchain.native.call import call4
@@ -46,13 +48,13 @@ STIFF_STEPS, CALM_STEPS = 15, 6
 
 
 # fmt: off
-@jit(numba.float64(numba.int64, F1, F1, numba.float64, numba.float64, numba.float64, F1, F2, F1, F1))
-def attempt(rhs, w, atol, rtol, t, h, x, k, y, clock):
+@jit(numba.float64(numba.int64, F1, F1, OptionsRecord, numba.float64, numba.float64, F1, F2, F1, F1))
+def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
     """One step: the stages `k[1:12]` and the end `y`, from `x` and `k[0]`.
 
     Parameters
     ----------
-    rhs, w, atol, rtol : the problem and its tolerances.
+    rhs, w, atol, o : the problem, its tolerances and options.
     t, h : start and signed length.
     x : (n,) the start.
     k : (16, n) stages; row 0 is given.
@@ -143,7 +145,7 @@ def attempt(rhs, w, atol, rtol, t, h, x, k, y, clock):
 
     square5 = square3 = 0.0
     for i in range(n):
-        scale = atol[i] + rtol * max(abs(x[i]), abs(y[i]))
+        scale = atol[i] + o.rtol * max(abs(x[i]), abs(y[i]))
         e5 = (
             E[0, 0] * k[0, i] + E[0, 5] * k[5, i] + E[0, 6] * k[6, i] + E[0, 7] * k[7, i]
             + E[0, 8] * k[8, i] + E[0, 9] * k[9, i] + E[0, 10] * k[10, i] + E[0, 11] * k[11, i]
@@ -154,9 +156,10 @@ def attempt(rhs, w, atol, rtol, t, h, x, k, y, clock):
         )
         square5 += (e5 / scale) ** 2
         square3 += (e3 / scale) ** 2
+    square5, square3, number, _ = together(o.team, w, square5, square3, float(n), 0.0)
     if square5 == 0.0:
         return 0.0
-    return abs(h) * square5 / np.sqrt(n * (square5 + 0.01 * square3))
+    return abs(h) * square5 / np.sqrt(number * (square5 + 0.01 * square3))
 
 
 @jit(numba.void(numba.int64, F1, numba.float64, numba.float64, F1, F2, F1, F1, F2))
@@ -236,7 +239,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -246,7 +249,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             break
         t_new = end_time(o, s, h)
 
-        err = attempt(rhs, w, atol, o.rtol, s.t, h, x, k, y, clock)
+        err = attempt(rhs, w, atol, o, s.t, h, x, k, y, clock)
         s.evaluations += 11
         if not err <= 1.0:
             reject(s, h, err, EXPONENT, k[:12])
@@ -266,7 +269,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             hermite_rows(x, y, k[0], k[12], h, rows)
             polynomial(rhs, w, s.t, h, x, k, x_plus, clock, rows)
             s.evaluations += 3
-            if first_nonfinite(k[13:]) >= 0:
+            if broken(o.team, w, k[13:], s):
                 reject(s, h, np.nan, EXPONENT, k)
                 continue
         if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):

@@ -17,6 +17,7 @@ from closedchain.march.step_control import (
     ADVANCE,
     F1,
     F2,
+    OptionsRecord,
     accept,
     end_time,
     next_step,
@@ -40,13 +41,13 @@ BETA = 0.04
 SHRINK, GROW = 0.2, 10.0
 
 
-@jit(numba.float64(numba.int64, F1, F1, numba.float64, numba.float64, numba.float64, F1, F2, F1, F1, F1))
-def attempt(rhs, w, atol, rtol, t, h, x, k, y, e, clock):
+@jit(numba.float64(numba.int64, F1, F1, OptionsRecord, numba.float64, numba.float64, F1, F2, F1, F1, F1))
+def attempt(rhs, w, atol, o, t, h, x, k, y, e, clock):
     """One step: the stages `k[1:7]` and the end `y`, from `x` and `k[0]`.
 
     Parameters
     ----------
-    rhs, w, atol, rtol : the problem and its tolerances.
+    rhs, w, atol, o : the problem, its tolerances and options.
     t, h : start and signed length.
     x : (n,) the start.
     k : (7, n) stages; row 0 is given.
@@ -93,7 +94,7 @@ def attempt(rhs, w, atol, rtol, t, h, x, k, y, e, clock):
 
     for i in range(n):
         e[i] = h * (E[0] * k[0, i] + E[2] * k[2, i] + E[3] * k[3, i] + E[4] * k[4, i] + E[5] * k[5, i] + E[6] * k[6, i])
-    return scaled_norm(e, x, y, atol, rtol)
+    return scaled_norm(e, x, y, atol, o.rtol, o.team, w)
 
 
 @jit(ADVANCE)
@@ -101,7 +102,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -111,7 +112,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             break
         t_new = end_time(o, s, h)
 
-        err = attempt(rhs, w, atol, o.rtol, s.t, h, x, k, y, x_plus, clock)
+        err = attempt(rhs, w, atol, o, s.t, h, x, k, y, x_plus, clock)
         s.evaluations += 6
         if not err <= 1.0:
             reject(s, h, err, EXPONENT, k)

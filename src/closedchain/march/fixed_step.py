@@ -30,8 +30,8 @@ from closedchain.march.step_control import (
     OptionsRecord,
     StateRecord,
     accept,
+    broken,
     copy,
-    first_nonfinite,
 )
 from closedchain.native.call import call4, call5
 
@@ -69,7 +69,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     w : parameters.
     x : (n,) the state; it is changed.
     o, s : the records of the run.
-    x_plus, residual : (n,), (3,) workspace.
+    x_plus, residual : (n,), (4,) workspace.
     """
     if correct == 0:
         return True
@@ -87,13 +87,13 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     return converges
 
 
-@jit(numba.boolean(F2, StateRecord))
-def finite(k, s):
+@jit(numba.boolean(F2, OptionsRecord, StateRecord, F1))
+def finite(k, o, s, w):
     """Whether all derivatives are numbers; otherwise the status is set."""
-    s.bad_index = first_nonfinite(k)
-    if s.bad_index >= 0:
+    if broken(o.team, w, k, s):
         s.status = NAN
-    return s.bad_index < 0
+        return False
+    return True
 
 
 @jit(numba.boolean(numba.int64, numba.int64, F1, F1, OptionsRecord, StateRecord, numba.float64, F1, F2, F1, F1, F1))
@@ -106,7 +106,7 @@ def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus, residual, cloc
     o, s : the records of the run.
     t_new : end of the step.
     y, f : (n,), (1, n) the state there, which is changed, and its derivative.
-    x_plus, residual, clock : (n,), (3,), (1,) workspace.
+    x_plus, residual, clock : (n,), (4,), (1,) workspace.
     """
     clock[0] = t_new
     if not put_back(correct, clock, w_correct, y, o, s, x_plus, residual):
@@ -117,7 +117,7 @@ def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus, residual, cloc
         return False
     call4(rhs, clock, y, w, f[0])
     s.evaluations += 1
-    return finite(f, s)
+    return finite(f, o, s, w)
 
 
 @jit(
@@ -157,7 +157,7 @@ def leave(
     h, t_new : signed length and end of the step.
     x, f, y, f_new : (n,) state and derivative at the start, which become those of the end, and at the end.
     rows : (m, n) polynomial of the step, needed if `wants_rows` says so.
-    x_plus, residual, clock : (n,), (3,), (1,) workspace.
+    x_plus, residual, clock : (n,), (4,), (1,) workspace.
     done : the number of steps kept before.
     """
     if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):

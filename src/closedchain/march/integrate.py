@@ -59,6 +59,8 @@ def integrate(
     detect_stiffness: bool = False,
     look: Callable[[float, np.ndarray, float], Status | None] | None = None,
     look_every: int = 50,
+    team: int = 0,
+    agree: Callable[[], object] | None = None,
     keep: Callable[[np.ndarray, np.ndarray], object] | None = None,
     window: int = 4096,
     checkpoint: Callable[..., object] | None = None,
@@ -99,6 +101,9 @@ def integrate(
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     detect_stiffness : end the run (status `stiff`) where stability limits the steps; for solvers that can tell.
     look, look_every : called as `look(t, x, h)` after so many steps each; a status it returns ends the run there.
+    team : address of what brings numbers of all members together, if this is one of several that march together; see
+        `step_control.together`. Parameters `w` are then what it takes, too.
+    agree : called in place of `interrupt.check` where members have to agree on a Ctrl-C.
     keep : called as `keep(times, states)` with samples as they become available, `window` at a time; the trajectory
         then holds only those that are left at its end, and no ends of steps.
     window : room for samples, if they are handed over.
@@ -171,7 +176,7 @@ def integrate(
     o["min_pivot"], o["least_pivot"] = min_pivot, least_pivot
     o["newton_tol"] = 0.0 if newton_tol is None else positive("newton_tol", newton_tol)
     o["keep_states"], o["keep_dense"] = t_eval is None, dense_output or watch is not None
-    o["detect_stiffness"] = detect_stiffness
+    o["detect_stiffness"], o["team"] = detect_stiffness, team
     o["step"] = 0.0 if step is None else positive("step", step)
     s["t"], s["err_old"], s["h_min"], s["bad_index"] = t0, 1e-4, np.inf, -1
     s["cause"], s["pivot"] = Status.step_too_small, 1.0
@@ -194,4 +199,6 @@ def integrate(
     )  # fmt: skip
     run.hold, run.watch, run.look, run.keep = hold, watch, look, keep
     run.checkpoint, run.progress, run.look_every = checkpoint, progress, look_every
+    if agree is not None:
+        run.check = agree
     return run.march(resume)

@@ -17,7 +17,7 @@ from closedchain.march.interrupt import check
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
-LAYOUT = ("attempts", "keep_states", "keep_dense")
+LAYOUT = ("attempts", "keep_states", "keep_dense", "team")
 Hold = Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]
 
 
@@ -56,6 +56,7 @@ class Integration:
         self.keep: Callable[[np.ndarray, np.ndarray], object] | None = None
         self.checkpoint: Callable[..., object] | None = None
         self.progress: Callable[[float, int], object] | None = None
+        self.check: Callable[[], object] = check
 
         # room for everything
         self.advance, home = method.load()
@@ -110,7 +111,7 @@ class Integration:
                     self.progress(float(s["t"]), int(s["steps"]))
                 if self.checkpoint is not None and s["status"] == Status.running:
                     self.checkpoint(self._snapshot)
-                check()
+                self.check()
         except KeyboardInterrupt:
             self._book(interrupted=True)
             # in the middle of a controller's call its memory is half of the call before, half of this one: the
@@ -192,7 +193,7 @@ class Integration:
             for array in self.extra:
                 if isinstance(array, np.ndarray) and array.dtype == implicit.MEMORY:
                     array["age"], array["h"], array["h_shape"] = implicit.STALE, 0.0, 0.0
-            step_control.renew(self.addresses[0], self.parameters["w"], self.state, self.x, self.work)
+            step_control.renew(self.addresses[0], self.parameters["w"], self.options, self.state, self.x, self.work)
 
     # ---- samples -----------------------------------------------------------------------------------------------------
 
@@ -248,7 +249,7 @@ class Integration:
         mine = self.options.copy()
         for name, array in self._arrays().items():
             np.copyto(array, saved[name])
-        for name in LAYOUT:  # of the arrays that are here, whatever they were there
+        for name in LAYOUT:  # arrays and addresses are those that are here, whatever they were there
             self.options[name] = mine[name]
         handed_over, self.next_change, self.last_end = (float(x) for x in saved["place"])
         self.handed_over = int(handed_over)

@@ -40,9 +40,14 @@ def interrupts() -> Iterator[None]:
         _noted = False
 
 
-def check() -> None:
-    """Raise what was noted."""
+def noted() -> bool:
+    """Whether there was a Ctrl-C."""
+    return _noted
+
+
+def check(wanted: bool | None = None) -> None:
+    """Raise what was noted here, or by somebody else."""
     global _noted
-    if _noted:
+    if _noted if wanted is None else wanted:
         _noted = False
         raise KeyboardInterrupt

@@ -37,7 +37,8 @@ def source_digest(package=_PACKAGE):
     package = Path(package)
     march = package / "march"
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(march.glob("*.py")), *sorted(march.glob("*/*.py")), package / "native" / "call.py"]:
+    folders = (march.glob("*.py"), march.glob("*/*.py"), (package / "distribute").glob("*.py"))
+    for path in [*(x for found in folders for x in sorted(found)), package / "native" / "call.py"]:
         if path.is_file():
             text = path.read_bytes()
             # files without jitted functions or numbers for them may change without a new compilation

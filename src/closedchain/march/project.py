@@ -15,7 +15,8 @@ Numerical Integration, 2nd ed., IV.4):
 
 The correction is a native function `correct(t, x, w, x_plus, residual)` that makes one Newton step;
 `residual` holds the largest position and velocity residual at `x`, before the step, and the smallest relative pivot
-of the constraints, which falls to zero at a singular configuration. When the position
+of the constraints, which falls to zero at a singular configuration; its fourth entry is set where another member of a
+team has changed its part of the state. When the position
 residual is already small, the velocity part of that same call has been made with the right positions, so it
 is complete.
 """
@@ -30,10 +31,11 @@ from closedchain.march.step_control import (
     SINGULAR,
     OptionsRecord,
     StateRecord,
+    broken,
     copy,
-    first_nonfinite,
     reject,
     reject_correction,
+    together,
 )
 from closedchain.native.call import call4, call5
 
@@ -61,7 +63,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     w : parameters.
     x : (n,) the state; it is changed.
     o, s : the records of the run.
-    x_plus, residual : (n,), (3,) workspace.
+    x_plus, residual : (n,), (4,) workspace.
 
     Returns
     -------
@@ -82,6 +84,8 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
             if x_plus[i] != x[i]:
                 outcome = CHANGED
                 x[i] = x_plus[i]
+        if residual[3] != 0.0:
+            outcome = CHANGED
 
         r = residual[0]
         if r <= o.correct_tol:
@@ -136,7 +140,7 @@ def arrive(
     loosened : the tolerance of the solver's own estimate, in units of what is asked for.
     known : whether `f` is the derivative at the end before the correction.
     x, y, f : (n,), (n,), (1, n) start, end, and the derivative there; the end is changed.
-    x_plus, before, residual, clock : (n,), (n,), (3,), (1,) workspace.
+    x_plus, before, residual, clock : (n,), (n,), (4,), (1,) workspace.
     """
     copy(y, before)
     clock[0] = t_new
@@ -152,18 +156,20 @@ def arrive(
         largest = 1.0
         for i in range(y.size):
             largest = max(largest, abs(y[i]))
+        largest = together(o.team, w, 0.0, 0.0, 0.0, largest)[3]
         total = 0.0
         for i in range(y.size):
             size = max(abs(x[i]), abs(y[i]))
             total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * largest)) ** 2
-        s.moved = np.sqrt(total / y.size)
+        total, n, _, _ = together(o.team, w, total, float(y.size), 0.0, 0.0)
+        s.moved = np.sqrt(total / n)
         if s.moved > 1.0:
             reject(s, h, s.moved, exponent, f)
             return False
     if outcome == CHANGED or not known:
         call4(rhs, clock, y, w, f[0])
         s.evaluations += 1
-        if first_nonfinite(f) >= 0:
+        if broken(o.team, w, f, s):
             reject(s, h, np.nan, exponent, f)
             return False
     return True
@@ -222,7 +228,7 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
     rows : (m, n) polynomial of the step, needed if a sample lies inside.
     y : (n,) the corrected end of the step.
     h, t_new : its length and its end.
-    clock, x_plus, residual : (1,), (n,), (3,) workspace.
+    clock, x_plus, residual : (1,), (n,), (4,) workspace.
     """
     first, pivot = s.next_sample, s.pivot
     while s.next_sample < t_eval.size and (t_eval[s.next_sample] - t_new) * o.direction <= 0.0:
@@ -250,7 +256,7 @@ def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_
 def more_samples(correct, w, t_eval, samples, options, state, rows, x):
     """Samples of the last accepted step for which there was no room before; `x` is its end, `rows` its polynomial."""
     o, s = options[0], state[0]
-    clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
+    clock, x_plus, residual = np.empty(1), np.empty(x.size), np.zeros(4)
     t_new, s.t = s.t, s.t_before
     if not take_samples(correct, w, t_eval, samples, o, s, rows, x, s.h_before, t_new, clock, x_plus, residual):
         # the step has been accepted with others of its samples: these stay where the polynomial has them

@@ -280,7 +280,7 @@ def advance(
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s, m = options[0], state[0], memory[0]
     y, x_plus, rows, shape = work[Y], work[X_PLUS], work[ROWS:], work[SHAPE : SHAPE + 3]
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     n = x.size
     stays = np.min(plan.mass) == 0.0  # constraints are among the equations
     done = 0

@@ -54,7 +54,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
     o, s = options[0], state[0]
     k, f_new, y, x_plus, rows = work[:STAGES], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS], work[ROWS:]
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
@@ -63,7 +63,9 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
 
         stages(rhs, w, s.t, h, x, k, y, clock)
         s.evaluations += STAGES - 1
-        if not finite(k, s) or not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock):
+        if not finite(k, o, s, w) or not arrive(
+            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
+        ):
             break
 
         if wants_rows(t_eval, t_new, o, s):

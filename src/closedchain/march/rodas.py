@@ -100,7 +100,7 @@ def advance(
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
     o, s, m = options[0], state[0], memory[0]
     u, y, x_plus, rows = work[U : U + STAGES], work[Y], work[X_PLUS], work[ROWS:]
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -122,7 +122,7 @@ def advance(
             continue
         made = attempt(rhs, w, s.t, h, x, work, plan, room)
         s.evaluations += made
-        err = scaled_norm(u[STAGES - 1], x, y, atol, o.rtol) if made == STAGES - 1 else np.nan
+        err = scaled_norm(u[STAGES - 1], x, y, atol, o.rtol, 0, w) if made == STAGES - 1 else np.nan
         if not err <= 1.0:
             reject(s, h, err, EXPONENT, work[F : F + 1])
             continue

@@ -78,7 +78,7 @@ def advance(
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
     o, s, m = options[0], state[0], memory[0]
     u, y, x_plus, f_new, rows = work[U : U + 2], work[Y], work[X_PLUS], work[F_NEW : F_NEW + 1], work[ROWS:]
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
@@ -91,7 +91,7 @@ def advance(
 
         stages(rhs, w, s.t, h, x, work, plan, room, clock)
         s.evaluations += 1
-        if not finite(work[F : F + 1], s) or not arrive(
+        if not finite(work[F : F + 1], o, s, w) or not arrive(
             rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
         ):
             break

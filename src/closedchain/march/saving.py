@@ -61,10 +61,12 @@ class Saving:
         What the run is, in words by name: a run goes on only where all of them are the same.
     every
         Time between two checkpoints, s.
+    writes
+        Whether this process writes; of several that compute one run together one does, and all read.
     """
 
-    def __init__(self, folder: str | Path, about: dict[str, str], every: float = 5.0) -> None:
-        self.folder, self.about, self.every = Path(folder), about, every
+    def __init__(self, folder: str | Path, about: dict[str, str], every: float = 5.0, writes: bool = True) -> None:
+        self.folder, self.about, self.every, self.writes = Path(folder), about, every, writes
         if self.folder.exists() and not self.folder.is_dir():
             raise ModelError(f"save_to={str(folder)!r} is a file: give the name of a folder")
         try:
@@ -87,7 +89,7 @@ class Saving:
     def keep(self, t: np.ndarray, x: np.ndarray) -> None:
         """Append samples to the last piece."""
         # never cut off: somebody may still look at samples of an earlier attempt, which are the same
-        for path, values in zip(self._files(len(self.rows) - 1), (t, x), strict=True):
+        for path, values in zip(self._files(len(self.rows) - 1), (t, x), strict=True) if self.writes else ():
             path.touch()
             with path.open("r+b") as file:
                 file.seek(8 * self.rows[-1] * (values.shape[1] if values.ndim == 2 else 1))
@@ -119,13 +121,18 @@ class Saving:
         self, march: March, watch: Watch, snapshot: Callable[[], dict[str, np.ndarray]], now: bool = False
     ) -> None:
         """Save where the run is, if it is time, or ``now``."""
-        if now or time.monotonic() - self._last >= self.every:
+        if now or self.due():
             self._write(march, watch.saved(), snapshot())
             self._last = time.monotonic()
 
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() - self._last >= self.every
+
     def finish(self, march: March, refusal: str = "") -> None:
         """The run has come to its end, good or bad; not if somebody stopped it."""
-        if march.segments and march.segments[-1].trajectory.status is not Status.interrupted:
+        done = march.segments and march.segments[-1].trajectory.status is not Status.interrupted
+        if done and self.writes:
             for piece, rows in enumerate(self.rows):
                 for path, width in zip(self._files(piece), (1, self.columns[piece]), strict=True):
                     path.touch()
@@ -141,6 +148,8 @@ class Saving:
     def _write(
         self, march: March, watch: Any, arrays: dict[str, np.ndarray], finished: bool = False, refusal: str = ""
     ) -> None:
+        if not self.writes:
+            return
         place = march.place
         told = {
             "format": FORMAT,
@@ -181,7 +190,8 @@ class Saving:
 
     def load(self, march: March) -> Left | None:
         """Put a march where it was left; None if the run is new."""
-        self._lock = _locked(self.folder)
+        if self.writes:
+            self._lock = _locked(self.folder)
         path = self.folder / "checkpoint.npz"
         if not path.exists():
             return None
@@ -196,10 +206,11 @@ class Saving:
                 f"{path} cannot be read, it is damaged: delete the folder to begin anew, or give another one"
             ) from None
         for name, value in self.about.items():
-            if told["about"].get(name) != value:
+            saved = told["about"].get(name)
+            if saved != value:
                 raise ModelError(
-                    f"{str(self.folder)!r} holds another run, with other {name}: {told['about'].get(name)} there, "
-                    f"{value} here. Give another folder, or delete this one"
+                    f"{str(self.folder)!r} holds another run, with other {name}: {saved or 'none'} there, "
+                    f"{value or 'none'} here. Give another folder, or delete this one"
                 )
         self.rows, self.columns = told["rows"], told["columns"]
         for piece, (rows, columns) in enumerate(zip(self.rows, self.columns, strict=True)):
@@ -260,7 +271,8 @@ Choice = tuple[State, bool, int]
 
 def _program(march: March, chosen: Choice, method: Any) -> Any:
     state, guarded, before = chosen
-    return compiled(state, method, guarded, [s.program.choice.pivots for s in march.segments[:before]])
+    pivots = [s.program.choice.pivots for s in march.segments[:before]]
+    return compiled(state, method, guarded, pivots, native=march.task.team is None)
 
 
 def _plain(state: State) -> dict[str, Any]:

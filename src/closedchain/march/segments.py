@@ -7,6 +7,7 @@ solver takes over. The theory is in ``docs/theory/closures.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -21,12 +22,13 @@ from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Swit
 from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
-from closedchain.march.interrupt import check, interrupts
+from closedchain.march.interrupt import check, interrupts, noted
 from closedchain.march.saving import Left, Saving
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.stiffness import Stiffness
 from closedchain.march.sundials import integrate_sundials
+from closedchain.march.team import Team
 from closedchain.march.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
@@ -88,6 +90,7 @@ class Task:
     max_steps: int = 10_000_000
     progress: Callable[[float, int], object] | None = None
     saving: Saving | None = None
+    team: Team | None = None
 
 
 class Refused(Exception):
@@ -163,26 +166,39 @@ class March:
         saving = self.task.saving
         with interrupts():
             if saving is None:
-                self._pieces(None)
+                with self._guarded():
+                    self._pieces(None)
                 return
             try:
-                left = saving.load(self)
-                if left is None or not left.finished:
-                    self._pieces(left)
-                    saving.finish(self)
-                elif left.refusal:
-                    raise Refused(left.refusal)
+                with self._guarded():
+                    left = self._load(saving)
+                    if left is None or not left.finished:
+                        self._pieces(left)
+                        saving.finish(self)
+                    elif left.refusal:
+                        raise Refused(left.refusal)
             except Refused as refusal:
                 saving.finish(self, str(refusal))
                 raise
             finally:
+                if self.task.team is not None:
+                    self.task.team.meet()
                 saving.let_go(self)
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        team, saving = self.task.team, self.task.saving
+        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder)
+
+    def _load(self, saving: Saving) -> Left | None:
+        if self.task.team is None:
+            return saving.load(self)
+        return self.task.team.agree(lambda: saving.load(self))
 
     def _pieces(self, left: Left | None) -> None:
         try:
             while self._piece(left):
                 left = None
-                check()
+                check(None if self.task.team is None else any(self.task.team.everyone(noted())))
         except KeyboardInterrupt:
             if not self.segments:
                 raise
@@ -194,7 +210,7 @@ class March:
         if left is None and (here.fresh or here.guarded):
             before = [s.program.choice.pivots for s in self.segments]
             self.chosen = (state, here.guarded, len(self.segments))
-            self.program = compiled(state, here.method, here.guarded, before)
+            self.program = compiled(state, here.method, here.guarded, before, native=task.team is None)
             here.fresh = False
         program = self.program
         pivot = _pivot(program, state, here.work)
@@ -288,7 +304,7 @@ class March:
             raise Refused(str(refusal)) from None
         self.record.append(happening)
         if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= SAME_TIME):
-            self._add(self._stopped(compiled(here.state, here.method), Status.event))
+            self._add(self._stopped(compiled(here.state, here.method, native=self.task.team is None), Status.event))
             return False
         return True
 
@@ -307,10 +323,9 @@ class March:
         forward = 1 if task.until >= state.t else -1
         # the first piece has a sample at its beginning, others have it at the end of the piece before
         times = task.times.after(state.t, forward, not self.segments)
-        faded = FADED if len(program.rows) < len(program.active) else None
-        faded = LESS_GOOD if here.method.chooses else faded
         # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
-        least = faded * pivot if faded and not program.guarded else -np.inf
+        faded = fading(program)
+        least = faded * pivot if faded else -np.inf
         if solver.driver:
             return integrate_sundials(
                 here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
@@ -321,35 +336,43 @@ class March:
         saving, stiffness = task.saving, self.stiffness
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
+        options = {
+            "rtol": task.rtol,
+            "atol": task.atol,
+            "t_eval": times,
+            "dense_output": task.dense_output,
+            "step": task.step,
+            "first_step": here.next_step if solver.adaptive else None,
+            "max_step": task.max_step,
+            "max_steps": self._steps_left(),
+            "min_pivot": least,
+            "least_pivot": -np.inf if program.guarded else WATCHED,
+            "watch": watch if looks else None,
+            "detect_stiffness": stiffness is not None and stiffness.detects,
+            "look": self._look(program) if stiffness is not None or here.method.tunes else None,
+            "keep": None if saving is None else saving.keep,
+            "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
+            "resume": resume,
+            "look_every": LOOK_TUNING if here.method.tunes else LOOK,
+            # a call that goes on beyond a change of a condition is paid for in vain
+            "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
+            "progress": task.progress,
+        }
+        hold = None if self.holding.idle else self._hold(program)
+        span = (state.t, task.until)
+        if task.team is not None:
+            options["due"] = None if saving is None else saving.due
+            return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, hold, **options)
         return integrate(
             here.solver,
             program.rhs.address,
             x,
-            (state.t, task.until),
+            span,
             program.rhs.prepare(p),
-            rtol=task.rtol,
-            atol=task.atol,
-            t_eval=times,
-            dense_output=task.dense_output,
-            step=task.step,
-            first_step=here.next_step if solver.adaptive else None,
-            max_step=task.max_step,
-            max_steps=self._steps_left(),
             correct=program.correct.address if program.correct else 0,
             w_correct=program.correct.prepare(p) if program.correct else None,
-            min_pivot=least,
-            least_pivot=-np.inf if program.guarded else WATCHED,
-            hold=None if self.holding.idle else self._hold(program),
-            watch=watch if looks else None,
-            detect_stiffness=stiffness is not None and stiffness.detects,
-            look=self._look(program) if stiffness is not None or here.method.tunes else None,
-            keep=None if saving is None else saving.keep,
-            checkpoint=None if saving is None else partial(saving.checkpoint, self, watch),
-            resume=resume,
-            look_every=LOOK_TUNING if here.method.tunes else LOOK,
-            # a call that goes on beyond a change of a condition is paid for in vain
-            steps_per_call=500 if not looks else 10 if watch.flips else 50,
-            progress=task.progress,
+            hold=hold,
+            **options,
             **for_solver(here.solver, program, p),
         )
 
@@ -440,6 +463,15 @@ class March:
         one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
         trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
         return Segment(state, program, trajectory, here.solver, self.holding, (state, here.guarded, len(self.segments)))
+
+
+def fading(program: Compiled) -> float:
+    """The share of its first pivot at which what was chosen at the start is chosen anew; 0 for never."""
+    if program.guarded:
+        return 0.0
+    if program.method.chooses:
+        return LESS_GOOD
+    return FADED if len(program.rows) < len(program.active) else 0.0
 
 
 def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:

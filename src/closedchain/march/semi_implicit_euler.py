@@ -51,7 +51,7 @@ def advance(
     f, rates, f_new, y, x_plus = work[0], work[RATES : RATES + 1], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS]
     rows = work[ROWS:]
     n = x.size
-    clock, residual = np.empty(1), np.ones(3)
+    clock, residual = np.empty(1), np.zeros(4)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
@@ -72,7 +72,7 @@ def advance(
         call4(kinematics, clock, y, w_kinematics, rates[0])
         for i in range(nq):
             y[i] += h * rates[0, i]
-        if not finite(rates, s) or not arrive(
+        if not finite(rates, o, s, w) or not arrive(
             rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
         ):
             break

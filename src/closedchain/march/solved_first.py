@@ -90,13 +90,20 @@ class SolvedFirst:
             **{f.name: sum(getattr(c, f.name) for c in both) for f in fields(OperationCounts)}
         )
 
-    def prepare(self, p: np.ndarray) -> np.ndarray:
-        """Parameters for one run; they hold room to work in, so they belong to one thread."""
-        w_newton, w_rates = self.newton.prepare(p), self.rates.prepare(p)
+    def with_numbers(self, numbers: np.ndarray) -> SolvedFirst:
+        """The same with other numbers of the formulation."""
+        return SolvedFirst(Bound(self.newton.function, numbers), Bound(self.rates.function, numbers))
+
+    def header(self) -> np.ndarray:
+        """What comes before the parameters of both: addresses, sizes, and room to work in."""
         n = self.rates.output_shapes["dx"][0]
         halves = [half for f in (self.newton, self.rates) for half in divmod(f.address, 2**32)]
-        head = [*halves, n, len(w_newton), len(w_rates), 0.0]
-        return np.concatenate([head, np.zeros(2 * n + 3), w_newton, w_rates])
+        sizes = [n, self.newton.function.n_work, self.rates.function.n_work]
+        return np.array([*halves, *sizes, 0.0, *np.zeros(2 * n + 3)])
+
+    def prepare(self, p: np.ndarray) -> np.ndarray:
+        """Parameters for one run; they hold room to work in, so they belong to one thread."""
+        return np.concatenate([self.header(), self.newton.prepare(p), self.rates.prepare(p)])
 
     def __call__(self, t: float, x: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Evaluate once."""

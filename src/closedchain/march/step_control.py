@@ -18,7 +18,7 @@ import numba
 import numpy as np
 
 from closedchain.march.jit import jit
-from closedchain.native.call import call4
+from closedchain.native.call import call2, call4
 
 OPTIONS = np.dtype(
     [
@@ -43,6 +43,7 @@ OPTIONS = np.dtype(
         ("more_samples", "i8"),  # than fit into `samples`: pause when it is full
         ("look_at", "i8"),  # pause after so many steps
         ("detect_stiffness", "i8"),  # and stop where the equations are stiff
+        ("team", "i8"),  # address of what brings numbers of all members together; 0: there are no others
     ]
 )
 
@@ -107,13 +108,31 @@ ADVANCE = numba.int64(
 )
 
 
-@jit(numba.float64(F1, F1, F1, F1, numba.float64))
-def scaled_norm(e, x, y, atol, rtol):
+@jit(
+    numba.types.UniTuple(numba.float64, 4)(numba.int64, F1, numba.float64, numba.float64, numba.float64, numba.float64)
+)
+def together(team, w, one, two, three, largest):
+    """Sums of three numbers over all members of a team, and the largest of a fourth one; w is that of `rhs`.
+
+    Members of a team march together, each with a part of the state: whatever decides what is done next must be the same
+    number for all of them, to the last bit.
+    """
+    if team == 0:
+        return one, two, three, largest
+    values = np.empty(4)
+    values[0], values[1], values[2], values[3] = one, two, three, largest
+    call2(team, w, values)
+    return values[0], values[1], values[2], values[3]
+
+
+@jit(numba.float64(F1, F1, F1, F1, numba.float64, numba.int64, F1))
+def scaled_norm(e, x, y, atol, rtol, team, w):
     """Root mean square of `e_i / (atol_i + rtol max(|x_i|, |y_i|))`."""
     total = 0.0
     for i in range(e.size):
         total += (e[i] / (atol[i] + rtol * max(abs(x[i]), abs(y[i])))) ** 2
-    return np.sqrt(total / e.size)
+    total, n, _, _ = together(team, w, total, float(e.size), 0.0, 0.0)
+    return np.sqrt(total / n)
 
 
 @jit(numba.void(F1, F1))
@@ -131,6 +150,13 @@ def first_nonfinite(k):
             if not np.isfinite(k[j, i]):
                 return i
     return -1
+
+
+@jit(numba.boolean(numba.int64, F1, F2, StateRecord))
+def broken(team, w, k, s):
+    """Whether an entry of `k` is not finite, here or at another member; which one here is told in `bad_index`."""
+    s.bad_index = first_nonfinite(k)
+    return together(team, w, 0.0, 0.0, 0.0, 1.0 if s.bad_index >= 0 else 0.0)[3] > 0.0
 
 
 @jit(numba.float64(OptionsRecord, StateRecord))
@@ -272,8 +298,7 @@ def begin(rhs, w, atol, options, state, x, work, q):
     f = work[0]
     call4(rhs, clock, x, w, f)
     s.evaluations += 1
-    s.bad_index = first_nonfinite(work[:1])
-    if s.bad_index >= 0:
+    if broken(o.team, w, work[:1], s):
         s.status = NAN
         return
     if q == 0.0:
@@ -284,8 +309,8 @@ def begin(rhs, w, atol, options, state, x, work, q):
         return
 
     # a first guess: one percent of |x| / |x'|
-    d0 = scaled_norm(x, x, x, atol, o.rtol)
-    d1 = scaled_norm(f, x, x, atol, o.rtol)
+    d0 = scaled_norm(x, x, x, atol, o.rtol, o.team, w)
+    d1 = scaled_norm(f, x, x, atol, o.rtol, o.team, w)
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     h0 = min(h0, limit)
 
@@ -298,7 +323,7 @@ def begin(rhs, w, atol, options, state, x, work, q):
     s.evaluations += 1
     for i in range(x.size):
         fy[i] -= f[i]
-    d2 = scaled_norm(fy, x, x, atol, o.rtol) / h0
+    d2 = scaled_norm(fy, x, x, atol, o.rtol, o.team, w) / h0
 
     # h^q max(|x'|, |x''|) = 0.01
     steepest = max(d1, d2)
@@ -310,14 +335,13 @@ def begin(rhs, w, atol, options, state, x, work, q):
         s.h = min(100.0 * h0, (0.01 / steepest) ** (1.0 / q), limit)
 
 
-@jit(numba.void(numba.int64, F1, StateRecord[::1], F1, F2))
-def renew(rhs, w, state, x, work):
+@jit(numba.void(numba.int64, F1, OptionsRecord[::1], StateRecord[::1], F1, F2))
+def renew(rhs, w, options, state, x, work):
     """Evaluate the derivative at the start of the next step again, after parameters have changed."""
-    s = state[0]
+    o, s = options[0], state[0]
     clock = np.empty(1)
     clock[0] = s.t
     call4(rhs, clock, x, w, work[0])
     s.evaluations += 1
-    s.bad_index = first_nonfinite(work[:1])
-    if s.bad_index >= 0:
+    if broken(o.team, w, work[:1], s):
         s.status = NAN

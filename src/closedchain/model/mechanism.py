@@ -127,5 +127,8 @@ class Mechanism(DrawsJoints, DrawsActions):
 
     rigid_twin = _verb("closedchain.model.flexible", "rigid_twin")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_derived": {}}  # to another process goes the drawing: machine code stays here
+
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"

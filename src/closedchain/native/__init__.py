@@ -7,14 +7,19 @@ user's cache folder. It knows nothing of mechanisms. Numba code calls the result
 
 from closedchain.native.counts import OperationCounts
 from closedchain.native.function import NativeFunction, Timings, compile_function
+from closedchain.native.lane_function import LaneFunction, compile_lanes
+from closedchain.native.late import LateFunction
 from closedchain.native.object_cache import cache_folder
 from closedchain.native.trace import UnsupportedOperation
 
 __all__ = [
+    "LaneFunction",
+    "LateFunction",
     "NativeFunction",
     "OperationCounts",
     "Timings",
     "UnsupportedOperation",
     "cache_folder",
     "compile_function",
+    "compile_lanes",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from closedchain.native.graph import Graph
 from closedchain.native.literals import literal
-from closedchain.native.operations import OPERATIONS
+from closedchain.native.operations import OPERATIONS, Operation
 from closedchain.native.sincos import sincos_name
 
 
@@ -41,25 +41,21 @@ class Block:
         self._lines: list[str] = []
         self._text: dict[int, str] = {}  # how a value that this block knows is spelled
         self._addresses = 0
+        self._coming: list[int] = []  # angles of this block, in the order of their first use
+        self._known: dict[int, tuple[str, int]] = {}  # angle -> the vector it is in, and where
 
     def lines(self, values: Sequence[int]) -> list[str]:
         """IR of the given values, which are operations in the order of evaluation, or leaves to be stored."""
         graph, text, stores = self._graph, self._text, self._stores
         names, a, b = graph.name, graph.a, graph.b
         out = self._lines
-        angles = list(dict.fromkeys(a[n] for n in values if self._is_vector_trig(n)))
-        sincos: dict[int, tuple[str, int]] = {}  # angle -> the vector it is in, and where
+        self._coming = list(dict.fromkeys(a[n] for n in values if self._is_vector_trig(n)))
         for number in values:
             if graph.is_leaf(number):
                 result = self._operand(number)
             elif self._is_vector_trig(number):
-                if a[number] not in sincos:
-                    done = len(sincos)
-                    sincos |= self._sincos(angles[done : done + self._width])
-                vector, lane = sincos[a[number]]
                 result = text[number] = f"%v{number}"
-                part = f"{vector}.{names[number]}"
-                out.append(f"  {result} = extractelement <{self._width} x double> {part}, i32 {lane}")
+                self._trigonometric(number, result)
                 self._keep(number, result)
             else:
                 operation = OPERATIONS[names[number]]
@@ -68,11 +64,25 @@ class Block:
                 if operation.arity == 2:
                     second = text.get(b[number]) or self._operand(b[number])
                 result = text[number] = f"%v{number}"
-                out.append("  " + operation.template.format(r=result, a=first, b=second))
+                out.append("  " + self._template(operation).format(r=result, a=first, b=second))
                 self._keep(number, result)
             for pointer, position in stores.get(number, ()):
                 self._store(result, pointer, position)
         return out
+
+    def _template(self, operation: Operation) -> str:
+        """The text of an operation."""
+        return operation.template
+
+    def _trigonometric(self, number: int, result: str) -> None:
+        """A sine or cosine, computed together with those of other angles."""
+        angle = self._graph.a[number]
+        if angle not in self._known:
+            done = len(self._known)
+            self._known |= self._sincos(self._coming[done : done + self._width])
+        vector, lane = self._known[angle]
+        part = f"{vector}.{self._graph.name[number]}"
+        self._lines.append(f"  {result} = extractelement <{self._width} x double> {part}, i32 {lane}")
 
     def _is_vector_trig(self, number: int) -> bool:
         graph = self._graph

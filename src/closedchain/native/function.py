@@ -13,6 +13,7 @@ import numpy as np
 from closedchain.native import engine
 from closedchain.native.arrays import batched_argument, single_argument, with_shape
 from closedchain.native.counts import OperationCounts, count_operations
+from closedchain.native.graph import Graph
 from closedchain.native.hoist import hoist
 from closedchain.native.ir import BATCH, MAIN, PREPARE, module_text
 from closedchain.native.schedule import share_divisors
@@ -196,6 +197,88 @@ class NativeFunction:
             raise ValueError(f"{self.name}: expected {len(names)} {what} ({', '.join(names)}), got {len(given)}")
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a function is made of, before it is compiled.
+
+    Attributes
+    ----------
+    main, prepare : Graph
+        What is computed in each evaluation, and what is computed once for slow inputs (None without them).
+    input_shapes, slow_shapes, output_shapes : dict of str to (int, int)
+    n_work : int
+        Length of the work vector.
+    order : list of str
+        Names of all inputs, as they are given in a call.
+    """
+
+    main: Graph
+    prepare: Graph | None
+    input_shapes: dict[str, Shape]
+    slow_shapes: dict[str, Shape]
+    output_shapes: dict[str, Shape]
+    n_work: int
+    order: list[str]
+
+    @staticmethod
+    def of(name: str, inputs: dict[str, casadi.SX], outputs: dict[str, casadi.SX], slow: tuple[str, ...] = ()) -> Parts:
+        """Trace expressions, and take out what depends on slow inputs alone."""
+        unknown = [i for i in slow if i not in inputs]
+        if unknown:
+            raise ValueError(f"{name}: slow inputs {unknown} are not among the inputs {list(inputs)}")
+        if not outputs:
+            raise ValueError(f"{name}: there are no outputs")
+        shapes = {
+            o: (expression.shape if hasattr(expression, "shape") else (1, 1)) for o, expression in outputs.items()
+        }
+        given = {i: symbol.shape for i, symbol in inputs.items()}
+        return Parts.of_graph(trace(name, inputs, outputs), given, shapes, slow)
+
+    @staticmethod
+    def of_graph(
+        graph: Graph, inputs: dict[str, Shape], outputs: dict[str, Shape], slow: tuple[str, ...] = ()
+    ) -> Parts:
+        """The same from a graph; inputs and outputs are its own, in their order, with their shapes."""
+        prepare, n_work = None, 0
+        if slow:
+            numbers = frozenset(k for k, i in enumerate(inputs) if i in slow)
+            prepare, graph = hoist(graph, numbers, len(inputs))
+            n_work = len(prepare.outputs)
+            prepare = share_divisors(prepare)
+        return Parts(
+            share_divisors(graph.without_dead_values()),
+            prepare,
+            {i: shape for i, shape in inputs.items() if i not in slow},
+            {i: shape for i, shape in inputs.items() if i in slow},
+            outputs,
+            n_work,
+            list(inputs),
+        )
+
+    def text(self, **how: Any) -> str:
+        """The IR of the module; see `module_text` for how it may be written."""
+        return module_text(
+            self.main,
+            len(self.input_shapes),
+            [rows * columns for rows, columns in self.output_shapes.values()],
+            [rows * columns for rows, columns in self.input_shapes.values()],
+            self.prepare,
+            len(self.slow_shapes),
+            self.n_work,
+            **how,
+        )
+
+    @property
+    def counts(self) -> OperationCounts:
+        """Operations of an evaluation."""
+        return count_operations(self.main)
+
+    @property
+    def prepare_counts(self) -> OperationCounts:
+        """Operations of what is computed once."""
+        return count_operations(self.prepare) if self.prepare is not None else OperationCounts()
+
+
 def compile_function(
     name: str,
     inputs: dict[str, casadi.SX],
@@ -234,48 +317,27 @@ def compile_function(
     >>> pendulum.n_work, pendulum.counts
     (1, OperationCounts(add=0, mul=1, div=0, sqrt=0, neg=0, trig=1, call=0, other=0))
     """
-    unknown = [i for i in slow if i not in inputs]
-    if unknown:
-        raise ValueError(f"{name}: slow inputs {unknown} are not among the inputs {list(inputs)}")
-    if not outputs:
-        raise ValueError(f"{name}: there are no outputs")
-    clock = [time.perf_counter()]
-    graph = trace(name, inputs, outputs)
-    slow_shapes = {i: inputs[i].shape for i in inputs if i in slow}
-    input_shapes = {i: inputs[i].shape for i in inputs if i not in slow}
-    output_shapes = {
-        o: (expression.shape if hasattr(expression, "shape") else (1, 1)) for o, expression in outputs.items()
-    }
-    prepare, n_work = None, 0
-    if slow:
-        numbers = frozenset(k for k, i in enumerate(inputs) if i in slow)
-        prepare, graph = hoist(graph, numbers, len(inputs))
-        n_work = len(prepare.outputs)
-        prepare = share_divisors(prepare)
-    graph = share_divisors(graph.without_dead_values())
+    begun = time.perf_counter()
+    return compile_parts(name, Parts.of(name, inputs, outputs, slow), cache=cache, begun=begun)
+
+
+def compile_parts(name: str, parts: Parts, *, cache: bool = True, begun: float | None = None) -> NativeFunction:
+    """Compile what is traced already; ``begun`` is when that was begun, for `NativeFunction.timings`."""
+    clock = [time.perf_counter() if begun is None else begun]
     clock.append(time.perf_counter())
-    text = module_text(
-        graph,
-        len(input_shapes),
-        [rows * columns for rows, columns in output_shapes.values()],
-        [rows * columns for rows, columns in input_shapes.values()],
-        prepare,
-        len(slow_shapes),
-        n_work,
-        engine.vector_width(),
-    )
+    text = parts.text(vector_width=engine.vector_width())
     clock.append(time.perf_counter())
-    machine, cached = engine.build(text, [MAIN, BATCH] + ([PREPARE] if slow else []), cache)
+    machine, cached = engine.build(text, [MAIN, BATCH] + ([PREPARE] if parts.slow_shapes else []), cache)
     clock.append(time.perf_counter())
     return NativeFunction(
         name,
         machine,
-        input_shapes,
-        slow_shapes,
-        output_shapes,
-        n_work,
-        count_operations(graph),
-        count_operations(prepare) if prepare is not None else OperationCounts(),
+        parts.input_shapes,
+        parts.slow_shapes,
+        parts.output_shapes,
+        parts.n_work,
+        parts.counts,
+        parts.prepare_counts,
         Timings(clock[1] - clock[0], clock[2] - clock[1], clock[3] - clock[2], cached),
-        list(inputs),
+        parts.order,
     )

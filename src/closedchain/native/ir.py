@@ -6,22 +6,25 @@ A module has these functions (``prepare`` only if there are slow inputs)::
     void closedchain_prepare(const double* slow_1, ..., double* w)
     void closedchain_batch(int64 n, const double* in_1, int64 step_1, ..., [const double* w,] double* out_1, ...)
 
+With several lanes (`native.lanes`) ``main`` and ``prepare`` evaluate several points at once, and there is no ``batch``.
+
 The text holds no name that the user gave, so the object cache serves one expression under any name. Text is built by
 plain string formatting, which is several times faster than an IR builder object for each instruction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from closedchain.native import erfinv
 from closedchain.native.block import Block
 from closedchain.native.chunks import split
 from closedchain.native.graph import Graph
+from closedchain.native.lanes import LaneBlock, intrinsic, vector
 from closedchain.native.operations import OPERATIONS
 from closedchain.native.schedule import angles_first
-from closedchain.native.sincos import sincos_definition
+from closedchain.native.sincos import sincos_calls, sincos_definition
 
 MAIN, PREPARE, BATCH = "closedchain_main", "closedchain_prepare", "closedchain_batch"
 
@@ -39,6 +42,8 @@ def module_text(
     n_work: int = 0,
     vector_width: int = 1,
     chunk_length: int | None = None,
+    lanes: int = 1,
+    shared: frozenset[int] = frozenset(),
 ) -> str:
     """The IR of a module.
 
@@ -58,26 +63,38 @@ def module_text(
         How many sines and cosines are computed at once; 1 leaves each to the C library.
     chunk_length : int, optional
         Greatest number of operations in a function; by default what suits the length of the program.
+    lanes : int
+        Points that are evaluated at once.
+    shared : frozenset of int
+        Fast inputs that have one value for all lanes.
     """
     pointers = [f"in{i}" for i in range(n_inputs)] + (["w"] if prepare is not None else [])
     results = [f"out{i}" for i in range(len(output_sizes))]
-    parts = [_function(MAIN, main, pointers, results, output_sizes, vector_width, chunk_length)]
+    width = lanes if lanes > 1 else vector_width
+    parts = [_function(MAIN, main, pointers, results, output_sizes, width, chunk_length, lanes, shared)]
     used = set(main.name)
     if prepare is not None:
         slow = [f"in{i}" for i in range(n_slow)]
-        parts.append(_function(PREPARE, prepare, slow, ["out0"], [n_work], vector_width, chunk_length))
+        parts.append(_function(PREPARE, prepare, slow, ["out0"], [n_work], width, chunk_length, lanes, frozenset()))
         used |= set(prepare.name)
-    parts.append(_batch(pointers, results, input_sizes, output_sizes))
-    if vector_width > 1 and used & {"sin", "cos"}:
-        parts += [sincos_definition(vector_width)]
-        used |= {"sin", "cos"}
-    return "\n".join([*parts, *_declarations(used)]) + "\n"
+    if lanes == 1:
+        parts.append(_batch(pointers, results, input_sizes, output_sizes))
+    if width > 1 and used & {"sin", "cos"}:
+        parts += [sincos_definition(width), *sincos_calls(width)]
+        used = (used | {"sin", "cos"}) - ({"fabs"} if lanes > 1 else set())  # which is declared with them
+    return "\n".join([*parts, *_declarations(used, lanes)]) + "\n"
 
 
-def _declarations(used: set[str]) -> list[str]:
+def _declarations(used: set[str], lanes: int) -> list[str]:
     """Declare what is called; define what is ours."""
     arity = {OPERATIONS[n].calls: OPERATIONS[n].arity for n in used if n in OPERATIONS and OPERATIONS[n].calls}
     lines = []
+    for function in sorted(arity) if lanes > 1 else ():
+        name = intrinsic(function, lanes)
+        # sines and cosines beyond the limit are left to the library one by one
+        if name is not None and function not in ("llvm.sin.f64", "llvm.cos.f64"):
+            operands = ", ".join([vector(lanes)] * arity.pop(function))
+            lines.append(f"declare {vector(lanes)} @{name}({operands}) nounwind willreturn memory(none)")
     if arity.pop(erfinv.NAME, None):
         lines.append(erfinv.DEFINITION)
         arity |= erfinv.REQUIRES
@@ -106,14 +123,18 @@ def _function(
     sizes: Sequence[int],
     vector_width: int,
     chunk_length: int | None,
+    lanes: int,
+    shared: frozenset[int],
 ) -> str:
     """One entry, and its chunks if it is long."""
     angles: frozenset[int] = frozenset()
     if vector_width > 1:
         graph, angles = angles_first(graph)
     chunks = split(graph, chunk_length)
-    block = partial(Block, graph, pointers, angles, vector_width)
-    zeros = _zero_fill(graph, results, sizes)
+    block: Callable[..., Block] = partial(Block, graph, pointers, angles, vector_width)
+    if lanes > 1:
+        block = partial(LaneBlock, graph, pointers, lanes, shared)
+    zeros = _zero_fill(graph, results, [lanes * size for size in sizes], lanes)
     stores = _stores(graph, results)
     leaves = [n for n in stores if graph.is_leaf(n)]
     head = f"define void @{symbol}({_parameters(pointers, results, work=False)}) noinline nounwind {{"
@@ -129,19 +150,20 @@ def _function(
         parts.append(f"define internal void @{symbol}.{c}({parameters}) noinline nounwind {{")
         parts += [*body, "  ret void\n}"]
         calls.append(f"  call void @{symbol}.{c}({arguments})")
-    if chunks.n_slots <= STACK_LIMIT:
-        before, after = f"  %work = alloca [{max(chunks.n_slots, 1)} x double], align 64", []
+    n_work = lanes * chunks.n_slots
+    if n_work <= STACK_LIMIT:
+        before, after = f"  %work = alloca [{max(n_work, 1)} x double], align 64", []
     else:
-        before = f"  %work = call noalias ptr @malloc(i64 {8 * chunks.n_slots})"
+        before = f"  %work = call noalias ptr @malloc(i64 {8 * n_work})"
         after = ["  call void @free(ptr %work)"]
     return "\n".join([*parts, head, before, *zeros, *calls, *after, "  ret void\n}"])
 
 
-def _zero_fill(graph: Graph, results: Sequence[str], sizes: Sequence[int]) -> list[str]:
+def _zero_fill(graph: Graph, results: Sequence[str], sizes: Sequence[int], lanes: int) -> list[str]:
     """Structural zeros: clear each output that is not written completely."""
     written = [0] * len(sizes)
     for output, _, _ in graph.outputs:
-        written[output] += 1
+        written[output] += lanes
     return [
         f"  call void @llvm.memset.p0.i64(ptr align 8 %{result}, i8 0, i64 {8 * size}, i1 false)"
         for result, size, number in zip(results, sizes, written, strict=True)

@@ -115,15 +115,17 @@ def sincos_definition(width: int) -> str:
         flipped = v.integer("xor", v.emit(f"bitcast {v.type} {value} to {v.bits}"), sign)
         results.append(v.emit(f"bitcast {v.bits} {flipped} to {v.type}"))
     fast = v.lines
-    # beyond the limit: the library, angle by angle
+    # beyond the limit: the library, angle by angle; the others keep their values, whatever their neighbours are
     v.lines = []
-    sines, cosines = "zeroinitializer", "zeroinitializer"
     for i in range(width):
+        inside = v.emit(f"extractelement <{width} x i1> %inside, i32 {i}")
         x = v.emit(f"extractelement {v.type} %x, i32 {i}")
-        s = v.emit(f"call double @llvm.sin.f64(double {x})")
-        c = v.emit(f"call double @llvm.cos.f64(double {x})")
-        sines = v.emit(f"insertelement {v.type} {sines}, double {s}, i32 {i}")
-        cosines = v.emit(f"insertelement {v.type} {cosines}, double {c}, i32 {i}")
+        for place, function in enumerate(("sin", "cos")):
+            known = v.emit(f"extractelement {v.type} {results[place]}, i32 {i}")
+            exact = v.emit(f"call double @llvm.{function}.f64(double {x})")
+            value = v.emit(f"select i1 {inside}, double {known}, double {exact}")
+            results.append(v.emit(f"insertelement {v.type} {results[-2]}, double {value}, i32 {i}"))
+    sines, cosines = results[-2:]
     return "\n".join(
         [
             f"define internal {pair} @{sincos_name(width)}({v.type} %x) noinline nounwind willreturn memory(none) {{",
@@ -131,8 +133,8 @@ def sincos_definition(width: int) -> str:
             # an ordered comparison: a NaN is not inside
             f"  %inside = fcmp ole {v.type} %size, {v.constant(_LIMIT)}",
             f"  %all = call i1 @llvm.vector.reduce.and.v{width}i1(<{width} x i1> %inside)",
-            "  br i1 %all, label %fast, label %library\nfast:",
             *fast,
+            "  br i1 %all, label %fast, label %library\nfast:",
             f"  %f1 = insertvalue {pair} poison, {v.type} {results[0]}, 0",
             f"  %f2 = insertvalue {pair} %f1, {v.type} {results[1]}, 1",
             f"  ret {pair} %f2\nlibrary:",
@@ -140,8 +142,15 @@ def sincos_definition(width: int) -> str:
             f"  %l1 = insertvalue {pair} poison, {v.type} {sines}, 0",
             f"  %l2 = insertvalue {pair} %l1, {v.type} {cosines}, 1",
             f"  ret {pair} %l2\n}}",
-            f"declare {v.type} @llvm.fma.v{width}f64({v.type}, {v.type}, {v.type})",
-            f"declare {v.type} @llvm.fabs.v{width}f64({v.type})",
-            f"declare i1 @llvm.vector.reduce.and.v{width}i1(<{width} x i1>)",
         ]
     )
+
+
+def sincos_calls(width: int) -> list[str]:
+    """Declarations of the vector functions that it calls."""
+    kind = f"<{width} x double>"
+    return [
+        f"declare {kind} @llvm.fma.v{width}f64({kind}, {kind}, {kind})",
+        f"declare {kind} @llvm.fabs.v{width}f64({kind})",
+        f"declare i1 @llvm.vector.reduce.and.v{width}i1(<{width} x i1>)",
+    ]

@@ -12,6 +12,7 @@ from closedchain.march.conditioning import Conditioning
 from closedchain.results.checks import closure_norm, energy_balance
 
 if TYPE_CHECKING:
+    from closedchain.derive.equations import Equations
     from closedchain.results.run import Run
 
 
@@ -22,6 +23,23 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
     the rate of a coordinate (the angular velocity of a ball joint) have names of their own.
     """
     e = run.program.equations
+    variables = motion_variables(e, out)
+    error, exchanged = energy_balance(run, out)
+    variables["energy_error"] = ("time", error, {"units": "J", "exchanged": exchanged})
+    for what, values in _conditioning(run).items():
+        variables[f"{what}_conditioning"] = ("time", values, {"units": "1", "about": "0 at a singular pose"})
+    rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
+    attrs = {
+        k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
+        for k, v in run.metadata.items()
+    }
+    attrs["parameters"] = json.dumps(run.parameters)
+    coords = {"time": ("time", run.t, {"units": "s"}), "closure": rows}
+    return xarray.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tuple]:
+    """Coordinates, rates, efforts, multipliers and energies by name, from results at samples (see `evaluate`)."""
     variables: dict[str, tuple] = {}
     iq = iv = 0
     for joint in e.topology.measured:
@@ -59,9 +77,7 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         row = e.closure.joints.index(name)
         units = "N m" if e.closure.units[row] == "rad" else "N"
         variables[name] = ("time", out["lam"][:, row], {"units": units, "about": "effort on the held coordinate"})
-    rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
-    error, exchanged = energy_balance(run, out)
-    variables |= {
+    return variables | {
         "lam": (
             ("time", "closure"),
             out["lam"],
@@ -76,17 +92,7 @@ def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
         "potential_energy": ("time", out["potential"][:, 0], {"units": "J"}),
         "power": ("time", out["power"][:, 0], {"units": "W", "about": "of all that has no potential"}),
         "work": ("time", out["work"][:, 0], {"units": "J", "about": "integral of power"}),
-        "energy_error": ("time", error, {"units": "J", "exchanged": exchanged}),
     }
-    for what, values in _conditioning(run).items():
-        variables[f"{what}_conditioning"] = ("time", values, {"units": "1", "about": "0 at a singular pose"})
-    attrs = {
-        k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
-        for k, v in run.metadata.items()
-    }
-    attrs["parameters"] = json.dumps(run.parameters)
-    coords = {"time": ("time", run.t, {"units": "s"}), "closure": rows}
-    return xarray.Dataset(variables, coords=coords, attrs=attrs)
 
 
 def _conditioning(run: Run) -> dict[str, np.ndarray]:

@@ -26,11 +26,11 @@ def outputs(segments: Sequence[Segment]) -> dict[str, np.ndarray]:
     """
     pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, s.p) for s in segments]
     out = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-    _continue_quaternions(segments[0].program, out["q"])
+    continue_quaternions(segments[0].program, out["q"])
     return out
 
 
-def _continue_quaternions(program: Compiled, q: np.ndarray) -> None:
+def continue_quaternions(program: Compiled, q: np.ndarray) -> None:
     """A cut joint's quaternion is known up to its sign: over time the one that is nearer to the last, in place."""
     topology = program.equations.topology
     column = 0
@@ -43,10 +43,11 @@ def _continue_quaternions(program: Compiled, q: np.ndarray) -> None:
 
 
 def _outputs(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
-    return {k: v[:, :, 0] for k, v in program.evaluate("outputs", lambda: _columns(program), t, x, p).items()}
+    return {k: v[:, :, 0] for k, v in program.evaluate("outputs", lambda: output_columns(program), t, x, p).items()}
 
 
-def _columns(program: Compiled) -> dict[str, ca.SX]:
+def output_columns(program: Compiled) -> dict[str, ca.SX]:
+    """The expressions of all standard results, of ``t, q, v, p``."""
     e, closed = program.equations, program.closed
     joints = e.topology.measured
     lam = ca.SX.zeros(len(e.closure), 1)

@@ -71,6 +71,7 @@ class Run:
         self.p = p
         self.task = task
         self.seconds = seconds
+        self.partition = None if task.team is None else task.team.account  # of limbs on several processors
         self._reactions: dict[Any, Any] = {}  # of all joints, by the stiffness they were asked for
         self.start = segments[0].start
         self.program = segments[0].program
@@ -311,9 +312,10 @@ class Run:
             "status": self.status.name,
             "message": self.message,
             **asdict(self.counts),
-            "operations": self.program.rhs.counts.total,
+            **({"operations": self.program.rhs.counts.total} if self.partition is None else {}),
             **{f"seconds_{k}": v for k, v in self.seconds.items()},
             "machine_code_from_cache": bool(self.program.rhs.timings.cached),
+            **({} if self.partition is None else {"partition": str(self.partition)}),
             "closedchain": __version__,
             "python": platform.python_version(),
             **{name: metadata.version(name) for name in ("numpy", "casadi", "numba", "llvmlite")},

@@ -33,6 +33,7 @@ from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
 from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State, parameter_vector
+from closedchain.march.team import Team
 from closedchain.march.times import Equal, Given
 from closedchain.model.control import traced_laws
 from closedchain.model.held import Controller, held
@@ -68,6 +69,7 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     save_to: str | Path | None = None,
     save_every: float = 5.0,
+    partition: Team | None = None,
     progress: Callable[[float, int], object] | None = None,
 ) -> Run:
     """Simulate the motion of a mechanism.
@@ -108,6 +110,9 @@ def simulate(
         A folder: samples are written there as they come, so that a long run needs little memory, and every
         ``save_every`` seconds what is needed to go on. The same call goes on where it was left, after Ctrl-C, a crash
         or a power cut, to the same bits; of a finished run it gives the result at once.
+    partition
+        Limbs on several processors: ``cc.Ranks()`` over the ranks of an MPI job, ``cc.Threads(2)`` over threads of this
+        process; the answer is the same, to rounding.
     progress
         Called with the time reached and the number of steps, now and then.
 
@@ -126,6 +131,10 @@ def simulate(
     method = Multipliers() if method is None else method
     if not isinstance(method, Formulation):
         raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
+    if partition is not None and not isinstance(partition, Team):
+        raise ModelError(f"partition takes cc.Ranks() or cc.Threads(2), not {partition!r}")
+    if isinstance(method, ERLS) and partition is not None:
+        raise ModelError("ERLS cannot be shared out by limbs: leave partition out")
     if isinstance(method, ERLS):  # finite elements are assembled with numbers: a run of their own, with the same verbs
         from closedchain.results.erls import simulate_erls
 
@@ -159,6 +168,8 @@ def simulate(
     if progress is not None and not callable(progress):
         raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
     check_match(method, solver, events, singularity, dense_output, save_to)
+    if partition is not None:
+        partition.refuse(method, solver)
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
@@ -187,7 +198,7 @@ def simulate(
 
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
     clock = time.perf_counter()
-    program = compiled(start, method)
+    program = compiled(start, method, native=partition is None)
     check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
     if mechanism.tolerance > 0 and program.correct is not None:
         start = settled(program, start, p)
@@ -208,10 +219,14 @@ def simulate(
         max_step=max_step,
         max_steps=max_steps,
         progress=progress,
+        team=None if partition is None else partition.fresh(),
     )
+    if partition is not None:
+        check_same(partition, described(start, task, program) | {"save_to": str(save_to)})
     if save_to is not None:
         check_memories(mechanism)
-        task = replace(task, saving=Saving(save_to, described(start, task, program), save_every))
+        writes = partition is None or partition.leads
+        task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
     marching = March(start, task, program)
     refusal = None
     try:
@@ -289,14 +304,26 @@ def check_match(
             raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}: it does not look for poses")
 
 
-def _digest(program: Compiled) -> str:
+def check_same(team: Team, about: dict[str, str]) -> None:
+    """All processes of a team must have been given the same run: otherwise they would wait for each other for ever."""
+    everyone = team.everyone(about)
+    for rank, about in enumerate(everyone):
+        for name, value in everyone[0].items():
+            if about.get(name) != value:
+                raise ModelError(
+                    f"ranks were given different runs, with other {name}: {value} on rank 0, {about.get(name)} on rank "
+                    f"{rank}; every rank has to make the same call"
+                )
+
+
+def digest_of_equations(program: Compiled) -> str:
     """A few digits that change with the equations of motion."""
     inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
     traced = ca.Function("equations", inputs, [program.closed.dx])
     return hashlib.sha256(traced.serialize().encode()).hexdigest()[:16]
 
 
-def _described(controller: Controller) -> str:
+def described_controller(controller: Controller) -> str:
     """A controller in words, and a few digits that change with its code."""
     function = controller.function
     code = getattr(getattr(function, "__func__", function), "__code__", None)
@@ -313,8 +340,8 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
     times = task.times
     kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
     return {
-        "mechanism": f"{m.name!r}, equations {_digest(program)}",
-        "controllers": "; ".join(_described(c) for c in held(m).controllers),
+        "mechanism": f"{m.name!r}, equations {digest_of_equations(program)}",
+        "controllers": "; ".join(described_controller(c) for c in held(m).controllers),
         "coordinates": ", ".join(program.equations.topology.q_labels),
         "parameters": json.dumps(m.parameters.merged(start.parameters)),
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
@@ -326,6 +353,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
+        "partition": "" if task.team is None else task.team.about,
         "closedchain": __version__,
     }
 

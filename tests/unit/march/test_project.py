@@ -14,7 +14,7 @@ def put_back(correct, x, w=(), tol=1e-13):
     s = state.view(np.recarray)[0]
     o.correct_tol = tol
     x = np.array(x, dtype=float)
-    workspace = np.empty_like(x), np.ones(3)
+    workspace = np.empty_like(x), np.zeros(4)
     outcome = project.put_back(correct, np.zeros(1), np.array(w, dtype=float), x, o, s, *workspace)
     return outcome, x, int(state["corrections"][0])
 

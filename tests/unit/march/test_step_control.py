@@ -26,7 +26,7 @@ def test_numbers_of_the_status_are_those_of_the_enum():
 
 def test_norm():
     one, two = np.array([3.0, 4.0]), np.array([-1.0, 10.0])
-    found = step_control.scaled_norm(one, one, two, np.array([1.0, 2.0]), 0.5)
+    found = step_control.scaled_norm(one, one, two, np.array([1.0, 2.0]), 0.5, 0, np.zeros(1))
     assert found == pytest.approx(np.sqrt(((3 / 2.5) ** 2 + (4 / 7) ** 2) / 2))
 
 

@@ -1,0 +1,133 @@
+"""An honest account of a run on several processors: who owned what, what was sent, and who waited how long."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+
+from closedchain.distribute import kernels
+
+if TYPE_CHECKING:
+    from closedchain.distribute.teams import Partition
+
+
+@dataclass(frozen=True)
+class MemberAccount:
+    """What one member did.
+
+    Attributes
+    ----------
+    limbs
+        That it owns.
+    operations
+        Of one evaluation of its part.
+    evaluations
+        Of rates and corrections.
+    bytes, messages
+        That it sent: to neighbours, for reductions and for agreements on a step.
+    computing, waiting
+        Seconds.
+    """
+
+    limbs: tuple[str, ...]
+    operations: int
+    evaluations: int
+    bytes: int
+    messages: int
+    computing: float
+    waiting: float
+
+
+@dataclass(frozen=True)
+class Account:
+    """What all members did.
+
+    Attributes
+    ----------
+    kind
+        ``"rank"`` or ``"thread"``.
+    closing
+        Who computes what several need.
+    members
+        One for each.
+    seconds
+        Of the march.
+    """
+
+    kind: str
+    closing: str
+    members: tuple[MemberAccount, ...]
+    seconds: float
+
+    @property
+    def alone(self) -> float:
+        """What one processor would have computed, s: all that the members computed; common parts are counted twice."""
+        return sum(m.computing for m in self.members)
+
+    @property
+    def pays(self) -> bool:
+        """Whether the slowest member took less time than one processor would have."""
+        return len(self.members) > 1 and max(m.computing + m.waiting for m in self.members) < self.alone
+
+    @property
+    def hint(self) -> str:
+        """What to do if it did not pay; empty if it did."""
+        if self.pays or len(self.members) < 2:
+            return ""
+        n = max(1, self.members[0].evaluations)
+        computing = max(m.computing for m in self.members) / n
+        waiting = max(m.waiting for m in self.members) / n
+        return (
+            f"{len(self.members)} {self.kind}s do not pay for limbs as small as these: a {self.kind} computes up to "
+            f"{1e6 * computing:.2g} us and waits up to {1e6 * waiting:.2g} us an evaluation; one process alone would "
+            f"compute for {1e6 * self.alone / n:.2g} us"
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.kind} {k}: {', '.join(m.limbs)}; {m.operations} operations, {m.bytes} bytes in {m.messages} "
+            f"messages, {m.computing:.3g} s computing, {m.waiting:.3g} s waiting"
+            for k, m in enumerate(self.members)
+        ]
+        return "\n".join(lines)
+
+
+@numba.njit
+def _cycles() -> float:
+    return kernels.cycles()  # type: ignore[call-arg,no-any-return]
+
+
+@cache
+def clock_rate() -> float:
+    """Cycles of the processor's clock in a second."""
+    _cycles()
+    begun, first = time.perf_counter(), _cycles()
+    time.sleep(0.01)
+    last, ended = _cycles(), time.perf_counter()
+    return (last - first) / (ended - begun)
+
+
+def account(team: Partition) -> Account:
+    """The account of a team's last run."""
+    parts, rate = team.parts, clock_rate()
+    assert parts is not None
+    limbs = parts.limbs
+    members = []
+    for r, counts in enumerate(team.told or [np.zeros(kernels.COUNTS)] * len(limbs)):  # nothing was left to march
+        members.append(
+            MemberAccount(
+                limbs[r],
+                sum(step.operations.total for step in parts.rhs.members[r].steps),
+                int(counts[kernels.EVALUATIONS]),
+                int(counts[kernels.BYTES]),
+                int(counts[kernels.MESSAGES]),
+                float(counts[kernels.COMPUTING]) / rate,
+                float(counts[kernels.WAITING]) / rate,
+            )
+        )
+    return Account(team.kind, team.closing, tuple(members), team.seconds)

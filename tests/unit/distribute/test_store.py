@@ -1,0 +1,162 @@
+"""Results on disk: the same as in memory; what is damaged is computed again, what is another's is left alone."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import xarray
+
+import closedchain as cc
+from closedchain.distribute import sweep as home
+
+M = cc.library.pendulum()
+STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 10)}, "until": 0.1, "every": 0.05}
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    monkeypatch.setattr(home, "BLOCK", 4)
+    monkeypatch.setattr(home, "IN_A_TASK", {"simulate": 1, "batch": 1})
+
+
+SEEN = []
+
+
+def counted(run):
+    """A measure that counts the runs it sees; in threads, so in this process."""
+    SEEN.append(float(run["hinge"][0]))
+    return float(run["hinge"].max())
+
+
+def march(folder, measure=counted, **options):
+    SEEN.clear()
+    with ThreadPoolExecutor(1) as executor:
+        return cc.sweep(M, to=folder, executor=executor, measure={"x": measure}, **(STUDY | options))
+
+
+def same(a, b):
+    assert list(a.data_vars) == list(b.data_vars) and list(a.coords) == list(b.coords)
+    for name in a.variables:
+        assert a[name].dims == b[name].dims and a[name].attrs == b[name].attrs
+        np.testing.assert_array_equal(a[name].values, b[name].values, err_msg=str(name))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setattr(home, "BLOCK", 4)
+    folder = tmp_path_factory.mktemp("studies") / "whole"
+    yield folder, march(folder).load()
+    patch.undo()
+
+
+@pytest.fixture
+def copied(whole, tmp_path):
+    shutil.copytree(whole[0], tmp_path / "study")
+    return tmp_path / "study"
+
+
+def test_on_disk_as_in_memory(whole):
+    folder, saved = whole
+    plain = march(None)
+    same(plain, saved)
+    assert plain.attrs == saved.attrs
+    anybody = xarray.open_zarr(folder / "results.zarr", consolidated=False, chunks=None)
+    np.testing.assert_array_equal(anybody["hinge"], plain["hinge"])
+    assert anybody["status"].values.tolist() == ["finished"] * 10
+
+
+def test_a_finished_study_is_read_not_made(whole, copied):
+    same(whole[1], march(copied))
+    assert SEEN == []
+
+
+@pytest.mark.parametrize("after", [1, 3, 4, 9])
+def test_an_interrupted_study_goes_on_and_does_nothing_twice(whole, tmp_path, after):
+    def stop(done, total, words):
+        if done == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match=rf"{after} of 10 points are in '.*study': the same call goes on"):
+        march(tmp_path / "study", progress=stop)
+    half = xarray.open_zarr(tmp_path / "study" / "results.zarr", consolidated=False, chunks=None)
+    written = after // 4 * 4  # whole blocks
+    assert (half["status"].values == "finished").sum() == written and np.isnan(half["hinge"].values[written:]).all()
+    same(whole[1], march(tmp_path / "study"))
+    # what was in flight when it stopped is computed again; what had arrived, in whatever order, is not
+    assert len(SEEN) == len(set(SEEN)) == 10 - after
+
+
+def test_a_record_that_is_not_whole_is_forgotten(whole, tmp_path):
+    def stop(done, total, words):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        march(tmp_path / "study", progress=stop)
+    path = next((tmp_path / "study" / "partial").iterdir())
+    path.write_bytes(path.read_bytes()[:-5])
+    same(whole[1], march(tmp_path / "study"))
+    assert len(SEEN) == 8  # of three records two are whole
+
+
+def test_a_damaged_block_is_computed_again(whole, copied):
+    path = copied / "results.zarr" / "hinge" / "1.0"
+    path.write_bytes(path.read_bytes()[:-3])
+    (copied / "results.zarr" / "steps" / "2").unlink()
+    same(whole[1], march(copied))
+    assert sorted(SEEN) == STUDY["parameters"]["start.hinge"][4:].tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"until": 0.15}, "until: 0.1 there, 0.15 here"),
+        ({"rtol": 1e-7}, "options: rtol 1e-08"),
+        ({"parameters": {"start.hinge": np.linspace(0.1, 1.1, 10)}}, "points: "),
+        ({"keep": ["hinge'"]}, "keep: hinge there, hinge' here"),
+        ({"method": cc.Projection()}, "method: Multipliers"),
+        ({"measure": lambda run: 2.0}, "measure: "),
+    ],
+    ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
+)
+def test_another_study_is_refused(copied, change, message):
+    with pytest.raises(cc.ModelError, match=f"holds another study, with other (mechanism|{message}).*another folder"):
+        march(copied, **change)
+
+
+def test_folders_that_are_none_of_ours(tmp_path, copied):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(cc.ModelError, match=r"holds 'thesis.txt', but no study: give an empty or a new folder"):
+        march(tmp_path / "mine")
+    with pytest.raises(cc.ModelError, match="is a file"):
+        march(tmp_path / "mine" / "thesis.txt")
+    (copied / "study.json").write_text("nonsense")
+    with pytest.raises(cc.ModelError, match=r"study.json cannot be read.*delete the folder to begin anew"):
+        march(copied)
+
+
+def test_a_damaged_dataset_is_said(copied):
+    shutil.rmtree(copied / "results.zarr" / "hinge")
+    with pytest.raises(cc.ModelError, match=r"results.zarr cannot be read, it is damaged"):
+        march(copied)
+
+
+def test_one_at_a_time(tmp_path):
+    def inside(done, total, words):
+        with pytest.raises(cc.ModelError, match="another study is writing to"):
+            march(tmp_path / "study")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        march(tmp_path / "study", progress=inside)
+    assert march(tmp_path / "study")["status"].values.tolist() == ["finished"] * 10  # let go
+
+
+def test_what_a_study_is_can_be_read(whole):
+    about = json.loads((whole[0] / "study.json").read_text())["about"]
+    assert about["varied"] == "start.hinge (coordinate hinge)" and about["solver"] == "dop853"
+    assert whole[1].attrs["mechanism_name"] == "pendulum"
