@@ -129,3 +129,26 @@ def test_modes_by_elements(cli, tmp_path):
     assert answer.code == 0 and f"{want[0]:.6g}" in answer.out and "of the elastic energy" in answer.out
     over = cli(*asked, "--over", "hinge=0:1:2", "--json").json["frequencies"]
     assert over == [pytest.approx(want[:8].tolist(), rel=1e-6)] * 2
+
+
+DRIVEN = (
+    BENT
+    + """
+mechanism.motors.clear()
+mechanism.drive("O", 1.0 + 10 * cc.t)
+mechanism.start = {"O": 1.0}
+"""
+)
+
+
+def test_locks_take_the_place_of_drives(cli, file):
+    path = file(DRIVEN)
+    here = cli("modes", path, "--lock", "C").err  # which the drive holds already
+    assert "C cannot move at this pose: leave it out" in here
+    answer = cli("modes", path, "--lock", "O")
+    assert answer.code == 0 and "10.4483" in answer.out and "held by drives" not in answer.out
+    content = cli("modes", path, "--hold", "O=0.5", "--lock", "O", "--json").json
+    assert content["state"]["O"] == 0.5 and content["modes"][0]["frequency"] == pytest.approx(10.44829, rel=1e-6)
+    over = cli("modes", path, "--over", "O=0.5:1:2", "--json").json
+    assert over["frequencies"][0] == pytest.approx(over["frequencies"][1], rel=1e-6)
+    assert "held by drives" in cli("modes", path, "--lock", "motors").out

@@ -133,7 +133,7 @@ def _about(found: source.Source, hold: dict[str, list[float]], locked: list[str]
     from closedchain.march.equilibrium import equilibrium
     from closedchain.results.linearise import linearise
 
-    start = _start(found, hold)
+    start = _start(found, hold, locked or [])
     if locked is not None:
         from closedchain.results.locked import locked_modes
 
@@ -158,17 +158,26 @@ def _draw(about: Modes, mode: int, moving: Sequence[Path], pictures: Sequence[Pa
         plot_modes(about, path=path)
 
 
-def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
-    return as_typed(lambda: found.mechanism.assemble(hold)) if hold else start_of(found)
+def _start(found: source.Source, hold: dict[str, list[float]], locked: Sequence[str]) -> State:
+    if not hold:
+        return start_of(found)
+    from closedchain.results.locked import drives_of
+
+    replaced = drives_of(found.mechanism, [name for name in hold if name in locked])  # a lock takes a drive's place
+    return as_typed(lambda: found.mechanism.assemble(hold, open_joints=replaced))
 
 
 def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
     from closedchain.results.linearisation import COLUMNS
     from closedchain.results.modal import table
 
+    drives, joints = about.state.mechanism.drives.values(), about.state.mechanism.joints
+    driven = [joints[x.joint].labels()[x.index] for x in drives]
+    driven = [name for name in driven if locked is None or name not in locked]
     facts = [
         ("about", "an equilibrium" if about.in_equilibrium else "a state that is no equilibrium"),
         *([("locked", ", ".join(locked) or "nothing")] if locked is not None else []),
+        *([("held by drives", ", ".join(driven))] if driven else []),
         ("independent coordinates", ", ".join(about.independent) or "none"),
         ("stable", _stability(about)),
     ]

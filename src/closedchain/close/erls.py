@@ -36,7 +36,7 @@ The theory is in ``docs/theory/erls.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import casadi as ca
@@ -55,7 +55,7 @@ DAMPING = ("dissipative", "paper")
 STARTS = ("undeformed", "sagged")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ERLS(Formulation):
     """Flexible links as finite elements on an equivalent rigid-link system.
 
@@ -91,8 +91,8 @@ class ERLS(Formulation):
     Examples
     --------
     >>> from closedchain.close.erls import ERLS
-    >>> ERLS(elements={"link1": 4}).terms
-    'consistent'
+    >>> ERLS(elements={"link1": 4})
+    ERLS(elements={'link1': 4})
     """
 
     elements: int | Mapping[str, int] = 2
@@ -137,6 +137,10 @@ class ERLS(Formulation):
             if not isinstance(self.stiffening, bool | np.bool_):
                 raise ModelError(f"ERLS: stiffening is True, False or None, not {self.stiffening!r}")
             self._keep("stiffening", bool(self.stiffening))
+
+    def __repr__(self) -> str:
+        told = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"ERLS({', '.join(f'{name}={value!r}' for name, value in told)})"
 
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -11,9 +11,10 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.results.animation_page import page
 from closedchain.results.modal import Modes, mode_number, mode_outline
+from closedchain.results.motion import Motion
 from closedchain.results.outline import VISIBLE, Outline, Points, outline, run_outline
 from closedchain.results.run import Run
-from closedchain.results.sketch import Sketch, told_factor, told_frequency
+from closedchain.results.sketch import Sketch, magnification, positive, told_factor, told_frequency
 
 ENDINGS = (".gif", ".html")
 FRAMES = 80
@@ -23,7 +24,12 @@ SECONDS = 2.0  # in which a mode swings once
 
 
 def animate(
-    source: Run | Points, file: str | Path, *, magnify: float | None = None, frames: int = FRAMES, fps: int = FPS
+    source: Run | Motion | Points,
+    file: str | Path,
+    *,
+    magnify: float | None = None,
+    frames: int = FRAMES,
+    fps: int = FPS,
 ) -> Path:
     """Write an animation of a run: the deformed mechanism, and in grey the one with rigid links.
 
@@ -47,15 +53,18 @@ def animate(
         The file.
     """
     target, kind = _target(file)
+    if not isinstance(source, Run | Motion | Points):
+        raise ModelError(f"animate shows a run or a motion, not {source!r}")
+    frames, fps = _pictures(frames, fps)
     t = np.asarray(source.t, float)
     if len(t) < 2:
         raise ModelError("an animation needs two samples at least")
     which = np.unique(np.linspace(0, len(t) - 1, min(frames, len(t))).round().astype(int))
-    if isinstance(source, Run):
+    if isinstance(source, Run | Motion):
         shape = run_outline(source, which.tolist())
     else:
         shape = outline(source, source.mechanism.values(source.parameters)).some(which.tolist())
-    factor = shape.magnification if magnify is None else float(magnify)
+    factor = magnification(shape, magnify)
     labels = [f"t = {x:.3f} s" for x in shape.t]
     title = f"{shape.mechanism.name}: {told_factor(factor)}"
     if kind == ".html":
@@ -99,6 +108,8 @@ def animate_mode(
         The file.
     """
     target, kind = _target(file)
+    frames, fps = _pictures(frames, fps)
+    amplitude = positive("amplitude", amplitude)
     i = mode_number(about, k)
     shape = mode_outline(about, k, np.linspace(0, 2 * np.pi, frames, endpoint=False))
     factor = amplitude * shape.size
@@ -123,10 +134,20 @@ def animate_mode(
 
 
 def _target(file: str | Path) -> tuple[Path, str]:
-    target = Path(file)
-    if target.suffix.lower() not in ENDINGS:
+    if not isinstance(file, str | Path) or Path(file).suffix.lower() not in ENDINGS:
         raise ModelError(f"an animation is written to a .gif or .html file, not to {str(file)!r}")
+    target = Path(file)
+    if not target.parent.is_dir():
+        raise ModelError(f"an animation cannot be written to {str(file)!r}: there is no folder {str(target.parent)!r}")
     return target, target.suffix.lower()
+
+
+def _pictures(frames: int, fps: int) -> tuple[int, int]:
+    """How many pictures, and how many in a second, checked."""
+    if not isinstance(frames, int | np.integer) or frames < 2:
+        raise ModelError(f"frames is how many pictures, 2 at least, not {frames!r}")
+    positive("fps", fps)
+    return int(frames), fps
 
 
 def _colours(shape: Outline, factor: float) -> dict[str, str]:

@@ -253,6 +253,17 @@ class BeamFields:
         """(time, x, 3): small rotations of the sections about x, y, z, rad."""
         return np.stack([self.turn.value, -self.w.slope, self.v.slope], axis=2)
 
+    @property
+    def buckling(self) -> dict[str, np.ndarray]:
+        """Tension over Euler's load for bending along y and z, by name, (time, x): ``N L^2 / (pi^2 E I)``.
+
+        A beam between pins buckles at -1; it is softer against bending by that share under compression, and stiffer
+        under tension, which without ``stiffening=True`` is not counted.
+        """
+        N, L = self.forces["N"], self.beam.length
+        both = {"buckling_y": self.beam.Iz, "buckling_z": self.beam.Iy}
+        return {name: N * L**2 / (np.pi**2 * self.beam.E * I) for name, I in both.items() if I > 0}
+
     @cached_property
     def stresses(self) -> dict[str, np.ndarray]:
         """Stresses by name, (time, x), Pa; those that the section has no numbers for are missing (see `missing`)."""
@@ -289,6 +300,9 @@ class BeamFields:
                 self.forces[name],
                 told | ({"undetermined": "yes"} if name in self.undetermined else {}),
             )
+        for name, share in self.buckling.items():
+            told = {"units": "1", "about": f"tension over Euler's load, bending along {name[-1]} between pins"}
+            variables[name] = (at, share, told | ({"undetermined": "yes"} if "N" in self.undetermined else {}))
         for name, stress in self.stresses.items():
             variables[name] = (at, stress, {"units": "Pa", "about": STRESSES[name]})
         coords = {"time": ("time", self.t, {"units": "s"}), "x": ("x", self.x, {"units": "m"}), "axis": list("xyz")}

@@ -61,7 +61,10 @@ def places(beam: BeamNumbers, x: Any = None) -> np.ndarray:
     L = beam.length
     if x is None:
         return np.linspace(0.0, L, PLACES)
-    x = np.atleast_1d(np.asarray(x, float))
+    try:
+        x = np.atleast_1d(np.asarray(x, float))
+    except (TypeError, ValueError):
+        raise ModelError(f"places on {beam.name!r} are numbers between 0 and {L:g} m, not {x!r}") from None
     if x.ndim != 1 or not len(x) or not ((x >= -1e-9 * L) & (x <= (1 + 1e-9) * L)).all():
         raise ModelError(f"places on {beam.name!r} are between 0 and {L:g} m, not {x}")
     return np.clip(x, 0.0, L)

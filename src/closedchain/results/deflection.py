@@ -6,11 +6,13 @@ run of another kind joins in by having a method ``beam(body, x)`` that returns `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from closedchain.errors import ModelError
+from closedchain.errors import ModelError, RunWarning
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
     from closedchain.results.wrenches import Reactions
 
 WAYS = ("equilibrium", "shapes")
+AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against bending as much
 AGAINST = ("frame", "chord")
 
 
+@runtime_checkable
 class Bent(Protocol):
     """A motion with flexible bodies that knows about them itself, whatever its equations are.
 
@@ -44,7 +48,7 @@ class Bent(Protocol):
     mechanism: Mechanism
     t: np.ndarray
 
-    def beam(self, body: str, x: Any = None) -> BeamFields:
+    def beam(self, body: str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
         """What a flexible body does."""
 
     def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
@@ -52,25 +56,25 @@ class Bent(Protocol):
 
 
 class _Instant:
-    """A state as a motion of one sample."""
+    """A state as a motion of one sample, or a motion without efforts."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, source: State | Motion) -> None:
         self._reactions: dict[Any, Reactions] = {}
-        self._one = Motion.instant(state).samples
+        self._one = (Motion.instant(source) if isinstance(source, State) else source.now()).samples
 
     def _samples(self) -> list[Samples]:
         return [self._one]
 
 
 def beam(
-    source: Run | Efforts | State | Bent, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
+    source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
 ) -> BeamFields:
     """What a flexible body does along a motion: displacements, section forces, stresses.
 
     Parameters
     ----------
     source
-        A run, efforts along a path, or a state (an equilibrium, say).
+        A run, efforts along a path, or a state (an equilibrium, say); a motion, with forces by shapes.
     body
         A flexible body.
     x
@@ -78,6 +82,11 @@ def beam(
     forces
         How section forces are found: ``"equilibrium"``, from all that acts on the beam (default), or ``"shapes"``,
         from derivatives of the displacements. See `closedchain.results.beam_fields`.
+
+    Warns
+    -----
+    RunWarning
+        If a tenth of the buckling load or more is carried by a beam that was made without ``stiffening=True``.
 
     Examples
     --------
@@ -95,11 +104,16 @@ def beam(
     """
     if forces not in WAYS:
         raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
-    if not isinstance(source, Run | Efforts | State):
-        return source.beam(_name(source.mechanism, body), x)
+    if isinstance(source, Motion) and forces == "equilibrium":
+        raise ModelError(
+            "a motion has no efforts, and so no forces that are in balance: take forces='shapes', or the efforts along "
+            "it, cc.inverse_dynamics(m, motion).beam(...)"
+        )
+    if not isinstance(source, Run | Efforts | State | Motion):
+        return source.beam(_name(source.mechanism, body), x, **({} if forces == WAYS[0] else {"forces": forces}))
     mechanism = source.mechanism
     name = _name(mechanism, body)
-    moved: Moved = _Instant(source) if isinstance(source, State) else source
+    moved: Moved = _Instant(source) if isinstance(source, State | Motion) else source
     pieces = list(moved._samples())
     e, data = pieces[0].equations, mechanism.flexible[name]
     values = mechanism.values(dict(zip(mechanism.parameters, pieces[0].parameters, strict=False)))
@@ -112,13 +126,36 @@ def beam(
     if forces == "equilibrium":
         found, left = section_forces(moved, data, numbers, at)  # type: ignore[assignment]
     t, eta = (np.concatenate([y(s) for s in pieces]) for y in (lambda s: s.t, lambda s: s.q[:, link.shape_q]))
-    return BeamFields.from_shapes(
+    fields = BeamFields.from_shapes(
         numbers, data.modes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
     )
+    if forces == "equilibrium" and not data.stiffening:
+        bent = {f for mode in data.modes.modes for f in mode.curves}
+        warn_of_axial_loads(fields, [axis for axis, f in (("y", "v"), ("z", "w")) if f in bent])
+    return fields
+
+
+def warn_of_axial_loads(fields: BeamFields, bends: Sequence[str]) -> None:
+    """Warn where bending along some axes does not know of an axial load that would change it much."""
+    if "N" in fields.undetermined:
+        return
+    shares = {name: x for name, x in fields.buckling.items() if name[-1] in bends and np.isfinite(x).any()}
+    if not shares:
+        return
+    name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))
+    peak = fields.maximum(name)
+    if abs(peak.value) > AXIAL:
+        warnings.warn(
+            f"the axial load of {fields.beam.name!r} comes to {100 * abs(peak.value):.0f} % of its buckling load "
+            f"between pins ({'tension' if peak.value > 0 else 'compression'}, t = {peak.t:.4g} s), which its stiffness "
+            "against bending does not know: take flexible(..., stiffening=True)",
+            RunWarning,
+            stacklevel=3,
+        )
 
 
 def deflection(
-    source: Run | Efforts | State | Bent, body: Body | str, at: float = 0.5, *, against: str = "frame"
+    source: Run | Efforts | Motion | State | Bent, body: Body | str, at: float = 0.5, *, against: str = "frame"
 ) -> xarray.DataArray:
     """Displacement of a point on the axis of a flexible body over time, m, along the body's axes.
 
@@ -146,13 +183,13 @@ def deflection(
     name = _name(source.mechanism, body)
     values = source.mechanism.values(_parameters(source))
     length = values(source.mechanism.flexible[name].length)
-    quick = isinstance(source, Run | Efforts | State)
+    quick = isinstance(source, Run | Efforts | Motion | State)
     fields = beam(source, name, [at * length], **({"forces": "shapes"} if quick else {}))
     out = fields["displacement" if against == "frame" else "from_chord"].isel(x=0, drop=True)
     return out.rename(f"{name} deflection").assign_attrs(body=name, at=float(at))
 
 
-def stress(source: Run | Efforts | State | Bent, body: Body | str, x: Any = None) -> xarray.Dataset:
+def stress(source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None) -> xarray.Dataset:
     """Stresses in a flexible body over time and along it, Pa; what they leave out is in the attributes.
 
     The attributes ``largest``, ``largest_x`` and ``largest_time`` tell the largest equivalent stress (von Mises), where

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import xarray
 
     from closedchain.model.actuators.base import ActuatorModel
+    from closedchain.results.beam_fields import BeamFields
     from closedchain.results.reactions import Place
     from closedchain.results.sizing import Sizing
 
@@ -225,6 +226,29 @@ class Efforts:
         from closedchain.results.balance import balance
 
         return balance(self, stiffness)
+
+    # ---- what flexible bodies do -----------------------------------------------------------------------------------
+
+    def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
+        """Displacements, section forces and stresses along a flexible body over time.
+
+        See `closedchain.results.deflection.beam`.
+        """
+        from closedchain.results.deflection import beam
+
+        return beam(self, body, x, forces=forces)
+
+    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
+        """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
+        from closedchain.results.deflection import deflection
+
+        return deflection(self, body, at, against=against)
+
+    def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
+        """Stresses along a flexible body over time; see `closedchain.results.deflection.stress`."""
+        from closedchain.results.deflection import stress
+
+        return stress(self, body, x)
 
     def plot(self, path: Any = None) -> Any:
         """Efforts, speeds and powers over time."""

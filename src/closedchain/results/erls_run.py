@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,25 +14,27 @@ from closedchain.errors import ModelError
 from closedchain.march.erls import choice
 from closedchain.march.erls.beams import end_forces, node_displacements
 from closedchain.march.erls.energy import Samples, evaluate, inputs, look
-from closedchain.march.erls.integrate import SINGULAR, Counts, Motion, in_balance
+from closedchain.march.erls.integrate import Counts, Motion, in_balance
 from closedchain.march.erls.numbering import paper_order
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.system import System
-from closedchain.march.trajectory import SENTENCES, Status
+from closedchain.march.trajectory import Status
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset, with_drives
+from closedchain.results.erls_ended import why_it_ended
 from closedchain.results.erls_frames import carried_points, frame_motion
 from closedchain.results.erls_reactions import ErlsSamples, samples_of_erls
 from closedchain.results.erls_solvers import CITATIONS
-from closedchain.results.run import Run
+from closedchain.results.run import MANY, Run
 from closedchain.results.takeaway import Takeaway
 
 if TYPE_CHECKING:
     import xarray
 
     from closedchain.cut.topology import Topology
+    from closedchain.march.events import Happening
 
 # What may come from nowhere, as a share of the energy exchanged. A step of ESDIRK may be wrong by a tenth of rtol, and
 # what is too fast for it dies out: of the library's mechanisms up to 24 rtol together (rtol 1e-4 to 1e-8, the most for
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 # beams swing by little, it is a larger share of the swing, and so of their elastic energy.
 ENERGY = {"esdirk4": (250.0, 1.0), "generalised-alpha": (30.0, 2 / 3)}  # factor and power of rtol
 ENERGY_OF_FIXED_STEPS = 1e-3
+SMALL_STRAIN = 0.02  # stretch of a beam over its length up to which it counts as small
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
 
 
@@ -96,30 +99,7 @@ class ErlsRun(Takeaway):
     @property
     def explanation(self) -> str:
         """Why the run did not reach its end, and what to try."""
-        said, advice = SENTENCES.get(self.status, (self.status.name, "try a smaller step"))
-        if self.status is Status.singular and self.motion.closed < SINGULAR:
-            names = ", ".join(self.system.labels[-self.system.n_q :])
-            said = (
-                f"its rigid-link system comes to a pose where the coordinates q ({names}) no longer determine the "
-                f"others (smallest relative pivot of its closures {self.motion.closed:.1e})"
-            )
-            advice = "stop before, or take other coordinates, cc.ERLS(coordinates=(...))"
-        elif self.status is Status.singular:
-            lost, others = self._zeroed_at_the_end()
-            said = (
-                f"the zeroed displacements ({', '.join(self.zeroed)}) no longer determine the coordinates q: {lost!r} "
-                f"does not change with them there (determinant of the block of J {self.motion.health:.1e} of that at "
-                "the start)"
-            )
-            advice = f"zero others; regular there are for instance cc.ERLS(zero={others!r})"
-        elif self.status is Status.nan:
-            said = "its accelerations are not determined, or not finite"
-            advice = "look for bodies without inertia, for laws that divide by zero, and at run.u"
-        elif self.status in (Status.not_solved, Status.step_too_small):
-            advice = (
-                "the rigid-link system may be near a singular pose, where its loops do not close, or displacements "
-                "have become too large; stop before, or look at run.u"
-            )
+        said, advice = why_it_ended(self)
         return (
             f"the run of {self.mechanism.name!r} with {self.solver} ended at t = {self.motion.t_end:.6g} s: {said}; "
             f"{advice}. {len(self.t)} samples are kept in the error's .run"
@@ -130,15 +110,6 @@ class ErlsRun(Takeaway):
         system = self.system
         J = system.rigid(system.start.t, system.start.q)
         return tuple(system.labels[system.n_chain + k] for k in choice.best(J, system.turning, range(system.n_u)))
-
-    def _zeroed_at_the_end(self) -> tuple[str, tuple[str, ...]]:
-        """The zeroed displacement that determines a coordinate least where the run ended, and a better choice there."""
-        system, first = self.system, self.system.n_chain
-        J = system.rigid(self.motion.t_end, self.motion.end)
-        weakest = np.linalg.svd(J[list(system.compiled.zeroed)] / system.units)[0][:, -1]
-        others = choice.best(J, system.turning, range(system.n_u))
-        lost = system.labels[system.zeroed[int(np.argmax(np.abs(weakest)))]]
-        return lost, tuple(system.labels[first + k] for k in others)
 
     @cached_property
     def samples(self) -> Samples:
@@ -194,19 +165,33 @@ class ErlsRun(Takeaway):
         labels = [self.system.labels[k] for k in self.system.zeroed]
         return dict(zip(labels, self.system.compiled.why, strict=True))
 
-    def beam(self, body: Body | str, x: Any = None) -> BeamFields:
+    def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
         """Displacements, section forces and stresses along a flexible body; components in the axes of its rigid
         link.
+
+        Section forces come from what elements exert on each other (``"equilibrium"``), or from derivatives of the
+        displacements (``"shapes"``), rougher.
         """
+        if forces not in ("equilibrium", "shapes"):
+            raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
         name = body.name if isinstance(body, Body) else body
         if name not in self.mechanism.flexible:
             raise ModelError(f"body {name!r} is not flexible{suggest(str(name), self.mechanism.flexible)}")
         data = self.mechanism.flexible[name]
         numbers = BeamNumbers.of(data, self.mechanism.values(self.parameters))
         nodes, moved = node_displacements(self.system, self.samples, name)
+        if forces == "shapes":
+            return BeamFields.from_nodes(numbers, self.t, nodes, moved, x)
         state = self.balanced.x
-        forces = end_forces(self.system, look(self.system, self.t, state, self.balanced.tree), self.t, state, name)
-        return BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=forces)
+        at_ends = end_forces(self.system, look(self.system, self.t, state, self.balanced.tree), self.t, state, name)
+        fields = BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=at_ends)
+        stiffens = data.stiffening if self.method.stiffening is None else self.method.stiffening
+        if not stiffens:
+            from closedchain.results.deflection import warn_of_axial_loads
+
+            turns = (("y", "rz"), ("z", "ry"))
+            warn_of_axial_loads(fields, [axis for axis, turn in turns if turn in self.system.mesh.names])
+        return fields
 
     def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
         """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
@@ -308,6 +293,38 @@ class ErlsRun(Takeaway):
         parameters, t = dict(self.parameters), float(self.t[k])
         return ErlsState(system.twin, self.motion.tree[k].copy(), v[0, :, 0], parameters, t, u=u, u_dot=u_dot)
 
+    def window(self, begin: float | None = None, until: float | None = None, every: int = 1) -> ErlsRun:
+        """A part of the run: samples between two times, or every so manieth of them."""
+        if not isinstance(every, int) or every < 1:
+            raise ModelError(f"every takes a whole number of samples, not {every!r}")
+        low, high = -np.inf if begin is None else begin, np.inf if until is None else until
+        inside = np.flatnonzero((self.t >= min(low, high)) & (self.t <= max(low, high)))
+        chosen = inside[inside % every == 0]
+        if not len(chosen):
+            raise ModelError(f"the run of {self.mechanism.name!r} has no sample between {low:g} and {high:g} s")
+        parts = {name: getattr(self.motion, name)[chosen] for name in ("t", "x", "tree", "work", "lengths")}
+        return ErlsRun(self.system, replace(self.motion, **parts), self.solver, self.rtol, self.atol)
+
+    def thinned(self, most: int = MANY) -> ErlsRun:
+        """The run itself, or at most so many of its samples, equally spread."""
+        return self if len(self.t) <= most else self.window(every=-(-len(self.t) // most))
+
+    @property
+    def record(self) -> list[Happening]:
+        """What happened on the way: ERLS has no events, nothing."""
+        return []
+
+    def sol(self, t: Any) -> np.ndarray:
+        """Refused: an ERLS run keeps its samples only."""
+        raise ModelError("a run with cc.ERLS(...) keeps its samples only: simulate with t_eval=... or every=...")
+
+    def balance(self, stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
+        """Refused: it is a check of reactions that come from motions of rigid bodies and shapes."""
+        raise ModelError(
+            "a run with cc.ERLS(...) has no balance: its reactions are what the nodes leave over. Compare them with "
+            "those of a floating frame, cc.simulate(m, method=cc.Multipliers())"
+        )
+
     # ---- is it good ------------------------------------------------------------------------------------------------
 
     @property
@@ -343,11 +360,14 @@ class ErlsRun(Takeaway):
                 f"(health {self.system.health:.1g} of 1): displacements are large then; take other ones, cc.ERLS(zero="
                 f"{self._better_zeroed()!r}), or other coordinates, cc.ERLS(coordinates=(...))"
             )
+        stretched = self._stretched()
+        said += stretched
         turns = [k for k, x in enumerate(self.system.mesh.names) if x.startswith("r")]
         size = np.abs(s.u[:, :, turns]).max(axis=(0, 2))
         worst = int(np.argmax(size))
-        if size[worst] > SMALL_TURN:
-            body = self.system.mesh.bodies[worst]
+        body = self.system.mesh.bodies[worst]
+        # rigid bodies turn where those that carry them stretch: that has been said already
+        if size[worst] > SMALL_TURN and (body in self.mechanism.flexible or not stretched):
             if body in self.mechanism.flexible:
                 what = f"sections of {body!r} turn by {size[worst]:.2g} rad against the rigid link"
                 advice = "stiffen the link, or divide it into several, welded together"
@@ -356,6 +376,23 @@ class ErlsRun(Takeaway):
                 advice = "stiffen the links that carry it, or zero its own displacement, cc.ERLS(zero=(...))"
             said.append(f"{what}: the displacements of ERLS are small ones; {advice}")
         return said
+
+    def _stretched(self) -> list[str]:
+        """What to say about the beam that stretches most, if that is much."""
+        value = self.mechanism.values(self.parameters)
+        strain = {}
+        for name in self.mechanism.flexible:
+            places, moved = node_displacements(self.system, self.samples, name)
+            strain[name] = float(np.abs(moved[:, -1, 0] - moved[:, 0, 0]).max()) / (places[-1] - places[0])
+        worst = max(strain, key=lambda name: strain[name])
+        if not strain[worst] > SMALL_STRAIN:
+            return []
+        numbers = BeamNumbers.of(self.mechanism.flexible[worst], value)
+        what = f"{worst!r} stretches by {100 * strain[worst]:.2g} % of its length (E A = {numbers.E * numbers.A:.3g} N)"
+        return [
+            f"{what}: the displacements of ERLS are small ones, and its elements always stretch, whatever the modes; "
+            "give the section a larger A, or use a floating frame without axial modes (cc.Multipliers())"
+        ]
 
     def _energy_bound(self) -> float:
         """Energy that may come from nowhere, J."""

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.march.state import State
 from closedchain.results.beam_fields import BeamFields
-from closedchain.results.deflection import deflection
+from closedchain.results.deflection import Bent, deflection
+from closedchain.results.efforts import Efforts
+from closedchain.results.motion import Motion
+from closedchain.results.run import Run
 from closedchain.results.sketch import COLOURS, INK, saved
 from closedchain.results.spectrum import dominant, spectrum
 
 if TYPE_CHECKING:
     import xarray
 
-NOTHING = 1e-9  # of the largest deflection: an axis along which nothing bends
+NOTHING = 2e-3  # of the largest deflection: a line that looks flat beside it
 
 
 # ---- over time -------------------------------------------------------------------------------------------------------
@@ -45,7 +49,13 @@ def plot_deflection(source: Any, *bodies: str, at: float = 0.5, against: str = "
     """
     from matplotlib.figure import Figure
 
+    if not isinstance(source, Run | Efforts | Motion | State | Bent):
+        raise ModelError(f"plot_deflection takes a run, or another motion with flexible bodies, not {source!r}")
     names = bodies or tuple(source.mechanism.flexible)
+    if not names:
+        raise ModelError(
+            f"mechanism {source.mechanism.name!r} has no flexible body: make one so with body.flexible(...)"
+        )
     found = [deflection(source, name, at, against=against) for name in names]
     figure = Figure(figsize=(7.5, 1.2 + 1.9 * len(names)), layout="constrained")
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
@@ -112,7 +122,7 @@ def plot_spectrum(
     for k, signal in enumerate(signals):
         lines = spectrum(signal, **options)
         peak = dominant(signal, above=above, below=np.inf if most is None else most, **options)
-        name = labels[k] if k < len(labels) else str(signal.name or f"signal {k + 1}")
+        name = labels[k] if k < len(labels) else _called(k, signals)
         colour = COLOURS[k % len(COLOURS)]
         ax.semilogy(lines["frequency"][1:], np.maximum(lines[1:], 1e-300), color=colour, label=name)
         ax.plot([peak.frequency], [peak.amplitude], "o", color=colour, markersize=5)
@@ -133,6 +143,15 @@ def plot_spectrum(
     ax.legend(fontsize="small", frameon=False)
     figure.suptitle(f"amplitude spectrum, window {options.get('window', 'hann')!r}", fontsize="medium")
     return saved(figure, path)
+
+
+def _called(k: int, signals: Sequence[xarray.DataArray]) -> str:
+    """What a signal is called in a legend: its name, and its number where several have that name."""
+    name = signals[k].name
+    if name is None:
+        return f"signal {k + 1}"
+    same = [i for i, x in enumerate(signals) if x.name == name]
+    return str(name) if len(same) == 1 else f"{name}, {same.index(k) + 1}"
 
 
 # ---- along a beam ----------------------------------------------------------------------------------------------------
@@ -212,6 +231,8 @@ def plot_frequencies(found: xarray.Dataset, mode: int | None = None, path: Any =
     """
     from matplotlib.figure import Figure
 
+    if getattr(found, "attrs", {}).get("mechanism") is None or "frequency" not in found:
+        raise ModelError(f"plot_frequencies takes what frequencies_over gives, not {type(found).__name__}")
     table = found["frequency"].squeeze([d for d in found["frequency"].dims if d != "mode" and found.sizes[d] == 1])
     over = [str(d) for d in table.dims if d != "mode"]
     figure = Figure(figsize=(7.5, 4.2), layout="constrained")

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Freedom
-from closedchain.errors import ModelError, RunWarning
+from closedchain.errors import AssemblyError, ModelError, RunWarning
 from closedchain.march.assemble import assemble
 from closedchain.march.follow import Shapes
 from closedchain.march.inverse import (
@@ -28,6 +28,7 @@ from closedchain.model.parts import Joint, suggest
 from closedchain.model.paths.checks import of_time
 from closedchain.results.efforts import Efforts
 from closedchain.results.follow import SAMPLES, follow
+from closedchain.results.locked import drives_of
 from closedchain.results.motion import Motion
 from closedchain.results.run import Run
 from closedchain.results.samples import Samples
@@ -36,6 +37,10 @@ from closedchain.results.shapes_along import settle, shape_freedoms, shape_stiff
 
 METHODS = ("projection", "virtual-spring", "denoc")
 DEAR = 1e10  # weight of what a shape would have to be given: nothing, if motors can do without
+VIBRATING = (
+    "Take a smoother or slower path or more samples; or prescribe the motion with m.drive(...) and simulate, which "
+    "tells the efforts with all vibrations"
+)
 TREMBLES, VIBRATES = 1e-6, 1e-3  # of the forces: what may be missing along flexible bodies, with and without a warning
 WEAK = 1e-3  # conditioning of the actuators below which one is told
 
@@ -148,9 +153,16 @@ def _settled(
 ) -> Motion:
     """The motion with flexible bodies bent as it bends them; one that was given as it is must be so already."""
     e, bent = motion.samples.equations, shape_freedoms(motion.samples.equations)
+    name = e.topology.mechanism.name
 
     def lacking(shapes: Shapes | None) -> tuple[Motion, np.ndarray, np.ndarray, float]:
-        now = motion if shapes is None else path(shapes)
+        try:
+            now = motion if shapes is None else path(shapes)
+        except AssemblyError:
+            raise ModelError(
+                f"along this path the flexible bodies of {name!r} would vibrate: bent as its accelerations ask, they "
+                f"cannot be put together. {VIBRATING}"
+            ) from None
         x, told, u = _solved(now, asked, "projection", weight, wanted)
         size = float((x.force_size / x.length).max(initial=0.0))
         return now, now.t, _continued(now.t, told, u)[:, -len(bent) :], size
@@ -160,7 +172,6 @@ def _settled(
     else:
         found, _, u, size = lacking(None)
         left = np.abs(u).max(initial=0.0) / max(size, 1e-300)
-    name = e.topology.mechanism.name
     if not left <= VIBRATES:
         worst = e.topology.mechanism.flexible[bent[0][0]].labels[0]
         if not moves:
@@ -171,8 +182,7 @@ def _settled(
             )
         raise ModelError(
             f"along this path the flexible bodies of {name!r} would vibrate: without vibration {left:.1e} of the "
-            "forces are missing. Take a smoother or slower path or more samples; or prescribe the motion with "
-            "m.drive(...) and simulate, which tells the efforts with all vibrations"
+            f"forces are missing. {VIBRATING}"
         )
     if left > TREMBLES:
         warnings.warn(
@@ -214,7 +224,8 @@ def holding_efforts(
     mechanism
         What is held.
     state
-        Its pose, from `assemble`; velocities are ignored. Default: the mechanism's own start.
+        Its pose, from `assemble`; velocities are ignored, also those of drives that are actuators. Default: the
+        mechanism's own start.
     actuators, weights, preload, method, parameters
         As for `inverse_dynamics`.
 
@@ -236,8 +247,11 @@ def holding_efforts(
         state.check()
     else:
         raise ModelError(f"holding_efforts needs a state, from m.assemble(...), not {state!r}")
+    # drives that are actuators stand still, wherever they would go
+    names = [label(mechanism, x) for x in actuated(mechanism, actuators)]
+    opened = tuple(dict.fromkeys([*state.open_joints, *drives_of(mechanism, names)]))
     if mechanism.flexible:  # they sag: only what is actuated stays where it is
-        held = {label(mechanism, x): state[label(mechanism, x)] for x in actuated(mechanism, actuators)}
+        held = {name: state[name] for name in names}
         return inverse_dynamics(
             mechanism,
             held,
@@ -248,10 +262,10 @@ def holding_efforts(
             preload=preload,
             method=method,
             parameters=state.parameters,
-            open_joints=state.open_joints,
+            open_joints=opened,
         )
     rest = np.zeros_like(state.v)
-    still = State(mechanism, state.q, rest, dict(state.parameters), state.t, state.open_joints, rest)
+    still = State(mechanism, state.q, rest, dict(state.parameters), state.t, opened, rest)
     return inverse_dynamics(mechanism, still, actuators=actuators, weights=weights, preload=preload, method=method)
 
 
@@ -315,6 +329,11 @@ def _motion(
         if isinstance(along, State):
             return Motion.instant(along)
         return (along if isinstance(along, Motion) else _of_run(along)).now()
+    if along is not None and not isinstance(along, Mapping):
+        raise ModelError(
+            "inverse_dynamics goes along paths by name, a motion from follow, a run on a floating frame, or a state, "
+            f"not {along!r}. In a run with cc.ERLS(...) the effort of a drive is in run['joint.drive']"
+        )
     return follow(
         mechanism,
         along,

@@ -47,6 +47,8 @@ class Linearisation:
         ``S' M S`` in the independent coordinates, kg m^2, kg m or kg.
     motions
         Displacements of all joints, cut ones too, by those of the independent coordinates.
+    remark
+        What else to know about it, if anything.
     """
 
     state: State
@@ -59,6 +61,7 @@ class Linearisation:
     inertia: np.ndarray
     motions: xarray.DataArray
     at_rest: bool
+    remark: str | None = None
 
     @classmethod
     def of(
@@ -71,6 +74,7 @@ class Linearisation:
         joints: Sequence[str],
         inertia: np.ndarray,
         at_rest: bool,
+        remark: str | None = None,
         **arrays: np.ndarray,
     ) -> Linearisation:
         """Put names on plain arrays."""
@@ -89,7 +93,7 @@ class Linearisation:
             k: xarray.DataArray(x, dims=dims[k], coords={d: names[d] for d in dims[k]}, name=k)
             for k, x in arrays.items()
         }
-        return cls(state=state, inertia=inertia, at_rest=at_rest, **labelled)
+        return cls(state=state, inertia=inertia, at_rest=at_rest, remark=remark, **labelled)
 
     # ---- the state -------------------------------------------------------------------------------------------------
 
@@ -242,9 +246,9 @@ class Linearisation:
 
     @property
     def note(self) -> str | None:
-        """What to know before eigenvalues are believed, if the state is no equilibrium."""
+        """What to know before eigenvalues are believed: whether the state is no equilibrium, or the remark."""
         if self.in_equilibrium:
-            return None
+            return self.remark
         name, value = max(self.residual.items(), key=lambda x: abs(x[1]), default=("nothing", 0.0))
         if self.at_rest:
             return (

@@ -5,11 +5,13 @@ closed and the held coordinates where they are. About there, with the stiffness 
 (brakes exert no force along L),
 
     L' M L y'' + L' R_v L y' + L' R_q N L y = 0
+
+A drive stands still, too. Where its coordinate is locked by name, the lock takes its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -45,14 +47,16 @@ def locked_modes(
     state
         The pose. None: ``mechanism.assemble()``.
     locked
-        Names of coordinates. Default: all that motors act on.
+        Names of coordinates. Default: all that motors act on. What drives prescribe is held in any case, where it is
+        at the state.
     sag
         Whether the mechanism is first let sink, in all but the locked coordinates, to where it is in balance.
 
     Returns
     -------
     Linearisation
-        Of what is still free; it has no inputs and outputs. Its state has sagged.
+        Of what is still free; it has no inputs and outputs. Its state has sagged. Its note tells where more joints are
+        locked than rigid links have freedoms: then it is flexible bodies that are clamped.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def locked_modes(
     if not isinstance(state, State) or state.mechanism is not mechanism:
         raise ModelError(f"locked_modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
     state.check()
-    names = motor_coordinates(mechanism) if locked is None else [locked] if isinstance(locked, str) else list(locked)
+    names = motor_coordinates(mechanism) if locked is None else names_of(locked)
     about = _Locked(state, names)
     q = about.sagged(state.q) if sag else state.q
     return about.linearised(q)
@@ -80,6 +84,21 @@ def motor_coordinates(mechanism: Mechanism) -> list[str]:
     pairs = dict.fromkeys((x.joint, x.index) for x in mechanism.motors.values())
     joints = mechanism.joints
     return [joints[name].labels()[k] for name, k in pairs if not joints[name].type.has_quaternion]
+
+
+def names_of(locked: Sequence[str] | str) -> list[str]:
+    """Names of coordinates to lock, one or several."""
+    if isinstance(locked, str):
+        return [locked]
+    if not isinstance(locked, Iterable):
+        raise ModelError(f"locked takes names of coordinates, for instance ['O', 'A'], not {locked!r}")
+    return list(locked)
+
+
+def drives_of(mechanism: Mechanism, coordinates: Sequence[str]) -> tuple[str, ...]:
+    """Names of the drives that prescribe some coordinates."""
+    joints = mechanism.joints
+    return tuple(name for name, x in mechanism.drives.items() if joints[x.joint].labels()[x.index] in set(coordinates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +114,7 @@ class _Place:
 
 class _Locked:
     def __init__(self, state: State, locked: Sequence[str]) -> None:
-        self.state, self.locked = state, list(locked)
+        self.state, self.locked = state, list(dict.fromkeys(locked))
         e = self.e = derive(state.mechanism)
         labels = e.topology.v_labels
         for name in locked:
@@ -104,19 +123,21 @@ class _Locked:
                 hint = "; it is that of a cut joint: draw it with cut=False" if cut else suggest(str(name), labels)
                 raise ModelError(f"locked: no coordinate is named {name!r}{hint}")
         self.p = parameter_vector(state.mechanism, state.parameters)
-        self.active = active_rows(e, state.open_joints)
+        opened = tuple(dict.fromkeys([*state.open_joints, *drives_of(state.mechanism, self.locked)]))
+        self.active = active_rows(e, opened)
         now = dict(zip(state.labels, state.q.tolist(), strict=True))
         self.closing = Closing(
             e,
             self.p,
             time=state.t,
-            held={name: now[name] for name in locked},
+            held={name: now[name] for name in self.locked},
             guess=now,
             rows=self.active,
-            open_joints=state.open_joints,
+            open_joints=opened,
         )
-        self.held = [labels.index(name) for name in locked]
+        self.held = [labels.index(name) for name in self.locked]
         self.free = [k for k in range(len(labels)) if k not in set(self.held)]
+        self.shapes = [k for link in e.topology.links for k in range(link.shape_v.start, link.shape_v.stop)]
 
     def place(self, q: np.ndarray) -> _Place:
         terms, slopes = functions(self.e)
@@ -133,17 +154,37 @@ class _Locked:
 
     def _feasible(self, q: np.ndarray) -> np.ndarray:
         """Motions (n x f) that keep the loops closed and the held coordinates where they are."""
-        n = self.e.topology.nv
-        null = np.eye(n)
-        if self.active:
-            _, s, vt = np.linalg.svd(closure_jacobian(self.closing, q))
-            null = vt[int((s > least_rank(self.e) * s[0]).sum()) :].T
+        null = self._closed(q, range(self.e.topology.nv))
         if not self.held:
             return null
         _, s, vt = np.linalg.svd(null[self.held])
-        if len(s) < len(self.held) or s[-1] < DEPENDENT * s[0]:
+        if len(s) < len(self.held) or s[-1] < DEPENDENT:  # of motions of length one: rounding may be all there is
+            if len(self.locked) == 1:
+                raise ModelError(f"locked: {self.locked[0]} cannot move at this pose: leave it out")
             raise ModelError(f"locked: {', '.join(self.locked)} depend on each other at this pose: lock fewer of them")
         return null @ vt[len(self.held) :].T
+
+    def _closed(self, q: np.ndarray, columns: Sequence[int]) -> np.ndarray:
+        """Motions of some velocities alone that keep the loops closed, orthonormal columns."""
+        if not self.active:
+            return np.eye(len(columns))
+        _, s, vt = np.linalg.svd(closure_jacobian(self.closing, q)[:, list(columns)])
+        return vt[int((s > least_rank(self.e) * s[0]).sum()) :].T
+
+    def clamped(self, q: np.ndarray) -> str | None:
+        """What to know where the locked joints are more than rigid links have freedoms."""
+        joints = [k for k in range(self.e.topology.nv) if k not in set(self.shapes)]
+        held = [i for i, k in enumerate(joints) if k in set(self.held)]
+        if not held:
+            return None
+        moves = self._closed(q, joints)[held]
+        free = int((np.linalg.svd(moves, compute_uv=False) > DEPENDENT).sum()) if moves.size else 0
+        if free == len(held):
+            return None
+        return (
+            f"{len(held)} joint coordinates are locked where rigid links leave {free} of them to choose "
+            f"({', '.join(self.locked)}): the others clamp flexible bodies, whose shapes must be able to bend that way"
+        )
 
     def sagged(self, q: np.ndarray) -> np.ndarray:
         """Newton's method to where the forces vanish; where it would not come to rest, the pose itself."""
@@ -170,8 +211,7 @@ class _Locked:
         if not f:
             raise ModelError(f"locked: nothing of {self.state.mechanism.name!r} can move: lock fewer coordinates")
         # coordinates to name the motions by: shapes first, then those that move most
-        shapes = [k for link in e.topology.links for k in range(link.shape_v.start, link.shape_v.stop)]
-        weight = np.where(np.isin(np.arange(e.topology.nv), shapes), SHAPES_FIRST, 1.0)
+        weight = np.where(np.isin(np.arange(e.topology.nv), self.shapes), SHAPES_FIRST, 1.0)
         chosen = sorted(qr((weight[:, None] * at.L).T, mode="r", pivoting=True)[1][:f])
         T = np.linalg.inv(at.L[chosen])
         M, K, C = (T.T @ x @ T for x in (at.M, at.K, at.C))
@@ -195,6 +235,7 @@ class _Locked:
             joints=[x for part in e.topology.measured for x in displacements(part)],
             motions=_joint_jacobian(e, (self.state.t, q, np.zeros(e.topology.nv), self.p)) @ at.L @ T,
             at_rest=True,
+            remark=self.clamped(q),
         )
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from closedchain.model.parts import Body
+    from closedchain.results.beam_fields import BeamFields
+
 OPEN = 1e-7  # of the mechanism's size, or of the rates: loops that are open more than this belong to another drawing
 
 
@@ -270,6 +273,36 @@ class Motion:
         variables["rotation"] = (("time", "axis", "frame_axis"), got["rotation"], {"units": "1"})
         coords = {"time": ("time", self.t, {"units": "s"}), "axis": list("xyz"), "frame_axis": list("xyz")}
         return xarray.Dataset(variables, coords, {"frame": f"{frame.body.name}.{frame.name}", "axes": "world"})
+
+    # ---- what flexible bodies do -----------------------------------------------------------------------------------
+
+    def beam(self, body: Body | str, x: Any = None, *, forces: str = "shapes") -> BeamFields:
+        """Displacements along a flexible body; see `closedchain.results.deflection.beam`.
+
+        A motion has no efforts, so section forces are those of the curvature; ``cc.inverse_dynamics(...).beam(...)``
+        has those that are in balance, and stresses.
+        """
+        from closedchain.results.deflection import beam
+
+        return beam(self, body, x, forces=forces)
+
+    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
+        """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
+        from closedchain.results.deflection import deflection
+
+        return deflection(self, body, at, against=against)
+
+    def plot_deformed(self, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
+        """Draw the mechanism with its deflections magnified; see `closedchain.results.sketch.plot_deformed`."""
+        from closedchain.results.sketch import plot_deformed
+
+        return plot_deformed(self, time, magnify=magnify, path=path)
+
+    def animate(self, file: Any, **options: Any) -> Any:
+        """Write the motion as a GIF or an HTML page; see `closedchain.results.animation.animate`."""
+        from closedchain.results.animation import animate
+
+        return animate(self, file, **options)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One column for each variable, indexed by time."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
@@ -22,6 +22,7 @@ from closedchain.model.expression import Number
 from closedchain.model.flexible import Flexibility
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.beam_numbers import BeamNumbers
+from closedchain.results.motion import Motion
 from closedchain.results.rigid_motion import RigidTwin, with_parameters
 from closedchain.results.run import Run
 from closedchain.results.samples import Samples
@@ -33,6 +34,7 @@ VISIBLE = 0.08  # of the size of the drawing: how large deflections should look
 ROUND = (1.0, 2.0, 5.0)
 
 
+@runtime_checkable
 class Points(Protocol):
     """Where points of bodies are at n samples: ``points`` with their elastic displacement, ``rigid_points`` without.
 
@@ -243,13 +245,17 @@ class Posed:
 
 
 class RunPoints(Posed):
-    """Points of bodies along a run, at some of its samples, and with rigid links beside them."""
+    """Points of bodies along a run or a motion, at some of its samples, and with rigid links beside them."""
 
-    def __init__(self, run: Run, which: Sequence[int]) -> None:
-        states = [with_parameters(run.state(int(k)), run) for k in which]
-        e = run.program.equations
+    def __init__(self, run: Run | Motion, which: Sequence[int]) -> None:
+        states = [run.state(int(k)) for k in which]
+        if isinstance(run, Run):
+            states = [with_parameters(x, run) for x in states]
+            e, p = run.program.equations, run.p
+        else:
+            e, p = derive(run.mechanism), parameter_vector(run.mechanism, run.parameters)
         q, still = np.array([x.q for x in states]), np.zeros((len(states), e.topology.nv))
-        super().__init__(Samples(e, run.t[list(which)], q, still, still, run.p))
+        super().__init__(Samples(e, run.t[list(which)], q, still, still, p))
         self._rigid: Posed = self
         if run.mechanism.flexible:
             self._rigid = Posed(RigidTwin.of(run.mechanism).samples(states))
@@ -274,14 +280,14 @@ class StatePoints(Posed):
         return self._rigid.points(body, drawn)
 
 
-def run_outline(run: Run, which: Sequence[int]) -> Outline:
-    """Lines of a run's mechanism at some samples, by their numbers."""
+def run_outline(run: Run | Motion, which: Sequence[int]) -> Outline:
+    """Lines of the mechanism of a run or a motion at some samples, by their numbers."""
     if not len(run.t):
         raise ModelError("the run has no sample to draw")
     return outline(RunPoints(run, which), run.mechanism.values(_known(run)))
 
 
-def _known(run: Run) -> dict[str, float]:
+def _known(run: Run | Motion) -> dict[str, float]:
     return {k: x for k, x in run.parameters.items() if k in run.mechanism.parameters}
 
 

@@ -24,11 +24,12 @@ class RigidTwin:
     """The rigid twin of a mechanism, put where a flexible one is.
 
     Its motors' coordinates are those of the flexible mechanism (as long as there are no more of them than freedoms);
-    all others are as near as the closed loops allow.
+    all others are as near as the closed loops allow. Drives lead both alike.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.twin = mechanism.rigid_twin()
+        self.twin.start, self.twin.start_velocity = {}, {}  # it is put beside states, wherever these are
         self.labels = derive(self.twin).topology.q_labels
         self._freedoms: int | None = None
 
@@ -50,17 +51,18 @@ class RigidTwin:
         """The rigid pose beside a flexible state; with its velocities if asked for."""
         values, rates = beside.coordinates, beside.velocities
         near = {x: values[x] for x in self.labels}
-        if self._freedoms is None:
-            self._freedoms = mobility(self.twin).true
         driven = self.driven()
-        held = driven if len(driven) <= self._freedoms else []
-        hold = {x: values[x] for x in held}
-        velocity = {x: rates[x] for x in held} if moving else None
         try:
+            if self._freedoms is None or moving:
+                found = mobility(self.twin, assemble(self.twin, guess=near, **self._common(beside)))
+                self._freedoms = found.true
+            held = driven if len(driven) <= self._freedoms else []
+            hold = {x: values[x] for x in held}
+            velocity = {x: rates[x] for x in (held or found.independent)} if moving else None
             return assemble(self.twin, hold, guess=near, velocity=velocity, **self._common(beside))
         except AssemblyError as no:
             raise AssemblyError(
-                f"with rigid links, the motors of {self.twin.name!r} cannot be where they are: {no}"
+                f"with rigid links, the motors and drives of {self.twin.name!r} cannot be where they are: {no}"
             ) from None
 
     def _common(self, beside: State) -> dict[str, Any]:
@@ -85,7 +87,8 @@ class RigidTwin:
 def rigid_run(run: Run) -> Run:
     """Simulate the rigid twin of a run's mechanism: the same start, motors, method, solver, tolerances and times.
 
-    The start has the coordinates and velocities of the run's motors, and no deflection.
+    The start has the coordinates and velocities of the run's motors, or without motors those that are independent with
+    rigid links, and no deflection.
     """
     task, beside = run.task, RigidTwin.of(run.mechanism)
     if not run.mechanism.flexible:

@@ -25,6 +25,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.erls.start import ErlsState
 from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
@@ -174,6 +175,11 @@ def simulate(
     if start is None:
         start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
     if start.mechanism is not mechanism:
+        if isinstance(start, ErlsState):
+            raise ModelError(
+                "the start is from a run with cc.ERLS(...), a state of its rigid-link system with displacements: go on "
+                "with that method, or start from m.assemble(...)"
+            )
         same = " (another drawing of that name)" if start.mechanism.name == mechanism.name else ""
         raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}{same}")
     start.check()

@@ -13,6 +13,7 @@ from closedchain.errors import ModelError
 from closedchain.march.state import State
 from closedchain.results.deflection import deflection
 from closedchain.results.modal import Modes, mode_outline
+from closedchain.results.motion import Motion
 from closedchain.results.outline import VISIBLE, Outline, Points, StatePoints, outline, run_outline
 from closedchain.results.run import Run
 
@@ -95,7 +96,7 @@ class Sketch:
 
 
 def plot_deformed(
-    source: Run | State | Points, time: float | None = None, *, magnify: float | None = None, path: Any = None
+    source: Run | Motion | State | Points, time: float | None = None, *, magnify: float | None = None, path: Any = None
 ) -> Any:
     """The deformed mechanism at a time, with displacements magnified; grey: with rigid links.
 
@@ -118,11 +119,25 @@ def plot_deformed(
     from matplotlib.figure import Figure
 
     shape = _outline_at(source, time)
-    factor = shape.magnification if magnify is None else float(magnify)
+    factor = magnification(shape, magnify)
     figure = Figure(figsize=(7.5, 5.2), layout="constrained")
     Sketch(shape, factor, figure).draw(0)
     figure.suptitle(f"{shape.mechanism.name} at t = {shape.t[0]:.4g} s: {told_factor(factor)}", fontsize="medium")
     return saved(figure, path)
+
+
+def magnification(shape: Outline, magnify: float | None) -> float:
+    """The factor on displacements that was asked for, checked; None: one that makes them visible."""
+    if magnify is None:
+        return shape.magnification
+    return positive("magnify", magnify)
+
+
+def positive(name: str, value: Any) -> float:
+    """A number that must be positive."""
+    if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+        raise ModelError(f"{name} is a positive number, not {value!r}")
+    return float(value)
 
 
 def told_factor(factor: float) -> str:
@@ -130,13 +145,17 @@ def told_factor(factor: float) -> str:
     return "displacements as they are" if factor == 1 else f"elastic displacements {factor:g} times as large"
 
 
-def _outline_at(source: Run | State | Points, time: float | None) -> Outline:
+def _outline_at(source: Run | Motion | State | Points, time: float | None) -> Outline:
     if isinstance(source, State):
         return outline(StatePoints(source), source.mechanism.values(source.parameters))
+    if not isinstance(source, Run | Motion | Points):
+        raise ModelError(f"plot_deformed draws a run, a state or a motion, not {source!r}")
     t = np.asarray(source.t, float)
+    if time is not None and not isinstance(time, int | float | np.number):
+        raise ModelError(f"time is a number of seconds, not {time!r}")
     if time is not None and not (t.min() <= time <= t.max()):
         raise ModelError(f"the motion goes from {t.min():g} to {t.max():g} s: there is nothing at {time:g} s")
-    if isinstance(source, Run):
+    if isinstance(source, Run | Motion):
         if time is not None:
             return run_outline(source, [int(np.argmin(np.abs(t - time)))])
         return run_outline(source, [_most_bent(source)])
@@ -146,7 +165,7 @@ def _outline_at(source: Run | State | Points, time: float | None) -> Outline:
     return whole.some([i])
 
 
-def _most_bent(run: Run) -> int:
+def _most_bent(run: Run | Motion) -> int:
     """The sample at which some point of a flexible body is farthest from its chord, or its frame."""
     size = np.zeros(len(run.t))
     for name in run.mechanism.flexible:
@@ -178,6 +197,7 @@ def plot_modes(about: Modes, *modes: int, amplitude: float = VISIBLE, path: Any 
     """
     from matplotlib.figure import Figure
 
+    amplitude = positive("amplitude", amplitude)
     numbers = modes or tuple(range(1, min(6, len(about.frequencies)) + 1))
     columns = min(3, len(numbers))
     rows = -(-len(numbers) // columns)
@@ -205,5 +225,8 @@ def told_frequency(about: Modes, k: int) -> str:
 def saved(figure: Any, path: Any) -> Any:
     """The figure, written to a file if one is named."""
     if path is not None:
-        figure.savefig(path, dpi=150)
+        try:
+            figure.savefig(path, dpi=150)
+        except (OSError, TypeError, ValueError) as no:
+            raise ModelError(f"the figure cannot be written to {str(path)!r}: {no}") from None
     return figure

@@ -147,8 +147,13 @@ def _between_hann(f: np.ndarray, a: np.ndarray, k: int) -> Line:
 
 def _even(signal: xarray.DataArray, begin: float | None, until: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Equally spaced times, and the signal there, time first."""
-    if "time" not in signal.dims:
-        raise ModelError("a spectrum needs something over time, for instance run['O']")
+    import xarray
+
+    if not isinstance(signal, xarray.DataArray) or "time" not in signal.dims:
+        raise ModelError(
+            "a spectrum needs something over time, for instance run['O'] or run.deflection('coupler').sel(axis='y'), "
+            f"not {'an array without times' if isinstance(signal, np.ndarray) else type(signal).__name__}"
+        )
     t = np.asarray(signal["time"].values, float)
     y = np.moveaxis(np.asarray(signal.values, float), signal.dims.index("time"), 0)
     low, high = -np.inf if begin is None else begin, np.inf if until is None else until

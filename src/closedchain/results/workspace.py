@@ -13,7 +13,7 @@ two neighbouring poses are too different to tell, poses are put in between. By E
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_modes import erls_modes
 from closedchain.results.linearisation import Linearisation
-from closedchain.results.locked import locked_modes, motor_coordinates
+from closedchain.results.locked import drives_of, locked_modes, motor_coordinates, names_of
 from closedchain.results.modal import displacements
 
 if TYPE_CHECKING:
@@ -76,11 +76,13 @@ def frequencies_over(
         With flexible bodies, or other springs.
     over
         Values of coordinates by name, ``{"O": np.linspace(0, 3, 31)}``: of several the whole grid, or with
-        ``together=True`` a path on which they go together. Or a sequence of states.
+        ``together=True`` a path on which they go together. Drives of these coordinates are left out. Or a sequence of
+        states.
     together
         See ``over``.
     locked
-        Coordinates that are held at each pose. Default: those of ``over``; of states, all that motors act on.
+        Coordinates that are held at each pose. Default: those of ``over``; of states, all that motors act on. Drives
+        hold theirs in any case.
     modes
         How many, the lowest at the first pose. Default: all.
     sag
@@ -105,15 +107,19 @@ def frequencies_over(
     """
     import xarray
 
+    if modes is not None and (not isinstance(modes, int | np.integer) or modes < 1):
+        raise ModelError(f"frequencies_over: modes is how many, 1 at least, not {modes!r}")
     if isinstance(over, Mapping):
         names, values, shape, dims = _grid(mechanism, over, together)
-        held = list(names) if locked is None else list(locked)
+        held = list(names) if locked is None else names_of(locked)
+        driven = [x for x in names if drives_of(mechanism, [x])]  # led elsewhere, and held there
+        held += [x for x in driven if x not in held]
         poses = _Poses(mechanism, held, sag, method, modes, names)
     else:
-        states = list(over)
+        states = list(over) if isinstance(over, Iterable) else []
         if not states or not all(isinstance(x, State) and x.mechanism is mechanism for x in states):
             raise ModelError("frequencies_over takes values of coordinates by name, or states of this mechanism")
-        held = motor_coordinates(mechanism) if locked is None else list(locked)
+        held = motor_coordinates(mechanism) if locked is None else names_of(locked)
         names, shape, dims = (), (len(states),), ("pose",)
         values = np.arange(len(states), dtype=float)[:, None]
         poses = _Poses(mechanism, held, sag, method, modes, states=states)
@@ -158,9 +164,12 @@ def _grid(
     known = [x for j in mechanism.joints.values() for x in j.labels()]
     lists = {}
     for name, given in over.items():
-        array = np.atleast_1d(np.asarray(given, float))
         if name not in known:
             raise ModelError(f"frequencies_over: no coordinate is named {name!r}{suggest(str(name), known)}")
+        try:
+            array = np.atleast_1d(np.asarray(given, float))
+        except (TypeError, ValueError):
+            array = np.zeros(0)
         if array.ndim != 1 or not len(array) or not np.isfinite(array).all():
             raise ModelError(f"frequencies_over: {name!r} takes numbers, for instance np.linspace(0, 1, 11)")
         lists[name] = array
@@ -213,7 +222,8 @@ class _Poses:
         else:
             wanted = dict(zip(self.names, map(float, point), strict=True))
             try:
-                state = assemble(self.mechanism, wanted, guess=self._rigid_guess(near))
+                left_out = drives_of(self.mechanism, self.names)
+                state = assemble(self.mechanism, wanted, guess=self._rigid_guess(near), open_joints=left_out)
             except AssemblyError:
                 return None
         if self.method is None:

@@ -40,6 +40,23 @@ def flexible_four_bar():
 
 
 @functools.cache
+def driven_slider_crank():
+    """A slider-crank whose crank a drive turns, with a slim rod between pins."""
+    m = cc.Mechanism("slider-crank", gravity=(0, -9.81, 0))
+    crank = m.body("crank", cc.rod(length=0.1, mass=0.5))
+    rod = m.body("rod", cc.rod(length=0.3, mass=0.1))
+    slider = m.body("slider", cc.point_mass(0.2))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, rod)
+    m.prismatic("slide", m.ground, slider, axis=(1, 0, 0))
+    m.revolute("B", rod.tip, slider)
+    m.drive("O", 0.5 + 10 * cc.t)
+    m.start = {"O": 0.5}
+    rod.flexible(70e9, cc.Section.rectangle(y=0.004, z=0.01), modes=cc.modes.pinned_pinned(y=2))
+    return m
+
+
+@functools.cache
 def two_beams():
     """Two cantilevers on hinges with motors, without anything that couples them."""
     m = cc.Mechanism("two beams", gravity=(0, 0, 0))

@@ -58,6 +58,18 @@ def test_what_cannot_be_animated(tmp_path):
         animate(run, tmp_path / "run.mp4")
     with pytest.raises(cc.ModelError, match="two samples at least"):
         animate(run.window(until=0.0), tmp_path / "run.html")
+    for options, told in (
+        ({"magnify": "a"}, "magnify is a positive number, not 'a'"),
+        ({"magnify": -5}, "magnify is a positive number, not -5"),
+        ({"frames": 0}, "2 at least, not 0"),
+        ({"fps": 0}, "fps is a positive number, not 0"),
+    ):
+        with pytest.raises(cc.ModelError, match=told):
+            animate(run, tmp_path / "run.html", **options)
+    with pytest.raises(cc.ModelError, match=r"there is no folder '.*nowhere'"):
+        animate(run, tmp_path / "nowhere" / "run.html")
+    with pytest.raises(cc.ModelError, match="a run or a motion, not 'run'"):
+        animate("run", tmp_path / "run.html")
     with pytest.raises(cc.ModelError, match="modes are numbered 1 to 2, not 3"):
         animate_mode(locked_modes(run.mechanism), 3, tmp_path / "mode.html")
 

@@ -5,6 +5,8 @@ import pytest
 import xarray
 
 import closedchain as cc
+from closedchain.results.beam_fields import BeamFields
+from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.deflection import beam, deflection
 from closedchain.results.flexible_plot import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
 from closedchain.results.workspace import frequencies_over
@@ -29,6 +31,36 @@ def test_figures_of_a_run(tmp_path):
     assert "Mz [N m]" in texts(figure) and len(figure.axes) == 3
     with pytest.raises(cc.ModelError, match="several components"):
         plot_beam(beam(run, "coupler", forces="shapes"), "displacement")
+    with pytest.raises(cc.ModelError, match="takes a run, or another motion with flexible bodies, not 'r'"):
+        plot_deflection("r")
+    with pytest.raises(cc.ModelError, match="numbers between 0 and 4 m, not 'a'"):
+        beam(run, "coupler", "a", forces="shapes")
+    with pytest.raises(cc.ModelError, match="what frequencies_over gives, not str"):
+        plot_frequencies("r")
+
+
+class Stretched:
+    """A beam that bends, and stretches by little."""
+
+    mechanism, t, parameters = flexible_four_bar(), np.linspace(0, 1, 20), None
+
+    def beam(self, body, x=None):
+        moved = np.zeros((20, 2, 6))
+        moved[:, :, 0], moved[:, :, 1] = 1e-5, np.sin(9 * self.t)[:, None]
+        numbers = BeamNumbers.of(self.mechanism.flexible[body], self.mechanism.values())
+        return BeamFields.from_nodes(numbers, self.t, [0.0, numbers.length], moved, x)
+
+    def frame(self, frame):
+        raise AssertionError
+
+
+def test_lines_that_would_be_flat_are_left_out_and_legends_tell_runs_apart():
+    figure = plot_deflection(Stretched())
+    assert [x.get_text() for x in figure.axes[0].get_legend().get_texts()] == ["along y"]
+    bent = deflection(Stretched(), "coupler").sel(axis="y")
+    figure = plot_spectrum(bent, 2 * bent, bent.rename(None), bent.rename("other"))
+    told = [x.get_text() for x in figure.axes[0].get_legend().get_texts()]
+    assert told == ["coupler deflection, 1", "coupler deflection, 2", "signal 3", "other"]
 
 
 def test_curves_of_frequencies():

@@ -5,7 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.results.locked import locked_modes, motor_coordinates
-from tests.unit.results.flexible_motions import ELEMENTARY, flexible_four_bar
+from tests.unit.results.flexible_motions import ELEMENTARY, driven_slider_crank, flexible_four_bar
 
 
 def test_locked_motors_leave_the_cantilever():
@@ -34,6 +34,31 @@ def test_pacdrive_locked_and_free():
     found = locked_modes(m).frequencies[:5]
     golden = [12.5404759, 14.4135036, 17.1128143, 31.2383809, 32.6034813]
     assert found == pytest.approx(golden, rel=2e-4)  # static shapes and two normal modes, not the paper's elements
+
+
+def pinned_rod():
+    """Frequencies of the rod of the driven slider-crank between its pins, Hz."""
+    stiffness, mass = 70e9 * 0.01 * 0.004**3 / 12, 0.1 / 0.3
+    return [(k * np.pi / 0.3) ** 2 * np.sqrt(stiffness / mass) / (2 * np.pi) for k in (1, 2)]
+
+
+def test_a_drive_holds_its_coordinate_already():
+    arm = cc.library.flexible_arm()
+    free = locked_modes(arm).frequencies
+    arm.drive("hinge", 0 * cc.t)
+    np.testing.assert_allclose(locked_modes(arm).frequencies, free, rtol=1e-12)
+    m = driven_slider_crank()
+    for locked in (None, [], ["O"], "O", ["O", "O"]):
+        np.testing.assert_allclose(locked_modes(m, locked=locked).frequencies, pinned_rod(), rtol=1e-10)
+    with pytest.raises(cc.ModelError, match="slide cannot move at this pose: leave it out"):
+        locked_modes(m, locked=["slide"])
+
+
+def test_brakes_beyond_the_freedoms_of_rigid_links_are_told():
+    clamped = locked_modes(driven_slider_crank(), locked=["O", "A"])
+    assert "2 joint coordinates are locked where rigid links leave 1" in clamped.note
+    assert "clamp flexible bodies" in str(clamped)
+    assert locked_modes(driven_slider_crank(), locked=["O"]).note is None
 
 
 def test_motor_coordinates_and_wrong_names():

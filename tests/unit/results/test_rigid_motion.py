@@ -4,7 +4,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.results.rigid_motion import RigidTwin, rigid_run
-from tests.unit.results.flexible_motions import four_bar_run
+from tests.unit.results.flexible_motions import driven_slider_crank, four_bar_run
 
 
 def test_the_twin_follows_parameters_of_the_run():
@@ -22,6 +22,29 @@ def test_a_bent_start_has_a_straight_twin():
     bent = m.assemble({"hinge": 0.3, "beam.y1": 0.01}, velocity={"hinge": 2.0})
     twin = RigidTwin.of(m).state(bent, moving=True)
     assert twin.coordinates == pytest.approx({"hinge": 0.3}) and twin.velocities == pytest.approx({"hinge": 2.0})
+
+
+def test_the_twin_goes_where_drives_lead():
+    m = driven_slider_crank()
+    for t in (0.0, 0.03):
+        bent = m.assemble({"rod.y1": 1e-3}, time=t)
+        twin = RigidTwin.of(m).state(bent)
+        # the shapes are zero at the pins: the slide is where it is with a straight rod
+        assert (twin["O"], twin["slide"]) == pytest.approx((0.5 + 10 * t, bent["slide"]), abs=1e-12)
+        moving = RigidTwin.of(m).state(bent, moving=True)
+        assert moving.velocities["O"] == pytest.approx(10.0)
+    assert cc.plot_deformed(bent).axes
+
+
+def test_without_motors_the_twin_begins_where_the_state_is():
+    m = cc.Mechanism("swing", gravity=(0, -9.81, 0))
+    m.body("arm", cc.rod(0.5, 1.0)).flexible(
+        70e9, cc.Section.rectangle(y=0.01, z=0.03), modes=cc.modes.clamped_free(y=1)
+    )
+    m.revolute("hinge", m.ground, m.bodies["arm"])
+    m.start, m.start_velocity = {"hinge": 0.1}, {"hinge": 0.2}
+    twin = RigidTwin.of(m).state(m.assemble(hinge=1.0, velocity={"hinge": 3.0}), moving=True)
+    assert twin["hinge"] == 1.0 and twin.velocities["hinge"] == pytest.approx(3.0)
 
 
 def test_the_rigid_run_begins_where_the_run_does():

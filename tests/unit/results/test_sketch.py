@@ -22,6 +22,20 @@ def test_the_deformed_mechanism():
         plot_deformed(run, 7.0)
 
 
+def test_what_cannot_be_drawn(tmp_path):
+    bent = cc.library.flexible_arm().assemble({"hinge": 0.3, "beam.y1": 0.01})
+    for wrong in ("a", np.nan, -5, 0):
+        with pytest.raises(cc.ModelError, match=f"magnify is a positive number, not {wrong!r}"):
+            plot_deformed(bent, magnify=wrong)
+    for path in (tmp_path / "nowhere" / "arm.png", tmp_path / "arm.foo"):
+        with pytest.raises(cc.ModelError, match=r"the figure cannot be written to .*arm"):
+            plot_deformed(bent, path=path)
+    with pytest.raises(cc.ModelError, match="a run, a state or a motion, not 'r'"):
+        plot_deformed("r")
+    with pytest.raises(cc.ModelError, match="a number of seconds, not 'a'"):
+        plot_deformed(four_bar_run(), "a")
+
+
 def test_a_state_is_drawn_too():
     bent = cc.library.flexible_arm().assemble({"hinge": 0.3, "beam.y1": 0.01})
     figure = plot_deformed(bent, magnify=1)

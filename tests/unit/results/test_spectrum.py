@@ -78,5 +78,7 @@ def test_what_has_no_spectrum():
         spectrum(signal(T, T), detrend="all")
     with pytest.raises(cc.ModelError, match="something over time"):
         spectrum(xarray.DataArray([1.0, 2.0], dims="x"))
+    with pytest.raises(cc.ModelError, match=r"something over time, .* not an array without times"):
+        dominant(np.zeros(20))
     with pytest.raises(cc.ModelError, match="no line between 400 and inf Hz"):
         dominant(signal(T, T), above=400.0)

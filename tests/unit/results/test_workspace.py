@@ -6,7 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.results.locked import locked_modes
 from closedchain.results.workspace import frequencies_over
-from tests.unit.results.flexible_motions import crossing, flexible_four_bar, two_beams
+from tests.unit.results.flexible_motions import crossing, driven_slider_crank, flexible_four_bar, two_beams
 
 
 def test_a_turn_of_the_crank_changes_nothing_between_the_pins():
@@ -15,6 +15,15 @@ def test_a_turn_of_the_crank_changes_nothing_between_the_pins():
     np.testing.assert_allclose(found["frequency"], [[10.44829, 41.79315]] * 4, rtol=1e-6)
     assert found.attrs["locked"] == "O"
     np.testing.assert_allclose(found["likeness"], 1.0, atol=1e-3)
+
+
+def test_a_drive_does_not_keep_its_coordinate_from_being_moved():
+    m = driven_slider_crank()
+    here = locked_modes(m, locked=["O"]).frequencies
+    for locked in (None, ["O"], []):
+        found = frequencies_over(m, {"O": [0.1, 0.5]}, locked=locked)
+        np.testing.assert_allclose(found["frequency"], [here, here], rtol=1e-9)
+        assert found.attrs["locked"] == "O"
 
 
 def test_curves_cross_and_do_not_jump():
@@ -54,3 +63,12 @@ def test_where_there_is_no_pose_there_is_no_frequency():
         frequencies_over(m, {"O": [0.0], "A": [0.0, 1.0]}, together=True)
     with pytest.raises(cc.ModelError, match="or states of this mechanism"):
         frequencies_over(m, [1.0])
+    with pytest.raises(cc.ModelError, match="or states of this mechanism"):
+        frequencies_over(m, 5)
+    with pytest.raises(cc.ModelError, match="'O' takes numbers"):
+        frequencies_over(m, {"O": "a"})
+    for wrong in (0, -1, "a"):
+        with pytest.raises(cc.ModelError, match=f"1 at least, not {wrong!r}"):
+            frequencies_over(m, {"O": [0.0]}, modes=wrong)
+    with pytest.raises(cc.ModelError, match="names of coordinates"):
+        frequencies_over(m, {"O": [0.0]}, locked=5)
