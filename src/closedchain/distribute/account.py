@@ -120,7 +120,7 @@ def account(team: Partition) -> Account:
         members.append(
             MemberAccount(
                 tuple(name for name, member in zip(parts.names, parts.member_of, strict=True) if member == r),
-                sum(step.operations.total for step in parts.rhs.members[r].steps),
+                parts.rhs.members[r].operations,
                 int(counts[kernels.EVALUATIONS]),
                 int(counts[kernels.BYTES]),
                 int(counts[kernels.MESSAGES]),
