@@ -90,7 +90,7 @@ def hub(legs: int) -> cc.Mechanism:
 
 
 def held(arms: int, links: int) -> cc.Mechanism:
-    """A free body held by `arms` arms, each a chain of `links` links in space with a ball joint, which is cut, at its tip.
+    """A free body held by `arms` arms: chains of `links` links in space with a ball joint, which is cut, at the tip.
 
     The general machine of Lilly and Orin with limbs as heavy as one likes: a link bends about an axis across the one
     before, by a little, so that an arm is a bow over the ground. Bows of 1 m stand evenly spread, and feet stand where
