@@ -279,18 +279,17 @@ def main(given: Sequence[str] | None = None) -> None:
 
 def quick() -> list[Table]:
     """Threads and the smallest arms only."""
-    cases = [replace(sized(n), until=0.05, repeats=1) for n in (2, 4)]
-    small = replace(SMALL[0], until=0.05, repeats=1)
-    found = find(Threads(2), [*cases, small], batches=3)
-    one = find(Threads(1), cases[:1], batches=3)
-    plans = {case: plan(case, 2) for case in cases}
-    alone = plan(cases[0], 1)
+    case, small = (replace(x, until=0.05, repeats=1) for x in (sized(3), SMALL[0]))
+    found = find(Threads(2), [case, small], batches=3)
+    one = find(Threads(1), [case], batches=3)
+    plans = {case: plan(case, 2)}
+    alone = plan(case, 1)
     first = found.runs[0]
     model = model_of(first, plans[first.case], found.meetings)
     return [
         costs_of_meetings([found]),
-        by_size(found.runs[:2], plans),
-        small_ones(found.runs[2:]),
+        by_size(found.runs[:1], plans),
+        small_ones(found.runs[1:]),
         scaling([one.runs[0], first], [one.runs[0]]),
         beside_the_model([(one, one.runs[0], alone), (found, first, plans[first.case])]),
         larger_machines(model, first, [(first.case.name, alone), (first.case.name, plans[first.case])]),

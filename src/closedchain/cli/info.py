@@ -22,7 +22,9 @@ def info(
     method: Method = "multipliers",
     members: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Share out its limbs to so many ranks or threads, and show who has what."),
+        typer.Option(
+            metavar="N", min=1, help="Share out its limbs to so many ranks or threads, and show who has what."
+        ),
     ] = None,
     as_json: output.Json = False,
 ) -> int:
@@ -221,4 +223,6 @@ def _print_partition(found: dict[str, Any], alone: int) -> None:
     columns = ("member", "limbs", "operations", "messages", "bytes sent", "bytes reduced")
     output.show(output.table(columns, rows, right=columns[2:]))
     busiest = max(member["operations"] for member in found["members"])
-    output.show(f"at best {alone / busiest:.2f} times as fast as one process, by operations of the busiest member alone")
+    output.show(
+        f"at best {alone / busiest:.2f} times as fast as one process, by operations of the busiest member alone"
+    )

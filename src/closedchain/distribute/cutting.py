@@ -71,7 +71,9 @@ class Step:
     @cached_property
     def operations(self) -> OperationCounts:
         """What it costs, as compiled: what follows from parameters alone is computed before."""
-        return count_operations(share_divisors(hoist(self.graph, frozenset([P_OF_STEP]), INPUTS)[1].without_dead_values()))
+        return count_operations(
+            share_divisors(hoist(self.graph, frozenset([P_OF_STEP]), INPUTS)[1].without_dead_values())
+        )
 
 
 @dataclass
