@@ -146,7 +146,7 @@ def small_ones(runs: Sequence[Measured]) -> Table:
         "Small mechanisms",
         ["mechanism and team", *PER_CALL, "messages", "bytes", "difference"],
         rows,
-        "Difference is the largest one of a coordinate at the end from that of one process: rounding, and with springs "
+        "Difference is the largest one of an entry of the state at the end, from that of one process: rounding, and with springs "
         "what their stiffness makes of it.",
     )
 
@@ -280,8 +280,8 @@ def main(given: Sequence[str] | None = None) -> None:
 def quick() -> list[Table]:
     """Threads and the smallest arms only."""
     case, small = (replace(x, until=0.05, repeats=1) for x in (sized(3), SMALL[0]))
-    found = find(Threads(2), [case, small], batches=3)
-    one = find(Threads(1), [case], batches=3)
+    found = find(Threads(2), [case, small], sizes=(2, 20), batches=3)
+    one = find(Threads(1), [case], sizes=(2, 20), batches=3)
     plans = {case: plan(case, 2)}
     alone = plan(case, 1)
     first = found.runs[0]
