@@ -146,8 +146,8 @@ def small_ones(runs: Sequence[Measured]) -> Table:
         "Small mechanisms",
         ["mechanism and team", *PER_CALL, "messages", "bytes", "difference"],
         rows,
-        "Difference is the largest one of an entry of the state at the end, from that of one process: rounding, and with springs "
-        "what their stiffness makes of it.",
+        "Difference is the largest one of an entry of the state at the end, from that of one process: rounding, and "
+        "with springs what their stiffness makes of it.",
     )
 
 
