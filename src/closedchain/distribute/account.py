@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numba
+import numpy as np
 
 from closedchain.distribute import kernels
 
@@ -115,11 +116,12 @@ def account(team: Partition) -> Account:
     """The account of a team's last run."""
     parts, rate = team.parts, clock_rate()
     assert parts is not None
+    limbs = parts.limbs
     members = []
-    for r, counts in enumerate(team.told):
+    for r, counts in enumerate(team.told or [np.zeros(kernels.COUNTS)] * len(limbs)):  # nothing was left to march
         members.append(
             MemberAccount(
-                tuple(name for name, member in zip(parts.names, parts.member_of, strict=True) if member == r),
+                limbs[r],
                 parts.rhs.members[r].operations,
                 int(counts[kernels.EVALUATIONS]),
                 int(counts[kernels.BYTES]),

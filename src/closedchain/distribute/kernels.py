@@ -33,9 +33,10 @@ N_X, N_Y, STEPS, MEMBERS, ME, NOW = range(6)
 NUMBERS = 6
 # places in `Share.talk`: addresses of functions
 TO_EXCHANGE, TO_REDUCE, TO_GATHER = range(3)
-# places in `Share.counts`; times are in cycles of the processor's clock
-BYTES, MESSAGES, EXCHANGES, REDUCTIONS, GATHERINGS, WAITING, COMPUTING, EVALUATIONS = range(8)
-COUNTS = 8
+# places in `Share.counts`; waiting and computing are in cycles of the processor's clock, TIME is that of the mechanism,
+# and TALKING is 1 while a member waits for others
+BYTES, MESSAGES, EXCHANGES, REDUCTIONS, GATHERINGS, WAITING, COMPUTING, EVALUATIONS, TIME, TALKING = range(10)
+COUNTS = 10
 # columns of `Share.parcels`
 STEP, PEER, SENDS, PLACE, LENGTH, FROM = range(6)
 
@@ -98,6 +99,7 @@ def evaluate(share, table, clock, x, y):
     """All steps of a member."""
     n, counts = share.numbers, share.counts
     begun, waited = cycles(), counts[WAITING]
+    counts[TIME] = clock[0]
     for i in range(n[STEPS]):
         w = share.works[share.works_at[i] : share.works_at[i + 1]]
         if share.then[i] == NOTHING:
@@ -107,6 +109,7 @@ def evaluate(share, table, clock, x, y):
         call5(share.functions[i], clock, x, share.board, w, out)
         n[NOW] = i
         left = cycles()
+        counts[TALKING] = 1.0
         if share.then[i] == EXCHANGE:
             call2(share.talk[TO_EXCHANGE], table, share.board)
             counts[EXCHANGES] += 1.0
@@ -114,6 +117,7 @@ def evaluate(share, table, clock, x, y):
             call2(share.talk[TO_REDUCE], table, share.board)
             counts[REDUCTIONS] += 1.0
             counts[BYTES] += 8.0 * share.to_length[i]
+        counts[TALKING] = 0.0
         counts[WAITING] += cycles() - left
     counts[COMPUTING] += cycles() - begun - (counts[WAITING] - waited)
     counts[EVALUATIONS] += 1.0
@@ -123,7 +127,9 @@ def evaluate(share, table, clock, x, y):
 def gathered(share, table, values):
     """GATHERED numbers of each member, one member after another."""
     left = cycles()
+    share.counts[TALKING] = 1.0
     call3(share.talk[TO_GATHER], table, values, share.all)
+    share.counts[TALKING] = 0.0
     share.counts[WAITING] += cycles() - left
     share.counts[GATHERINGS] += 1.0
     share.counts[BYTES] += 8.0 * GATHERED

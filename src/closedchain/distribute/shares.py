@@ -187,8 +187,9 @@ def make_work(
     n_p: int,
     talk: Sequence[int],
     meeting: tuple[np.ndarray, np.ndarray],
+    counts: np.ndarray | None = None,
 ) -> Work:
-    """A member's part, with its steps compiled."""
+    """A member's part, with its steps compiled; it counts in an array that others may look at."""
     me = cutting.members[number]
     functions = _functions(name, me, n_p)
     rows = []
@@ -203,7 +204,7 @@ def make_work(
     share = Share(
         numbers=np.zeros(NUMBERS, np.int64),
         talk=np.array(talk, np.int64),
-        counts=np.zeros(COUNTS),
+        counts=np.zeros(COUNTS) if counts is None else counts,
         functions=np.array([function.address for function in functions], np.int64),
         begin=np.array([s.begin for s in steps], np.int64),
         length=np.array([s.length for s in steps], np.int64),

@@ -6,15 +6,18 @@ same steps: whatever decides on a step is made of numbers of all of them.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.close.formulation import Formulation
 from closedchain.distribute import shares
 from closedchain.distribute.cutting import Cutting
 from closedchain.errors import ModelError
@@ -25,8 +28,13 @@ from closedchain.march.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from closedchain.distribute.account import Account
+    from closedchain.distribute.guarded import Guarded
 
 CLOSING = ("everyone", "master")
+CANNOT_SHARE = (
+    "{} cannot be shared out by limbs: take cc.VirtualSpring, cc.ModifiedDeNOC, cc.Projection, cc.OperationalSpace, "
+    "cc.DeNOC or cc.Multipliers"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +46,12 @@ class Parts:
     member_of: list[int]
     rhs: Cutting
     correct: Cutting | None
+
+    @property
+    def limbs(self) -> list[tuple[str, ...]]:
+        """Names of each member's limbs."""
+        named = list(zip(self.names, self.member_of, strict=True))
+        return [tuple(name for name, owner in named if owner == r) for r in range(len(self.rhs.members))]
 
     def entries(self, member: int) -> list[int]:
         """Entries of the state of a member."""
@@ -62,6 +76,7 @@ class Partition(Team):
     parts: Parts | None = field(default=None, init=False, repr=False)
     told: list[np.ndarray] = field(default_factory=list, init=False, repr=False)
     seconds: float = field(default=0.0, init=False, repr=False)
+    _cut: tuple[Compiled, Parts] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.closing not in CLOSING:
@@ -79,17 +94,39 @@ class Partition(Team):
         """See `march.team.Team`."""
         return True
 
+    @property
+    def about(self) -> str:
+        """See `march.team.Team`."""
+        limbs = "" if self.limbs is None else f", limbs {[list(x) for x in self.limbs]}"
+        return f"{self.members} {self.kind}s, closing {self.closing}{limbs}"
+
     def meet(self) -> None:
         """See `march.team.Team`."""
 
+    def everyone(self, mine: Any) -> list[Any]:
+        """See `march.team.Team`."""
+        return [mine]
+
+    @contextlib.contextmanager
+    def guarded(self, program: Compiled, saved: Path | None) -> Iterator[None]:
+        """See `march.team.Team`."""
+        self.parts = self.cut(program)
+        yield
+
     def cut(self, program: Compiled) -> Parts:
         """Share out the limbs of a program."""
+        if self._cut is None or self._cut[0] is not program:
+            self._cut = (program, self._cut_anew(program))
+        return self._cut[1]
+
+    def _cut_anew(self, program: Compiled) -> Parts:
         top = program.equations.topology
         names = shares.limb_names(top)
         if self.members > len(names):
             raise ModelError(
-                f"{top.mechanism.name!r} has {len(names)} limbs ({', '.join(names)}) for {self.members} {self.kind}s: "
-                f"take {len(names)} or fewer, or cut other joints (cut=True)"
+                f"{top.mechanism.name!r} has {len(names)} limb{'s' * (len(names) > 1)} ({', '.join(names)}) for "
+                f"{self.members} {self.kind}s: take {len(names)}{' or fewer' * (len(names) > 1)}, or cut other joints "
+                "(cut=True)"
             )
         master = self.closing == "master"
         traced = shares.trace_limbs(program, master)
@@ -102,15 +139,17 @@ class Partition(Team):
         correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
         return Parts(names, costs, member_of, rhs, correct)
 
-    def refuse(self, program: Compiled, solver: str, options: dict[str, Any]) -> None:
-        """Refuse what members cannot do together."""
+    def refuse(self, method: Formulation, solver: str) -> None:
+        """See `march.team.Team`."""
+        if method.kind != "ode":
+            raise ModelError(CANNOT_SHARE.format(type(method).__name__))
         if solver not in SOLVERS:
             raise ModelError(f"limbs on several {self.kind}s are marched by {', '.join(SOLVERS)}, not by {solver!r}")
+
+    def refuse_options(self, program: Compiled, options: dict[str, Any]) -> None:
+        """Refuse what members cannot do together."""
         if program.closed.solved_first or program.closed.algebraic:
-            raise ModelError(
-                f"{type(program.method).__name__} cannot be shared out by limbs: take cc.VirtualSpring, "
-                "cc.ModifiedDeNOC, cc.Projection, cc.OperationalSpace, cc.DeNOC or cc.Multipliers"
-            )
+            raise ModelError(CANNOT_SHARE.format(type(program.method).__name__))
         for name, said in (
             ("watch", "events and conditions on the state"),
             ("dense_output", "dense_output"),
@@ -120,13 +159,22 @@ class Partition(Team):
                 raise ModelError(f"limbs on several {self.kind}s have no {said}: leave them out, or run in one process")
 
     def works(
-        self, program: Compiled, parts: Parts, member: int, talk: Sequence[int], meeting: tuple[np.ndarray, np.ndarray]
+        self,
+        program: Compiled,
+        parts: Parts,
+        member: int,
+        talk: Sequence[int],
+        meeting: tuple[np.ndarray, np.ndarray],
+        guarded: Guarded | None = None,
     ) -> list[shares.Work]:
         """Compile a member's part of the rates and of the correction."""
         name = program.equations.topology.mechanism.name
         n_p = program.equations.limbs.p.numel() + program.closed.parameters.numel()
         cuttings = [parts.rhs, *([parts.correct] if parts.correct is not None else [])]
-        return [shares.make_work(name, cutting, member, n_p, talk, meeting) for cutting in cuttings]
+        return [
+            shares.make_work(name, cutting, member, n_p, talk, meeting, None if guarded is None else guarded.counts(i))
+            for i, cutting in enumerate(cuttings)
+        ]
 
     def book(self, counts: list[np.ndarray], seconds: float) -> None:
         """Add up what members counted, piece after piece of a run."""
@@ -145,17 +193,32 @@ class Partition(Team):
     def fresh(self) -> Partition:
         """See `march.team.Team`."""
         new = copy(self)
-        new.parts, new.told, new.seconds = None, [], 0.0
+        new.parts, new.told, new.seconds, new._cut = None, [], 0.0, None
         return new
 
 
+@dataclass(eq=False)
 class Ranks(Partition):
     """Limbs over the ranks of an MPI job: ``mpiexec -n 4 python script.py``.
 
-    Every rank runs the same script, and every rank gets the whole run.
+    Every rank runs the same script, and every rank gets the whole run. If one dies, fails or stands still, the run ends
+    with a message that names it and its limbs.
+
+    Parameters
+    ----------
+    patience
+        How long nothing may move, s: then a rank is taken to stand still.
     """
 
+    patience: float = 60.0
+    _guarded: Guarded | None = field(default=None, init=False, repr=False)
+
     kind = "rank"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.patience, int | float | np.number) or not self.patience > 0:
+            raise ModelError(f"patience takes seconds, not {self.patience!r}")
 
     @property
     def members(self) -> int:
@@ -171,19 +234,55 @@ class Ranks(Partition):
         """See `march.team.Team`."""
         world().Barrier()
 
+    def everyone(self, mine: Any) -> list[Any]:
+        """See `march.team.Team`."""
+        return list(world().allgather(mine))
+
+    @contextlib.contextmanager
+    def guarded(self, program: Compiled, saved: Path | None) -> Iterator[None]:
+        """See `march.team.Team`."""
+        from closedchain.distribute.guarded import Guarded
+
+        self.parts = self.cut(program)
+        if self.members == 1:
+            yield
+            return
+        self._guarded = guarded = Guarded(world(), self.parts.limbs, saved, float(self.patience))
+        try:
+            yield
+        except KeyboardInterrupt:  # all have agreed on it
+            guarded.over()
+            raise
+        except BaseException as error:
+            guarded.fail(error)
+            guarded.over()
+            raise
+        else:
+            guarded.over()
+        finally:
+            self._guarded = None
+
     def integrate(self, program, solver, x, t_span, p, hold, **options):  # type: ignore[no-untyped-def]
         """See `march.team.Team`."""
         from closedchain.distribute.ranks import talk
 
-        self.refuse(program, solver, options)
-        comm = world()
+        self.refuse_options(program, options)
+        comm, guarded = world(), self._guarded
         self.parts = self.cut(program)
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
-        works = self.works(program, self.parts, comm.rank, talk(), nobody)
-        me = Marcher(self.parts, comm.rank, works, comm.allgather)
+        works = self.works(program, self.parts, comm.rank, talk(), nobody, guarded)
+        if guarded is None:
+            return self._march(
+                Marcher(self.parts, comm.rank, works, comm.allgather), program, solver, x, t_span, p, hold, options
+            )
+        me = Marcher(self.parts, comm.rank, works, guarded.listening(comm.allgather))
+        with guarded.marching():
+            return self._march(me, program, solver, x, t_span, p, hold, options)
+
+    def _march(self, me: Marcher, *arguments: Any) -> Trajectory:
         begun = time.perf_counter()
-        trajectory = me.march(program, solver, x, t_span, p, hold, options)
-        self.book(comm.allgather(me.counts), time.perf_counter() - begun)
+        trajectory = me.march(*arguments)
+        self.book(me.allgather(me.counts), time.perf_counter() - begun)
         return trajectory
 
 
@@ -209,7 +308,7 @@ class Threads(Partition):
         """See `march.team.Team`."""
         from closedchain.distribute.threads import GONE, talk
 
-        self.refuse(program, solver, options)
+        self.refuse_options(program, options)
         self.parts = parts = self.cut(program)
         n = self.members
         width = max(shares.widest(c) for c in (parts.rhs, parts.correct) if c is not None)
@@ -236,8 +335,12 @@ class Threads(Partition):
         crew = [threading.Thread(target=go, args=(r,), daemon=True) for r in range(n)]
         for thread in crew:
             thread.start()
-        for thread in crew:
-            thread.join()
+        try:
+            for thread in crew:
+                thread.join()
+        except BaseException:  # a second Ctrl-C, which is not patient
+            barrier.abort()
+            raise
         if failed:
             raise failed[0]
         self.book([m.counts for m in marchers], time.perf_counter() - begun)
@@ -302,6 +405,7 @@ class Marcher:
         """From a whole state to a whole trajectory."""
         from closedchain.distribute import kernels
         from closedchain.march.integrate import integrate
+        from closedchain.march.integration import HoldError
 
         def prepare() -> None:
             for work in self.works:
@@ -309,8 +413,16 @@ class Marcher:
 
         def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
             x = self.whole(mine)
-            until, renewed = hold(t, x) if self.tells else (0.0, None)
-            until, changed = self.allgather((until, bool(renewed)))[0]
+            until, renewed, trouble = 0.0, None, ""
+            try:
+                until, renewed = hold(t, x) if self.tells else (0.0, None)
+            except HoldError as error:
+                trouble = str(error)
+            everyone = self.allgather((until, bool(renewed), trouble))
+            until, changed, _ = everyone[0]
+            for _, _, trouble in everyone:
+                if trouble:
+                    raise HoldError(trouble)
             if not changed:
                 return until, None
             prepare()
@@ -359,9 +471,16 @@ class Marcher:
         )
         states = self.whole(mine.x)
         failure = mine.failure
+        message = mine.message
         if failure is not None:
-            failure = replace(failure, x=self.whole(failure.x))
-        return replace(mine, t=mine.t[: len(states)], x=states, failure=failure)
+            # the same words for all, whoever met with it
+            own = "" if failure.index is None else f" (entry {failure.index})"
+            mine_of_all = None if failure.index is None else self.entries[failure.index]
+            index = min((k for k in self.allgather(mine_of_all) if k is not None), default=None)
+            entry = "" if index is None else f" (entry {index})"
+            message = f"{message.removesuffix(f'{own}: {failure.advice}')}{entry}: {failure.advice}"
+            failure = replace(failure, x=self.whole(failure.x), index=index)
+        return replace(mine, t=mine.t[: len(states)], x=states, failure=failure, message=message)
 
 
 def world() -> Any:

@@ -17,7 +17,7 @@ from closedchain.march.interrupt import check
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
-LAYOUT = ("attempts", "keep_states", "keep_dense")
+LAYOUT = ("attempts", "keep_states", "keep_dense", "team")
 Hold = Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]
 
 
@@ -249,7 +249,7 @@ class Integration:
         mine = self.options.copy()
         for name, array in self._arrays().items():
             np.copyto(array, saved[name])
-        for name in LAYOUT:  # of the arrays that are here, whatever they were there
+        for name in LAYOUT:  # arrays and addresses are those that are here, whatever they were there
             self.options[name] = mine[name]
         handed_over, self.next_change, self.last_end = (float(x) for x in saved["place"])
         self.handed_over = int(handed_over)

@@ -206,10 +206,11 @@ class Saving:
                 f"{path} cannot be read, it is damaged: delete the folder to begin anew, or give another one"
             ) from None
         for name, value in self.about.items():
-            if told["about"].get(name) != value:
+            saved = told["about"].get(name)
+            if saved != value:
                 raise ModelError(
-                    f"{str(self.folder)!r} holds another run, with other {name}: {told['about'].get(name)} there, "
-                    f"{value} here. Give another folder, or delete this one"
+                    f"{str(self.folder)!r} holds another run, with other {name}: {saved or 'none'} there, "
+                    f"{value or 'none'} here. Give another folder, or delete this one"
                 )
         self.rows, self.columns = told["rows"], told["columns"]
         for piece, (rows, columns) in enumerate(zip(self.rows, self.columns, strict=True)):

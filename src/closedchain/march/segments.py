@@ -7,6 +7,7 @@ solver takes over. The theory is in ``docs/theory/closures.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -21,7 +22,7 @@ from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Swit
 from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
-from closedchain.march.interrupt import check, interrupts
+from closedchain.march.interrupt import check, interrupts, noted
 from closedchain.march.saving import Left, Saving
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
@@ -165,15 +166,17 @@ class March:
         saving = self.task.saving
         with interrupts():
             if saving is None:
-                self._pieces(None)
+                with self._guarded():
+                    self._pieces(None)
                 return
             try:
-                left = saving.load(self)
-                if left is None or not left.finished:
-                    self._pieces(left)
-                    saving.finish(self)
-                elif left.refusal:
-                    raise Refused(left.refusal)
+                with self._guarded():
+                    left = self._load(saving)
+                    if left is None or not left.finished:
+                        self._pieces(left)
+                        saving.finish(self)
+                    elif left.refusal:
+                        raise Refused(left.refusal)
             except Refused as refusal:
                 saving.finish(self, str(refusal))
                 raise
@@ -182,11 +185,20 @@ class March:
                     self.task.team.meet()
                 saving.let_go(self)
 
+    def _guarded(self) -> AbstractContextManager[None]:
+        team, saving = self.task.team, self.task.saving
+        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder)
+
+    def _load(self, saving: Saving) -> Left | None:
+        if self.task.team is None:
+            return saving.load(self)
+        return self.task.team.agree(lambda: saving.load(self))
+
     def _pieces(self, left: Left | None) -> None:
         try:
             while self._piece(left):
                 left = None
-                check()
+                check(None if self.task.team is None else any(self.task.team.everyone(noted())))
         except KeyboardInterrupt:
             if not self.segments:
                 raise

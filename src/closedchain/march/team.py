@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
+from closedchain.close.formulation import Formulation
+from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.trajectory import Trajectory
 
+T = TypeVar("T")
 SOLVERS = ("dop853", "dopri5", "rk4")  # whatever decides on their next step is agreed on by all members
 
 
@@ -52,6 +57,37 @@ class Team(ABC):
     @abstractmethod
     def meet(self) -> None:
         """Wait for all processes of the team."""
+
+    @abstractmethod
+    def everyone(self, mine: Any) -> list[Any]:
+        """What each process of the team has; all of them call this together."""
+
+    @abstractmethod
+    def refuse(self, method: Formulation, solver: str) -> None:
+        """Refuse formulations and solvers that members cannot share."""
+
+    @abstractmethod
+    def guarded(self, program: Compiled, saved: Path | None) -> AbstractContextManager[None]:
+        """Around a run: what happens to one process of the team is told, and ends all of them."""
+
+    @property
+    @abstractmethod
+    def about(self) -> str:
+        """What it is, in words; equal ones compute equal bits."""
+
+    def agree(self, action: Callable[[], T]) -> T:
+        """Do something in all processes; if it fails in one, its error is raised in all."""
+        error, got = None, None
+        try:
+            got = action()
+        except Exception as failed:
+            error = failed
+        errors = [x for x in self.everyone(None if error is None else f"{error}") if x is not None]
+        if error is not None:
+            raise error
+        if errors:
+            raise ModelError(errors[0])
+        return got  # type: ignore[return-value]
 
     @abstractmethod
     def fresh(self) -> Team:

@@ -130,6 +130,10 @@ def simulate(
     method = Multipliers() if method is None else method
     if not isinstance(method, Formulation):
         raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
+    if partition is not None and not isinstance(partition, Team):
+        raise ModelError(f"partition takes cc.Ranks() or cc.Threads(2), not {partition!r}")
+    if isinstance(method, ERLS) and partition is not None:
+        raise ModelError("ERLS cannot be shared out by limbs: leave partition out")
     if isinstance(method, ERLS):  # finite elements are assembled with numbers: a run of their own, with the same verbs
         from closedchain.results.erls import simulate_erls
 
@@ -163,6 +167,8 @@ def simulate(
     if progress is not None and not callable(progress):
         raise ModelError(f"progress takes a function of time and steps, not {progress!r}")
     check_match(method, solver, events, singularity, dense_output, save_to)
+    if partition is not None:
+        partition.refuse(method, solver)
     if start is not None and not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
@@ -209,6 +215,8 @@ def simulate(
         progress=progress,
         team=None if partition is None else partition.fresh(),
     )
+    if partition is not None:
+        check_same(partition, described(start, task, program) | {"save_to": str(save_to)})
     if save_to is not None:
         check_memories(mechanism)
         writes = partition is None or partition.leads
@@ -290,6 +298,18 @@ def check_match(
             raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}: it does not look for poses")
 
 
+def check_same(team: Team, about: dict[str, str]) -> None:
+    """All processes of a team must have been given the same run: otherwise they would wait for each other for ever."""
+    everyone = team.everyone(about)
+    for rank, about in enumerate(everyone):
+        for name, value in everyone[0].items():
+            if about.get(name) != value:
+                raise ModelError(
+                    f"ranks were given different runs, with other {name}: {value} on rank 0, {about.get(name)} on rank "
+                    f"{rank}; every rank has to make the same call"
+                )
+
+
 def _digest(program: Compiled) -> str:
     """A few digits that change with the equations of motion."""
     inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
@@ -327,6 +347,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
+        "partition": "" if task.team is None else task.team.about,
         "closedchain": __version__,
     }
 
