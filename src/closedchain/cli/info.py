@@ -125,7 +125,8 @@ def _partition(program: Compiled, members: int) -> dict[str, Any]:
     from closedchain.distribute.teams import Threads
 
     team = Threads(members)
-    team.refuse(program, "dop853", {})
+    team.refuse(program.method, "dop853")
+    team.refuse_options(program, {})
     parts = team.cut(program)
     limbs = zip(parts.names, parts.costs, parts.member_of, strict=True)
     work = []
