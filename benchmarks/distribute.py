@@ -301,19 +301,7 @@ def full() -> list[Table]:
     """All of it."""
     cases = [sized(n) for n in LINKS]
     weak = {m: Case("held", (m, WEAK), until=0.3) for m in (1, 2, 4)}
-    on_threads = find(Threads(2), [*cases, *SMALL])
-    two = on_ranks(2, [*cases, *SMALL, STRONG, weak[2]])
-    one = on_ranks(1, [STRONG, weak[1]])
-    four = on_ranks(4, [replace(case, repeats=3) for case in (STRONG, weak[4])])
-    n = len(cases)
     plans = {case: plan(case, 2) for case in cases}
-
-    pairs = [(one, one.runs[0], plan(STRONG, 1))]
-    for found in (on_threads, two):
-        pairs += [(found, x, plans[x.case]) for x in found.runs[:n]]
-    pairs.append((two, two.runs[-2], plan(STRONG, 2)))
-    heavy = two.runs[n - 1]
-    model = model_of(heavy, plans[heavy.case], two.meetings)
 
     # 16 arms are counted with few links, and as much is added for more links as one arm takes
     many = Case("held", (MEMBERS[-1], COUNTED[0]))
@@ -324,6 +312,18 @@ def full() -> list[Table]:
     larger += [(platform.name, plan(platform, m)) for m in (1, 2, 7)]
     chains = [(2, links, plans[sized(links)]) for links in LINKS[2:5]]
     chains += [(m, 16, plan(Case("held", (m, 16)), m)) for m in (4, 8)]
+
+    on_threads = find(Threads(2), [*cases, *SMALL])
+    two = on_ranks(2, [*cases, *SMALL, STRONG, weak[2]])
+    one = on_ranks(1, [STRONG, weak[1]])
+    four = on_ranks(4, [replace(case, repeats=3) for case in (STRONG, weak[4])])
+    n = len(cases)
+    pairs = [(one, one.runs[0], plan(STRONG, 1))]
+    for found in (on_threads, two):
+        pairs += [(found, x, plans[x.case]) for x in found.runs[:n]]
+    pairs.append((two, two.runs[-2], plan(STRONG, 2)))
+    heavy = two.runs[n - 1]
+    model = model_of(heavy, plans[heavy.case], two.meetings)
     return [
         costs_of_meetings([on_threads, two, four]),
         by_size(two.runs[:n], plans),

@@ -27,7 +27,7 @@ from benchmarks.operations import count
 from closedchain.close.formulation import Formulation
 from closedchain.distribute import kernels, shares, threads
 from closedchain.distribute.cutting import CONTRIBUTIONS, TOTALS, Cutting, Member, X, Y
-from closedchain.distribute.kernels import EXCHANGE, REDUCE
+from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
 from closedchain.distribute.teams import Partition, Ranks, Threads, world
 from closedchain.errors import RunWarning
 from closedchain.march.compiled import compiled
@@ -146,17 +146,27 @@ class Plan:
 
         Counts of `held` are straight lines in the links from 11 on.
         """
-        rhs = tuple(
-            _more(work, shorter.rhs[-1], one_more.rhs[-1], links * arms)
-            for work, arms in zip(self.rhs, self.limbs, strict=True)
-        )
-        correct = tuple(
-            _more(work, shorter.correct[-1], one_more.correct[-1], links * arms)
-            for work, arms in zip(self.correct, self.limbs, strict=True)
-        )
         times = links * sum(self.limbs) / sum(shorter.limbs)
-        alone = [round(n + times * (b - a)) for n, a, b in zip(self.alone, shorter.alone, one_more.alone, strict=True)]
-        return Plan((alone[0], alone[1]), rhs, correct, self.limbs)
+        rhs, correct = (
+            round(n + times * (y - x)) for n, x, y in zip(self.alone, shorter.alone, one_more.alone, strict=True)
+        )
+        if len(self.rhs) == 1:  # no steps, since there is nobody to meet
+            return Plan((rhs, correct), (whole(rhs),), (whole(correct),), self.limbs)
+
+        def works(mine: Sequence[Work], a: Sequence[Work], b: Sequence[Work]) -> tuple[Work, ...]:
+            return tuple(_more(work, a[-1], b[-1], links * arms) for work, arms in zip(mine, self.limbs, strict=True))
+
+        return Plan(
+            (rhs, correct),
+            works(self.rhs, shorter.rhs, one_more.rhs),
+            works(self.correct, shorter.correct, one_more.correct),
+            self.limbs,
+        )
+
+
+def whole(operations: int) -> Work:
+    """Of one who is alone."""
+    return Work((operations,), (NOTHING,), (0,), (0,))
 
 
 def _more(work: Work, a: Work, b: Work, times: float) -> Work:

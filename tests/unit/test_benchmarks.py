@@ -256,6 +256,8 @@ def test_longer_arms_are_counted_by_straight_lines():
 
     short, longer = made(12, (1, 1)), made(14, (1, 1))
     assert made(12, (2, 1)).longer(short, longer, (128 - 12) / 2) == made(128, (2, 1))
+    alone = made(12, (3,)).longer(short, longer, (128 - 12) / 2)
+    assert (alone.alone, alone.rhs) == (made(128, (3,)).alone, (teams.whole(3 * 50 * 128),))
 
 
 def test_what_a_job_wrote_is_read_back():
