@@ -1,6 +1,6 @@
 """Limbs on several processors: from which size it pays, how it scales, and a model for larger machines.
 
-``python -m benchmarks.distribute`` takes some ten minutes, most of them for tracing and compiling, and needs the extra
+``python -m benchmarks.distribute`` takes some twenty minutes, most of them for tracing and compiling, and needs the extra
 ``mpi``; it starts jobs of ranks itself. Times are those of marches, compiling excluded; the fastest of several repeats
 counts, by turns with marches of one process. Load of others harms a team more than one process, since all wait for the
 member that lost its processor: compare the efficiency of the fastest repeats with that of the medians. Operations,
@@ -26,7 +26,7 @@ from benchmarks.teams import Case, Found, Measured, Model, Plan, find, model_of,
 from closedchain.distribute.kernels import REDUCE
 from closedchain.distribute.teams import Threads
 
-LINKS = (4, 8, 16, 32, 64, 128)  # of each of two arms
+LINKS = (4, 8, 16, 32, 64, 128, 256, 512)  # of each of two arms
 HEAVY = LINKS[-1]
 GOAL = 0.8  # efficiency of two ranks with heavy limbs
 UNTIL = {4: 2.0, 8: 2.0, 16: 1.0, 32: 0.5}  # s, so that a march takes some milliseconds or more
@@ -45,7 +45,7 @@ MEMBERS = (1, 2, 4, 7, 8, 16)
 
 def sized(links: int) -> Case:
     """Two arms of so many links."""
-    return Case("held", (2, links), until=UNTIL.get(links, 0.25))
+    return Case("held", (2, links), until=UNTIL.get(links, 0.25), repeats=20 if links < 256 else 10)
 
 
 def on_ranks(members: int, cases: Sequence[Case]) -> Found:
@@ -57,14 +57,17 @@ def on_ranks(members: int, cases: Sequence[Case]) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         asked, answer = Path(folder, "cases.json"), Path(folder, "found.json")
         asked.write_text(json.dumps([asdict(case) for case in cases]), encoding="utf-8")
-        command = [mpiexec, "-n", f"{members}", sys.executable, "-m", "benchmarks.teams", str(asked), str(answer)]
-        subprocess.run(command, check=True, cwd=Path(__file__).resolve().parent.parent, timeout=3600)
+        job = ["-n", f"{members}", sys.executable, "-m", "benchmarks.teams", str(asked), str(answer)]
+        bound = ["-bind-to", "core"] if members <= (os.cpu_count() or 1) else []
+        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # each rank has one processor
+        folder_of_all = Path(__file__).resolve().parent.parent
+        subprocess.run([mpiexec, *bound, *job], check=True, cwd=folder_of_all, timeout=3600, env=alone)
         return read(answer.read_text(encoding="utf-8"))
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
-PER_CALL = ("one process [us]", "team [us]", "efficiency", "of medians", "computing [us]", "waiting [us]")
+PER_CALL = ("one process [us]", "team [us]", "efficiency", "of medians", "of rhs", "computing [us]", "waiting [us]")
 
 
 def per_call(x: Measured) -> list[str]:
@@ -76,6 +79,7 @@ def per_call(x: Measured) -> list[str]:
         figure(min(x.together) / n),
         f"{x.efficiency:.2f}",
         f"{x.usual_efficiency:.2f}",
+        f"{x.rhs_efficiency:.2f}",
         figure(computing),
         figure(waiting),
     ]
@@ -135,7 +139,8 @@ def by_size(runs: Sequence[Measured], plans: dict[Case, Plan]) -> Table:
         rows,
         "Operations of the right-hand side, in one process and of the busiest member; other figures are for one "
         "evaluation (right-hand sides and corrections alike). Waiting is that of the member that waits least, "
-        f"meetings included. {'; '.join(said).capitalize()}.",
+        "meetings included. The efficiency of right-hand sides alone is that of the fastest of short batches: others "
+        f"on the machine hardly change it. {'; '.join(said).capitalize()}.",
     )
 
 

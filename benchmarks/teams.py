@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 import threading
@@ -33,7 +34,9 @@ from closedchain.errors import RunWarning
 from closedchain.march.compiled import compiled
 from closedchain.native.call import call2, call4
 from closedchain.native.graph import Graph
+from closedchain.results.run import Run
 
+NOTHING_VARIES = np.zeros(0)
 SIZES = (4, 2048)  # numbers told in a meeting
 METHODS: dict[str, Formulation] = {
     "OperationalSpace": cc.OperationalSpace(),
@@ -218,6 +221,9 @@ class Measured:
         Sent by each member in a run.
     difference
         Largest one of an entry of the state at the end, between the two.
+    evaluation
+        Seconds of one right-hand side, in one process and by the team: the fastest of short batches. Others may have
+        the processors in a march, but not in all batches.
     """
 
     case: Case
@@ -234,6 +240,7 @@ class Measured:
     messages: tuple[int, ...]
     bytes: tuple[int, ...]
     difference: float
+    evaluation: tuple[float, float]
 
     @property
     def calls(self) -> int:
@@ -249,6 +256,11 @@ class Measured:
     def usual_efficiency(self) -> float:
         """The same of medians."""
         return statistics.median(self.alone) / (self.members * statistics.median(self.together))
+
+    @property
+    def rhs_efficiency(self) -> float:
+        """The same of right-hand sides in short batches."""
+        return self.evaluation[0] / (self.members * self.evaluation[1])
 
     @property
     def communication(self) -> float:
@@ -292,7 +304,31 @@ def measure(case: Case, team: Partition) -> Measured:
         tuple(member.messages for member in account.members),
         tuple(member.bytes for member in account.members),
         float(np.abs(ends[0] - ends[1]).max()),
+        evaluations(best, team),
     )
+
+
+def evaluations(run: Run, team: Partition, batches: int = 1000, length: int = 20) -> tuple[float, float]:
+    """Seconds of a right-hand side at the start of a run, in one process and by a team."""
+    piece = run.segments[0]
+    program, x, clock = piece.program, piece.trajectory.x[0], np.zeros(1)
+    p = np.concatenate([np.atleast_2d(piece.p)[0], program.numbers])
+    alone = np.inf
+    if team.leads:
+        dx, w = np.zeros_like(x), program.rhs.prepare(p)
+        for _ in range(batches):
+            begun = time.perf_counter()
+            _often(program.rhs.address, clock, x, w, dx, length)
+            alone = min(alone, time.perf_counter() - begun)
+    quietly(team)
+    cutting = team.cut(program).rhs
+
+    def batch(work: shares.Work) -> Callable[[], object]:
+        mine = x[list(cutting.members[work.share.numbers[kernels.ME]].x)]
+        dx, table = np.zeros_like(mine), work.memory.table
+        return lambda: _often(kernels.rhs.address, clock, mine, table, dx, length)
+
+    return alone / length, _fastest(team, cutting, batch, batches, p) / length
 
 
 def quietly(team: Partition) -> None:
@@ -379,7 +415,11 @@ def meetings(team: Partition, sizes: Sequence[int] = SIZES, batches: int = 100, 
 
 
 def _fastest(
-    team: Partition, cutting: Cutting, batch: Callable[[shares.Work], Callable[[], object]], batches: int
+    team: Partition,
+    cutting: Cutting,
+    batch: Callable[[shares.Work], Callable[[], object]],
+    batches: int,
+    p: np.ndarray = NOTHING_VARIES,
 ) -> float:
     """Seconds of the fastest batch, as the first member sees it."""
 
@@ -396,17 +436,20 @@ def _fastest(
         from closedchain.distribute import ranks
 
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
-        work = shares.make_work("meeting", cutting, world().rank, 0, ranks.talk(), nobody)
-        work.prepare(np.zeros(0))
+        work = shares.make_work("batch", cutting, world().rank, p.size, ranks.talk(), nobody)
+        work.prepare(p)
         return often(batch(work), world().Barrier)
     n = team.members
     meeting = (np.zeros((n, 8), np.int64), np.zeros((n, 2, shares.widest(cutting))))
-    works = [shares.make_work("meeting", cutting, r, 0, threads.talk(), meeting) for r in range(n)]
+    works = [shares.make_work("batch", cutting, r, p.size, threads.talk(), meeting) for r in range(n)]
     for work in works:
-        work.prepare(np.zeros(0))
+        work.prepare(p)
     barrier, times = threading.Barrier(n), [0.0] * n
 
     def go(r: int) -> None:
+        if hasattr(os, "sched_setaffinity"):  # short batches end before the system spreads threads over processors
+            mine = sorted(os.sched_getaffinity(0))
+            os.sched_setaffinity(0, {mine[r % len(mine)]})
         times[r] = often(batch(works[r]), barrier.wait)
 
     crew = [threading.Thread(target=go, args=(r,), daemon=True) for r in range(n)]

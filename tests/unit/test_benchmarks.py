@@ -263,8 +263,8 @@ def test_longer_arms_are_counted_by_straight_lines():
 def test_what_a_job_wrote_is_read_back():
     case = teams.Case("held", (2, 4))
     run = teams.Measured(
-        case, "rank", 2, (2.0, 4.0), (1.25, 1.0), 3, 30, 5, 7, (0.5, 0.4), (0.1, 0.2), (1, 0), (8, 0), 0.0
+        case, "rank", 2, (2.0, 4.0), (1.25, 1.0), 3, 30, 5, 7, (0.5, 0.4), (0.1, 0.2), (1, 0), (8, 0), 0.0, (3.0, 2.0)
     )
     found = teams.Found(MEETINGS, (run,))
     assert teams.read(json.dumps(asdict(found))) == found
-    assert (run.efficiency, run.calls, run.communication) == (1.0, 35, 0.1)
+    assert (run.efficiency, run.rhs_efficiency, run.calls, run.communication) == (1.0, 0.75, 35, 0.1)
