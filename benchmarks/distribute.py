@@ -1,6 +1,6 @@
 """Limbs on several processors: from which size it pays, how it scales, and a model for larger machines.
 
-``python -m benchmarks.distribute`` takes some twenty minutes, most of them for tracing and compiling, and needs the extra
+``python -m benchmarks.distribute`` takes some twenty minutes, most for tracing and compiling, and needs the extra
 ``mpi``; it starts jobs of ranks itself. Times are those of marches, compiling excluded; the fastest of several repeats
 counts, by turns with marches of one process. Load of others harms a team more than one process, since all wait for the
 member that lost its processor: compare the efficiency of the fastest repeats with that of the medians. Operations,

@@ -312,7 +312,7 @@ def evaluations(run: Run, team: Partition, batches: int = 1000, length: int = 20
     """Seconds of a right-hand side at the start of a run, in one process and by a team."""
     piece = run.segments[0]
     program, x, clock = piece.program, piece.trajectory.x[0], np.zeros(1)
-    p = np.concatenate([np.atleast_2d(piece.p)[0], program.numbers])
+    p = np.atleast_2d(piece.p)[0]
     alone = np.inf
     if team.leads:
         dx, w = np.zeros_like(x), program.rhs.prepare(p)
@@ -328,7 +328,8 @@ def evaluations(run: Run, team: Partition, batches: int = 1000, length: int = 20
         dx, table = np.zeros_like(mine), work.memory.table
         return lambda: _often(kernels.rhs.address, clock, mine, table, dx, length)
 
-    return alone / length, _fastest(team, cutting, batch, batches, p) / length
+    everything = np.concatenate([p, program.numbers])
+    return alone / length, _fastest(team, cutting, batch, batches, everything) / length
 
 
 def quietly(team: Partition) -> None:
