@@ -304,11 +304,11 @@ def measure(case: Case, team: Partition) -> Measured:
         tuple(member.messages for member in account.members),
         tuple(member.bytes for member in account.members),
         float(np.abs(ends[0] - ends[1]).max()),
-        evaluations(best, team),
+        evaluations(best, team, 50 * case.repeats),
     )
 
 
-def evaluations(run: Run, team: Partition, batches: int = 1000, length: int = 20) -> tuple[float, float]:
+def evaluations(run: Run, team: Partition, batches: int, length: int = 20) -> tuple[float, float]:
     """Seconds of a right-hand side at the start of a run, in one process and by a team."""
     piece = run.segments[0]
     program, x, clock = piece.program, piece.trajectory.x[0], np.zeros(1)
