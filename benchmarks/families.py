@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from scipy.spatial.transform import Rotation
+
 import closedchain as cc
 
 
@@ -83,4 +86,39 @@ def hub(legs: int) -> cc.Mechanism:
         m.prismatic(f"slide {k}", lower, upper, guess=length)
         m.spherical(f"ball {k}", upper, platform.at(*corner), cut=True)
         m.motor(f"slide {k}", force=5.0)
+    return m
+
+
+def held(arms: int, links: int) -> cc.Mechanism:
+    """A free body held by `arms` arms: chains of `links` links in space with a ball joint, which is cut, at the tip.
+
+    The general machine of Lilly and Orin with limbs as heavy as one likes: a link bends about an axis across the one
+    before, by a little, so that an arm is a bow over the ground. Bows of 1 m stand evenly spread, and feet stand where
+    the tips then meet the body: the drawing is closed as it is.
+    """
+    m = cc.Mechanism(f"{arms} arms of {links} links", gravity=(0, 0, -9.81))
+    body = m.body("body", cc.rigid(mass=2.0, inertia=(0.08, 0.09, 0.1)))
+    height, length, mass = 0.6, 1.0 / links, 1.0 / links
+    m.free("pose", m.ground, body, guess=(0, 0, height, 1, 0, 0, 0))
+    bend = [0.9 / links, 2.2 / links]  # about z and about y by turns: a quarter of a turn sideways, a bow upwards
+    across = mass * (length**2 / 12 + 1e-3)
+    for k in range(arms):
+        angle = 2 * math.pi * (k + 0.37) / arms
+        corner = (0.15 * math.cos(angle), 0.15 * math.sin(angle), -0.05)
+        turn = Rotation.from_euler("z", angle + math.pi) * Rotation.from_euler("y", -1.2)
+
+        # where the tip is, seen from the foot
+        pose, reach = turn, np.zeros(3)
+        for i in range(links):
+            pose = pose * Rotation.from_euler("zy"[i % 2], bend[i % 2])
+            reach = reach + pose.apply((length, 0, 0))
+        foot = np.array((*corner[:2], height + corner[2])) - reach
+
+        end = m.ground.at(*foot, R=turn.as_matrix())
+        for i in range(links):
+            inertia = (0.1 * across, across, across)
+            link = m.body(f"link {k}.{i}", cc.rigid(mass=mass, com=(length / 2, 0, 0), inertia=inertia))
+            m.revolute(f"bend {k}.{i}", end, link, axis=((0, 0, 1), (0, 1, 0))[i % 2], guess=bend[i % 2])
+            end = link.at(length, 0, 0)
+        m.spherical(f"tip {k}", end, body.at(*corner), cut=True)
     return m

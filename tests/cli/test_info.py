@@ -78,3 +78,28 @@ def test_unknown_names(cli):
     answer = cli("info", "four-bar", "--method", "multiplier")
     assert answer.code == 2
     assert "did you mean 'multipliers'" in answer.err
+
+
+def test_limbs_are_shared_out_to_members(cli):
+    found = cli("info", "four-bar", "--method", "projection", "--members", "2", "--json").json["partition"]
+    assert [(limb["name"], limb["member"]) for limb in found["limbs"]] == [("crank", 0), ("rocker", 1)]
+    # with a member for each limb, a member computes what its limb costs
+    assert [limb["operations"] for limb in found["limbs"]] == [member["operations"] for member in found["members"]]
+    # S'MS and the right-hand side of one independent velocity: each adds up two numbers, or more if S is a product
+    assert {member["reduced_bytes"] for member in found["members"]} != {0}
+    assert all(member["messages"] == 1 for member in found["members"])
+
+
+def test_shares_are_printed(cli):
+    answer = cli("info", "four-bar", "--method", "virtual-spring", "--members", "2")
+    assert answer.code == 0
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert ["member", "limbs", "operations", "messages", "bytes", "sent", "bytes", "reduced"] in lines
+    assert any(line[:2] == ["1", "rocker"] and line[-1] == "0" for line in lines)
+    assert "times as fast as one process" in answer.out
+
+
+def test_more_members_than_limbs_are_refused(cli):
+    answer = cli("info", "four-bar", "--members", "3")
+    assert answer.code == 1
+    assert "2 limbs (crank, rocker)" in answer.err

@@ -1,20 +1,24 @@
 """The benchmarks are found, run, and write what they print. What they measure is no matter of tests."""
 
 import importlib
+import json
 import math
 import os
 import re
+from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pytest
 
-from benchmarks import report, work_precision
+from benchmarks import report, teams, work_precision
 from benchmarks.__main__ import discover
-from benchmarks.families import hub, ladder, tower
+from benchmarks.families import held, hub, ladder, tower
 from benchmarks.operations import exponent
 from benchmarks.speed import object_cache
 from benchmarks.work_precision import Linear, Point, Results
 from closedchain.close.methods import METHODS
+from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
 from closedchain.march.structure import structure
 
 NUMBER = r"\d+(\.\d+)?"
@@ -59,6 +63,7 @@ def test_every_script_can_be_imported_and_has_a_main(name):
                 "evaluation of the right-hand side",
             ),
         ),
+        ("distribute", ("What a meeting costs", "Two arms", "weak", "The model", "larger machines", "O(log m)")),
     ],
 )
 def test_a_quick_run_prints_its_tables_and_writes_them_to_a_page(name, words, capsys, tmp_path):
@@ -129,7 +134,10 @@ def test_another_object_cache_is_used_for_a_while_only(tmp_path, monkeypatch):
     assert "CLOSEDCHAIN_CACHE_DIR" not in os.environ
 
 
-@pytest.mark.parametrize(("family", "size", "loops", "bodies"), [(ladder, 3, 3, 7), (tower, 2, 2, 6), (hub, 4, 4, 9)])
+@pytest.mark.parametrize(
+    ("family", "size", "loops", "bodies"),
+    [(ladder, 3, 3, 7), (tower, 2, 2, 6), (hub, 4, 4, 9), (partial(held, 3), 2, 3, 7)],
+)
 def test_members_of_a_family_have_their_loops_and_close(family, size, loops, bodies):
     mechanism = family(size)
 
@@ -222,3 +230,51 @@ def test_formulations_are_marched_by_solvers_of_their_kind():
     assert work_precision.solvers_of(METHODS["index3"]) == ["generalised-alpha"]
     assert work_precision.solvers_of(METHODS["ggl"]) == ["radau5", "idas"]
     assert "generalised-alpha" not in work_precision.solvers_of(METHODS["multipliers"])
+
+
+# ---- limbs on several processors -------------------------------------------------------------------------------------
+
+MEETINGS = teams.Meetings("rank", 2, exchange=(1e-6, 1e-9), reduction=(2e-6, 2e-9), gathering=3e-6)
+
+
+def work(*operations, messages=0, sent=0, reduced=0):
+    """Three steps: one before an exchange, one before a reduction, the last one."""
+    return teams.Work(operations, (EXCHANGE, REDUCE, NOTHING), (messages, 0, 0), (sent, reduced, 0))
+
+
+def test_arms_are_drawn_closed():
+    m = held(2, 3)
+    guesses = {name: joint.guess for name, joint in m.joints.items() if name.startswith("bend")}
+    start = m.assemble().coordinates
+    assert all(start[name] == pytest.approx(float(np.ravel(guess)[0]), abs=1e-12) for name, guess in guesses.items())
+
+
+def test_a_step_takes_as_long_as_its_slowest_member_and_meetings_come_on_top():
+    model = teams.Model(1e-9, MEETINGS)
+    works = [work(100, 2000, 300, messages=2, sent=80, reduced=216), work(50, 3000, 10, reduced=216), work(0, 0, 0)]
+    computing, meeting = model.call(works)
+    assert computing == pytest.approx(1e-9 * (100 + 3000 + 300), rel=1e-12)
+    # two messages one after another; a reduction of three members has two rounds
+    assert meeting == pytest.approx(2 * 1e-6 + 80e-9 + 2 * (2e-6 + 216 * 2e-9), rel=1e-12)
+    assert model.call(works[:1])[1] == 0.0
+
+
+def test_longer_arms_are_counted_by_straight_lines():
+    def made(links, arms):
+        works = tuple(work(100, n * (40 * links + 7), n * 3 * links) for n in arms)
+        return teams.Plan((sum(arms) * 50 * links, sum(arms) * 20 * links), works, works, arms)
+
+    short, longer = made(12, (1, 1)), made(14, (1, 1))
+    assert made(12, (2, 1)).longer(short, longer, (128 - 12) / 2) == made(128, (2, 1))
+    alone = made(12, (3,)).longer(short, longer, (128 - 12) / 2)
+    assert (alone.alone, alone.rhs) == (made(128, (3,)).alone, (teams.whole(3 * 50 * 128),))
+
+
+def test_what_a_job_wrote_is_read_back():
+    case = teams.Case("held", (2, 4))
+    run = teams.Measured(
+        case, "rank", 2, (2.0, 4.0), (1.25, 1.0), 3, 30, 5, 7, (0.5, 0.4), (0.1, 0.2), (1, 0), (8, 0), 0.0, (3.0, 2.0)
+    )
+    found = teams.Found(MEETINGS, (run,))
+    assert teams.read(json.dumps(asdict(found))) == found
+    assert (run.efficiency, run.rhs_efficiency, run.calls, run.communication) == (1.0, 0.75, 35, 0.1)

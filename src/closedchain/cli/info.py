@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from closedchain.cli import output, source
 from closedchain.cli.exits import FAILED, GOOD, fail
@@ -11,15 +13,27 @@ from closedchain.errors import ClosedChainError
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
+    from closedchain.march.compiled import Compiled
     from closedchain.model.mechanism import Mechanism
 
 
-def info(where: source.Where, method: Method = "multipliers", as_json: output.Json = False) -> int:
+def info(
+    where: source.Where,
+    method: Method = "multipliers",
+    members: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Share out its limbs to so many ranks or threads, and show who has what."
+        ),
+    ] = None,
+    as_json: output.Json = False,
+) -> int:
     """Show what a mechanism is made of and how it is cut.
 
     Bodies, joints, limbs, cuts, counts, the pose at the start, parameters with their values, and the number of
     operations in the right-hand side of the equations of motion. A drawing that cannot be cut or assembled is shown as
-    far as it goes, with the reason.
+    far as it goes, with the reason. With --members, what each limb costs, and which rank or thread of 'run
+    --distributed' or 'run --threads' gets it.
     """
     with output.only_json(as_json):
         found = source.find(where)
@@ -28,7 +42,7 @@ def info(where: source.Where, method: Method = "multipliers", as_json: output.Js
         error = None
         try:
             content |= _cut(found.mechanism)
-            content |= _cost(found, how)
+            content |= _cost(found, how, members)
         except ClosedChainError as trouble:
             error = str(trouble)
     if as_json:
@@ -85,7 +99,7 @@ def _cut(m: Mechanism) -> dict[str, Any]:
     }
 
 
-def _cost(found: source.Source, how: Formulation) -> dict[str, Any]:
+def _cost(found: source.Source, how: Formulation, members: int | None) -> dict[str, Any]:
     """What needs a closed pose: which closure equations are independent, and the operations of the right-hand side."""
     from dataclasses import asdict
 
@@ -101,6 +115,29 @@ def _cost(found: source.Source, how: Formulation) -> dict[str, Any]:
         "freedoms": program.equations.topology.nv - len(program.rows),
         "mobility": asdict(mobility(found.mechanism, start)),
         "operations": {**asdict(counts), "total": counts.total},
+        **({} if members is None else {"partition": _partition(program, members)}),
+    }
+
+
+def _partition(program: Compiled, members: int) -> dict[str, Any]:
+    """Which member gets which limbs by what they cost, and what members then compute and send."""
+    from closedchain.distribute.kernels import REDUCE
+    from closedchain.distribute.teams import Threads
+
+    team = Threads(members)
+    team.refuse(program.method, "dop853")
+    team.refuse_options(program, {})
+    parts = team.cut(program)
+    limbs = zip(parts.names, parts.costs, parts.member_of, strict=True)
+    work = []
+    for member in parts.rhs.members:
+        sent = [p.length for parcels in member.parcels for p in parcels if p.sender == member.number]
+        reduced = sum(step.received[1] for step in member.steps if step.then == REDUCE)
+        numbers = {"messages": len(sent), "sent_bytes": 8 * sum(sent), "reduced_bytes": 8 * reduced}
+        work.append({"operations": member.operations, **numbers})
+    return {
+        "limbs": [{"name": name, "operations": cost, "member": member} for name, cost, member in limbs],
+        "members": work,
     }
 
 
@@ -163,8 +200,30 @@ def _print(content: dict[str, Any], method: str) -> None:
         ]
         output.show(output.table(("limb", "joint > body, from the ground outwards"), limbs))
 
+    if "partition" in content:
+        _print_partition(content["partition"], content["operations"]["total"])
+
     if "start" in content:
         start = [(name, f"{x:.6g}") for name, x in content["start"].items()]
         output.show(output.table(("coordinate", "at the start"), start, right=("at the start",)))
     parameters = [(name, f"{x:.6g}") for name, x in content["parameters"].items()]
     output.show(output.table(("parameter", "value"), parameters, right=("value",)))
+
+
+def _print_partition(found: dict[str, Any], alone: int) -> None:
+    limbs = [(limb["name"], str(limb["operations"]), str(limb["member"])) for limb in found["limbs"]]
+    output.show(output.table(("limb", "operations if alone", "member"), limbs, right=("operations if alone",)))
+    numbers = ("operations", "messages", "sent_bytes", "reduced_bytes")
+    names = [
+        ", ".join(limb["name"] for limb in found["limbs"] if limb["member"] == k) for k in range(len(found["members"]))
+    ]
+    rows = [
+        (str(k), name, *(str(member[x]) for x in numbers))
+        for k, (name, member) in enumerate(zip(names, found["members"], strict=True))
+    ]
+    columns = ("member", "limbs", "operations", "messages", "bytes sent", "bytes reduced")
+    output.show(output.table(columns, rows, right=columns[2:]))
+    busiest = max(member["operations"] for member in found["members"])
+    output.show(
+        f"at best {alone / busiest:.2f} times as fast as one process, by operations of the busiest member alone"
+    )

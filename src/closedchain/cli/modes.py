@@ -110,7 +110,7 @@ def modes(
         elif method is not None:
             from closedchain.results.erls_modes import erls_modes
 
-            start = _start(found, values.pose("--hold", holds or []))
+            start = _start(found, values.pose("--hold", holds or []), locked or [])
             by_elements = as_typed(lambda: erls_modes(found.mechanism, start, method=method, locked=locked or ()))
             _draw(by_elements, mode, moving, pictures)
         else:

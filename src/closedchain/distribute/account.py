@@ -122,7 +122,7 @@ def account(team: Partition) -> Account:
         members.append(
             MemberAccount(
                 limbs[r],
-                sum(step.operations.total for step in parts.rhs.members[r].steps),
+                parts.rhs.members[r].operations,
                 int(counts[kernels.EVALUATIONS]),
                 int(counts[kernels.BYTES]),
                 int(counts[kernels.MESSAGES]),

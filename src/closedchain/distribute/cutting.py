@@ -21,13 +21,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
 from closedchain.native.counts import OperationCounts, count_operations
+from closedchain.native.function import NativeFunction
 from closedchain.native.graph import Graph
+from closedchain.native.hoist import hoist
+from closedchain.native.schedule import share_divisors
 
 T, X, P, TOTALS = range(4)  # inputs of the whole function
-BOARD = 2  # of a member's functions: t, x, board, p
+BOARD, P_OF_STEP, INPUTS = 2, 3, 4  # of a member's functions: t, x, board, p
 Y, CONTRIBUTIONS = range(2)  # outputs of the whole function
 
 
@@ -64,10 +68,12 @@ class Step:
     then: int
     received: tuple[int, int] = (0, 0)
 
-    @property
+    @cached_property
     def operations(self) -> OperationCounts:
-        """What it costs."""
-        return count_operations(self.graph)
+        """What it costs, as compiled: what follows from parameters alone is computed before."""
+        return count_operations(
+            share_divisors(hoist(self.graph, frozenset([P_OF_STEP]), INPUTS)[1].without_dead_values())
+        )
 
 
 @dataclass
@@ -88,6 +94,8 @@ class Member:
         By step: what it sends and receives after it.
     board
         How many numbers it keeps between steps.
+    compiled
+        Machine code of its steps, once there is some.
     """
 
     number: int
@@ -96,6 +104,12 @@ class Member:
     steps: list[Step] = field(default_factory=list)
     parcels: list[list[Parcel]] = field(default_factory=list)
     board: int = 0
+    compiled: list[NativeFunction] = field(default_factory=list)
+
+    @property
+    def operations(self) -> int:
+        """What all its steps cost."""
+        return sum(step.operations.total for step in self.steps)
 
 
 def owners_of(graph: Graph, owner: Sequence[int]) -> list[int]:
@@ -382,7 +396,7 @@ class Cutting:
             elif name == "input" and a == TOTALS:
                 new[k] = out.input(BOARD, self._totals_at + b)
             elif name == "input":
-                new[k] = out.input(X, place[b]) if a == X else out.input(T if a == T else 3, b)
+                new[k] = out.input(X, place[b]) if a == X else out.input(T if a == T else P_OF_STEP, b)
             else:
                 new[k] = out.operate(name, *(new[i] for i in graph.operands(k)))
         out.outputs = [(0, i, new[k] if k >= 0 else out.constant(0.0)) for i, k in enumerate(targets)]

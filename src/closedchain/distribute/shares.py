@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from closedchain.close.formulation import Closed, Sums
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
-from closedchain.distribute.cutting import Cutting
+from closedchain.distribute.cutting import Cutting, Member
 from closedchain.distribute.kernels import COUNTS, GATHERED, NUMBERS, Share
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
@@ -57,6 +57,10 @@ class Traced:
         The limb of each entry of the state.
     totals
         How many sums there are.
+    size
+        Entries of the state.
+    cuttings
+        Made so far: by the member of each limb, whether of the correction, and whether there is a master.
     """
 
     rhs: Graph
@@ -64,11 +68,12 @@ class Traced:
     limbs: list[int]
     totals: int
     size: int
+    cuttings: dict[tuple[tuple[int, ...], bool, bool], Cutting] = field(default_factory=dict)
 
     def costs(self, master: bool) -> list[int]:
         """Operations of each limb's part, if each had a member of its own."""
         alone = cut_for(self, range(1 + max(self.limbs)), correction=False, master=master)
-        return [sum(step.operations.total for step in member.steps) for member in alone.members]
+        return [member.operations for member in alone.members]
 
 
 def trace_limbs(program: Compiled, master: bool) -> Traced:
@@ -127,7 +132,14 @@ def given_shares(topology: Topology, groups: Sequence[Sequence[str]], members: i
 
 
 def cut_for(traced: Traced, member_of: Sequence[int], correction: bool, master: bool) -> Cutting:
-    """Cut one of the graphs for a team."""
+    """Cut one of the graphs for a team; the same team gets the same cuts."""
+    key = (tuple(member_of), correction, master)
+    if key not in traced.cuttings:
+        traced.cuttings[key] = _cut(traced, member_of, correction, master)
+    return traced.cuttings[key]
+
+
+def _cut(traced: Traced, member_of: Sequence[int], correction: bool, master: bool) -> Cutting:
     owner = [member_of[limb] for limb in traced.limbs]
     members = 1 + max(member_of)
     mine = [[i for i, member in enumerate(owner) if member == r] for r in range(members)]
@@ -177,17 +189,9 @@ def make_work(
     meeting: tuple[np.ndarray, np.ndarray],
     counts: np.ndarray | None = None,
 ) -> Work:
-    """Compile the steps of a member; it counts in an array that others may look at."""
+    """A member's part, with its steps compiled; it counts in an array that others may look at."""
     me = cutting.members[number]
-    functions = []
-    for i, step in enumerate(me.steps):
-        shapes = {"t": (1, 1), "x": (len(me.x), 1), "board": (me.board, 1), "p": (n_p, 1)}
-        functions.append(
-            compile_parts(
-                f"{name}, member {number}, step {i}",
-                Parts.of_graph(step.graph, shapes, {"out": (step.length, 1)}, slow=("p",)),
-            )
-        )
+    functions = _functions(name, me, n_p)
     rows = []
     for i, parcels in enumerate(me.parcels):
         for parcel in parcels:
@@ -218,6 +222,16 @@ def make_work(
     )
     share.numbers[:5] = len(me.x), len(me.y), len(steps), len(cutting.members), number
     return Work(functions, share, Memory(share), cutting)
+
+
+def _functions(name: str, me: Member, n_p: int) -> list[NativeFunction]:
+    """The steps of a member, compiled when they are first asked for."""
+    for i in range(len(me.compiled), len(me.steps)):
+        shapes = {"t": (1, 1), "x": (len(me.x), 1), "board": (me.board, 1), "p": (n_p, 1)}
+        made = {"out": (me.steps[i].length, 1)}
+        what = f"{name}, member {me.number}, step {i}"
+        me.compiled.append(compile_parts(what, Parts.of_graph(me.steps[i].graph, shapes, made, slow=("p",))))
+    return me.compiled
 
 
 def _sent_from(cutting: Cutting, step: int, parcel) -> int:  # type: ignore[no-untyped-def]
