@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march import compiled as home
+from closedchain.native import late as home
 from closedchain.results.stiffness import _round_up, _where
 
 
@@ -64,13 +64,13 @@ def test_no_damping_is_the_way_of_the_paper():
 def test_nothing_is_compiled_between_stiffnesses(monkeypatch):
     m = cc.library.four_bar()
     made = []
-    original = home.compile_function
+    original = home.compile_parts
 
     def noted(name, *rest, **more):
         made.append(name)
         return original(name, *rest, **more)
 
-    monkeypatch.setattr(home, "compile_function", noted)
+    monkeypatch.setattr(home, "compile_parts", noted)
     cc.choose_stiffness(m, error=1e-4, until=0.1)
     # the exact run (right-hand side and correction), and the springs, once
     assert sorted(made) == ["four-bar correction", "four-bar right-hand side", "four-bar right-hand side"]
