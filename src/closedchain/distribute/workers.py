@@ -27,9 +27,11 @@ from typing import Any
 from closedchain.distribute.compute import compute, failed
 from closedchain.distribute.study import Columns, Study
 from closedchain.errors import ClosedChainError, ModelError
+from closedchain.march.interrupt import check, interrupts
 
 PATIENCE = 3  # deaths of a worker that a point may cause
 KEPT = 4  # studies that a worker remembers
+LOOK = 0.2  # s between two looks for a Ctrl-C while others compute
 UNKNOWN = 32  # tasks in flight where nobody knows how many workers there are
 
 Task = tuple[int, tuple[int, ...]]  # a block, and some of its points
@@ -223,10 +225,14 @@ def crew(study: Study, executor: Any) -> Here | Crew:
 
 
 def carry_out(study: Study, tasks: Iterator[Task], who: Here | Crew, arrived: Arrived) -> None:
-    """Compute all tasks, a few of them in flight at a time, and hand over their columns as they come."""
+    """Compute all tasks, a few of them in flight at a time, and hand over their columns as they come.
+
+    A Ctrl-C is noted, and acted on between two tasks: in the middle of CasADi it would be lost.
+    """
     flying: dict[Future[Columns], Task] = {}
     try:
-        _carry_out(study, tasks, who, arrived, flying)
+        with interrupts():
+            _carry_out(study, tasks, who, arrived, flying)
     finally:
         for future in flying:
             future.cancel()
@@ -252,7 +258,10 @@ def _carry_out(
         if not flying:
             return
         alone = len(flying) == 1
-        done = wait(flying, return_when=FIRST_COMPLETED).done
+        done: set[Future[Columns]] = set()
+        while not done:
+            done = wait(flying, timeout=LOOK, return_when=FIRST_COMPLETED).done
+            check()
         pool_broke = any(isinstance(future.exception(), BrokenExecutor) for future in done)
         if pool_broke:
             done = wait(flying).done  # a moment later all that was in flight has come back, most of it lost
