@@ -1,7 +1,13 @@
-"""R. Vidoni, A. Gasparetto, P. Boscariol and M. Giovagnoni (2012), Kinematic and dynamic analysis of flexible-link
-parallel robots by means of an ERLS approach, ASME DETC2012-70939.
-"""
+"""Vidoni, Gasparetto, Giovagnoni and others (2012): ERLS for parallel robots."""
 
-from papers.vidoni2012.pacdrive import CLAIMS
+from papers.paper import Exhibit, Paper
+from papers.vidoni2012 import pacdrive
 
-__all__ = ["CLAIMS"]
+PAPER = Paper(
+    "vidoni2012",
+    "R. Vidoni, P. Boscariol, A. Gasparetto and M. Giovagnoni (2012), Kinematic and dynamic analysis of flexible-link "
+    "parallel robots by means of an ERLS approach, ASME IDETC, DETC2012-70939",
+    "",
+    (),
+    (Exhibit("pacdrive", "PacDrive", None, pacdrive.CLAIMS),),
+)

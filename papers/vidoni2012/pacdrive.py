@@ -15,7 +15,7 @@ import numpy as np
 import closedchain as cc
 from closedchain.march.erls import choice
 from closedchain.march.erls.system import system
-from papers.claims import CORRECTED, FAILS, HOLDS, Claim, Finding, judged
+from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, judged
 
 ELEMENTS = {f"link{k}": 1 if k in (5, 7, 8, 9, 11) else 2 for k in range(1, 12)}  # Table 2
 UNTIL, STIFF = 0.3, 5e12

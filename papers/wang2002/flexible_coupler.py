@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
-from papers.claims import CORRECTED, FAILS, Claim, Finding, judged
+from papers.paper import CORRECTED, FAILS, Claim, Finding, judged
 
 UNTIL, STIFFNESS = 2.0, 1e6
 TIMES = np.linspace(0.0, UNTIL, 2001)

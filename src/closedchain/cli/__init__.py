@@ -18,7 +18,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from closedchain._version import __version__
-from closedchain.cli import compare, demo, erls, exits, info, list, modes, recommend, run, stiffness, sweep, torques
+from closedchain.cli import (
+    compare,
+    demo,
+    erls,
+    exits,
+    info,
+    list,
+    modes,
+    recommend,
+    reproduce,
+    run,
+    stiffness,
+    sweep,
+    torques,
+)
 
 VERBS = (
     demo.demo,
@@ -32,6 +46,7 @@ VERBS = (
     sweep.sweep,
     recommend.recommend,
     stiffness.stiffness,
+    reproduce.reproduce,
 )
 
 app = typer.Typer(
