@@ -75,21 +75,20 @@ def march(program: Compiled, start: State, p: np.ndarray, **how: object) -> np.n
     return x
 
 
+def spent(number: int, cost: Cost) -> list[str]:
+    """What so many runs cost: clock, processor, processor for a run, and memory so far."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    each = 1e6 * cost.processor / number
+    return [f"{number:,}", figure(cost.clock), figure(cost.processor), figure(each), figure(memory)]
+
+
 def growth(program: Compiled, start: State, numbers: Sequence[int]) -> Table:
     """Time and memory against the number of points."""
     rows = []
     for number in numbers:
         p = points(start.mechanism, number)
         cost = Cost.of(lambda p=p: march(program, start, p))  # type: ignore[misc]
-        rows.append(
-            [
-                f"{number:,}",
-                figure(cost.clock),
-                figure(cost.processor),
-                figure(1e6 * cost.processor / number),
-                figure(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-            ]
-        )
+        rows.append(spent(number, cost))
     return Table(
         f"Four-bar, {UNTIL:g} s by dop853 at rtol 1e-8, {cores()} threads: growth with the number of runs",
         ("runs", "clock, s", "processor, s", "processor for a run, us", "most memory so far, MB"),
@@ -174,16 +173,7 @@ def studies(m: cc.Mechanism, numbers: Sequence[int]) -> Table:
             varied = {"crank.length": np.linspace(0.95, 1.05, number)}
             cost = Cost.of(lambda v=varied, f=folder: cc.sweep(m, v, UNTIL, t_eval=TIMES, to=f), 1)  # type: ignore[misc]
             size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-        rows.append(
-            [
-                f"{number:,}",
-                figure(cost.clock),
-                figure(cost.processor),
-                figure(1e6 * cost.processor / number),
-                figure(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-                figure(size / 1e6),
-            ]
-        )
+        rows.append([*spent(number, cost), figure(size / 1e6)])
     return Table(
         f"Four-bar, {UNTIL:g} s: cc.sweep(..., to=folder), with its checks and all coordinates at {len(TIMES)} times",
         ("runs", "clock, s", "processor, s", "processor for a run, us", "most memory so far, MB", "on disk, MB"),

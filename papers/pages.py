@@ -60,4 +60,6 @@ def _table(table: Table) -> str:
 def _claim(claim: Judged) -> str:
     if claim.finding is None:
         raise RuntimeError(f"{claim.name} could not be checked: {claim.error}")
-    return f"*{claim.where}.* The paper: {claim.says}.\n**{claim.finding.verdict.capitalize()}:** {claim.finding.because}."
+    return (
+        f"*{claim.where}.* The paper: {claim.says}.\n**{claim.finding.verdict.capitalize()}:** {claim.finding.because}."
+    )

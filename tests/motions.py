@@ -33,3 +33,13 @@ def gentle(m, state, rng, size=0.05, among=None):
         amplitude, speed, phase = size * rng.uniform(0.5, 1.0), rng.uniform(2, 5), rng.uniform(0, 2 * np.pi)
         out[label] = state[label] + amplitude * (cc.sin(speed * cc.t + phase) - np.sin(phase))
     return out
+
+
+def moving_erls(made, rng, size=1e-3, rates=0.1, speeds=2.0):
+    """A state of an ERLS system that moves and is deformed, with zeroed displacements zero: y, v, a."""
+    y, _ = made.at_rest()
+    y[: -made.n_q] += size * rng.normal(size=made.n - made.n_q)
+    v, a = rng.normal(size=(2, made.n)) * np.r_[np.full(made.n - made.n_q, rates), np.full(made.n_q, speeds)]
+    for x in (v, a, y):
+        x[made.zeroed] = 0.0
+    return y, v, a

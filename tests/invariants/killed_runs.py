@@ -7,9 +7,7 @@ random moment. What the last one, which is let go, comes to is compared with a r
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import sys
 import time
 from functools import cache
@@ -18,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
+from tests.invariants.killed import killed
 from tests.invariants.test_rechoosing import triple_rocker
 
 
@@ -89,19 +88,10 @@ def main(case, kills, seed, folder):
     undisturbed = march(case, folder / "undisturbed")
     length = time.perf_counter() - begin
     dice = random.Random(seed)
-    killed, places = 0, []
-    while killed < kills:
-        child = os.fork()
-        if child == 0:
-            try:
-                march(case, folder / "killed")
-            finally:
-                os._exit(0)
-        time.sleep(dice.uniform(0.0, 4.0 * length / kills))
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            killed += 1
+    places = []
+    while len(places) < kills:
+        moment = dice.uniform(0.0, 4.0 * length / kills)
+        if killed(lambda: march(case, folder / "killed"), lambda _, moment=moment: time.sleep(moment)):
             files = list((folder / "killed").glob("piece*.t")) if (folder / "killed").exists() else []
             places.append(sum(p.stat().st_size // 8 for p in files))
         else:  # it had finished: begin anew
@@ -109,7 +99,7 @@ def main(case, kills, seed, folder):
                 path.unlink()
     resumed = march(case, folder / "killed")
     return {
-        "killed": killed,
+        "killed": len(places),
         "distinct_places": len(set(places)),
         "samples": len(undisturbed.t),
         "same": numbers(resumed) == numbers(undisturbed),

@@ -11,7 +11,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import sys
 import time
 from functools import cache
@@ -21,6 +20,7 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.distribute import sweep as home
+from tests.invariants.killed import killed
 
 
 def reach(run):
@@ -98,20 +98,14 @@ def main(case, kills, seed, folder):
     folder = Path(folder)
     undisturbed = march(case, folder / "undisturbed")  # all is loaded and compiled now
     dice = random.Random(seed)
-    killed, places, again = 0, [], 0
-    while killed < kills:
-        child = os.fork()
-        if child == 0:
-            try:
-                march(case, folder / "killed")
-            finally:
-                os._exit(0)
+    places, again = [], 0
+
+    def wait(child):
         wait_for(folder / "killed", child, dice.randrange(4))
         time.sleep(dice.uniform(0.0, 0.02))
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        if os.WIFSIGNALED(status):
-            killed += 1
+
+    while len(places) < kills:
+        if killed(lambda: march(case, folder / "killed"), wait):
             places.append(str(progress(folder / "killed")))
         else:  # it had finished: begin anew
             again += 1
@@ -119,7 +113,7 @@ def main(case, kills, seed, folder):
     resumed = march(case, folder / "killed")
     wanted, got = numbers(undisturbed), numbers(resumed)
     return {
-        "killed": killed,
+        "killed": len(places),
         "distinct_places": len(set(places)),
         "again": again,
         "different": [name for name in wanted if wanted[name] != got.get(name)],

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 Method = Annotated[
     str, typer.Option(metavar="NAME", help="How loops are closed; 'closedchain list methods' shows the names.")
 ]
+Rtol = Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")]
+Atol = Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: rtol.")]
+Step = Annotated[
+    float | None, typer.Option(metavar="S", help="Length of a step, s, for solvers with a fixed one (rk4).")
+]
 
 
 def run(
@@ -39,13 +44,9 @@ def run(
             metavar="NAME", help="'closedchain list solvers' shows the names. Default: dop853, or the method's own."
         ),
     ] = None,
-    rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")] = 1e-8,
-    atol: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: rtol.")
-    ] = None,
-    step: Annotated[
-        float | None, typer.Option(metavar="S", help="Length of a step, s, for solvers with a fixed one (rk4).")
-    ] = None,
+    rtol: Rtol = 1e-8,
+    atol: Atol = None,
+    step: Step = None,
     max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Give up after so many steps.")] = 10_000_000,
     sets: source.Sets = None,
     holds: source.Holds = None,

@@ -10,6 +10,7 @@ from closedchain.cli import output, source
 from closedchain.cli.compare import PICTURES, Plot, as_typed, check_solvers, start_of, target
 from closedchain.cli.counting import Counting
 from closedchain.cli.exits import GOOD
+from closedchain.cli.run import Rtol
 
 
 def stiffness(
@@ -23,7 +24,7 @@ def stiffness(
         typer.Option(metavar="NUMBER", help="Of the springs; 0 for none. Default: critical for the stiffest closure."),
     ] = None,
     solver: Annotated[str, typer.Option(metavar="NAME", help="'closedchain list solvers' shows the names.")] = "dop853",
-    rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")] = 1e-9,
+    rtol: Rtol = 1e-9,
     plot: Plot = None,
     as_json: output.Json = False,
 ) -> int:

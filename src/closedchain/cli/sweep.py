@@ -13,7 +13,7 @@ from closedchain.cli import output, report, save, source, values
 from closedchain.cli.compare import as_typed, names, target
 from closedchain.cli.counting import Counting
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
-from closedchain.cli.run import Method, formulation
+from closedchain.cli.run import Atol, Method, Rtol, Step, formulation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,13 +74,9 @@ def sweep(
     solver: Annotated[
         str | None, typer.Option(metavar="NAME", help="'closedchain list solvers' shows the names. Default: dop853.")
     ] = None,
-    rtol: Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")] = 1e-8,
-    atol: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: rtol.")
-    ] = None,
-    step: Annotated[
-        float | None, typer.Option(metavar="S", help="Length of a step, s, for solvers with a fixed one (rk4).")
-    ] = None,
+    rtol: Rtol = 1e-8,
+    atol: Atol = None,
+    step: Step = None,
     max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Give a point up after so many.")] = 10_000_000,
     sets: source.Sets = None,
     holds: source.Holds = None,

@@ -242,32 +242,6 @@ class ErlsRun(Takeaway):
         """
         return frame_motion(self, self._frame(frame))
 
-    def reaction(
-        self,
-        joint: str,
-        axes: Frame | Body | str = "world",
-        stiffness: Mapping[str, float] | None = None,
-        *,
-        about: Frame | Body | str = "second",
-        on: Body | str | None = None,
-    ) -> xarray.Dataset:
-        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
-        from closedchain.results.reactions import reaction
-
-        return reaction(self, joint, axes, stiffness, about=about, on=on)
-
-    def reactions(
-        self,
-        axes: Frame | Body | str = "world",
-        stiffness: Mapping[str, float] | None = None,
-        *,
-        about: Frame | Body | str = "second",
-    ) -> xarray.Dataset:
-        """Reactions in all joints over time; see `closedchain.results.reactions.reaction_table`."""
-        from closedchain.results.reactions import reaction_table
-
-        return reaction_table(self, axes, stiffness, about=about)
-
     def _samples(self) -> list[ErlsSamples]:
         return [samples_of_erls(self)]
 

@@ -211,32 +211,6 @@ class Run(Takeaway):
             frame = frame["origin"]
         return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
 
-    def reaction(
-        self,
-        joint: str,
-        axes: Frame | Body | str = "world",
-        stiffness: Mapping[str, float] | None = None,
-        *,
-        about: Frame | Body | str = "second",
-        on: Body | str | None = None,
-    ) -> xarray.Dataset:
-        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
-        from closedchain.results.reactions import reaction
-
-        return reaction(self, joint, axes, stiffness, about=about, on=on)
-
-    def reactions(
-        self,
-        axes: Frame | Body | str = "world",
-        stiffness: Mapping[str, float] | None = None,
-        *,
-        about: Frame | Body | str = "second",
-    ) -> xarray.Dataset:
-        """Reactions in all joints over time; see `closedchain.results.reactions.reaction_table`."""
-        from closedchain.results.reactions import reaction_table
-
-        return reaction_table(self, axes, stiffness, about=about)
-
     def balance(self, stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
         """Whether the reactions balance every body and do no work; see `closedchain.results.balance.balance`."""
         from closedchain.results.balance import balance

@@ -1,18 +1,48 @@
-"""Ways out of a run of any method: pictures, animations, tables and files."""
+"""What runs of any method offer: reactions, pictures, animations, tables and files."""
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from closedchain.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
+
+    from closedchain.model.parts import Body, Frame
 
 
 class Takeaway:
     """What runs have in common: they have a ``dataset``, and can be drawn."""
+
+    def reaction(
+        self: Any,
+        joint: str,
+        axes: Frame | Body | str = "world",
+        stiffness: Mapping[str, float] | None = None,
+        *,
+        about: Frame | Body | str = "second",
+        on: Body | str | None = None,
+    ) -> xarray.Dataset:
+        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
+        from closedchain.results.reactions import reaction
+
+        return reaction(self, joint, axes, stiffness, about=about, on=on)
+
+    def reactions(
+        self: Any,
+        axes: Frame | Body | str = "world",
+        stiffness: Mapping[str, float] | None = None,
+        *,
+        about: Frame | Body | str = "second",
+    ) -> xarray.Dataset:
+        """Reactions in all joints over time; see `closedchain.results.reactions.reaction_table`."""
+        from closedchain.results.reactions import reaction_table
+
+        return reaction_table(self, axes, stiffness, about=about)
 
     def plot(self: Any, *names: str, path: Any = None) -> Any:
         """Plot variables over time; see `closedchain.results.plot.plot`."""

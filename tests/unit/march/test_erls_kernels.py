@@ -10,6 +10,7 @@ from closedchain.march.erls.energy import closed_coordinates, look
 from closedchain.march.erls.matrices import element_stiffness, matrices, nodal_jacobian, nodal_map
 from closedchain.march.erls.system import system
 from closedchain.march.erls.workspace import Workspace
+from tests.motions import moving_erls
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
 
@@ -54,17 +55,7 @@ def made(request):
 
 @pytest.fixture
 def state(made, rng):
-    return moving(made, rng)
-
-
-def moving(made, rng):
-    """A moving, deformed state, with zeroed displacements zero."""
-    y, _ = made.at_rest()
-    y[: -made.n_q] += 1e-3 * rng.normal(size=made.n - made.n_q)
-    v, a = rng.normal(size=(2, made.n)) * np.r_[np.full(made.n - made.n_q, 0.1), np.full(made.n_q, 2.0)]
-    for x in (v, a, y):
-        x[made.zeroed] = 0.0
-    return y, v, a
+    return moving_erls(made, rng)
 
 
 def test_kinds(made):
@@ -184,7 +175,7 @@ def driven():
 
 def test_the_eliminated_system_of_a_driven_mechanism(driven, rng):
     assert driven.n_q == 1
-    check_elimination(driven, moving(driven, rng))
+    check_elimination(driven, moving_erls(driven, rng))
 
 
 def test_loops_follow_a_drive_however_far_it_goes(driven):

@@ -10,6 +10,7 @@ from closedchain.march.erls.matrices import matrices, nodal_jacobian
 from closedchain.march.erls.system import system
 from closedchain.march.erls.workspace import Workspace
 from closedchain.results.erls import simulate_erls
+from tests.motions import moving_erls
 from tests.unit.march.test_erls_kernels import check_elimination
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
@@ -46,12 +47,7 @@ def made():
 
 @pytest.fixture
 def state(made, rng):
-    y, _ = made.at_rest()
-    y[: -made.n_q] += 2e-3 * rng.normal(size=made.n - made.n_q)
-    v, a = rng.normal(size=(2, made.n)) * np.r_[np.full(made.n - made.n_q, 0.2), np.full(made.n_q, 3.0)]
-    for x in (y, v, a):
-        x[made.zeroed] = 0.0
-    return y, v, a
+    return moving_erls(made, rng, size=2e-3, rates=0.2, speeds=3.0)
 
 
 def test_what_it_is(made):

@@ -15,13 +15,13 @@ from closedchain.close.erls import ERLS, Traced
 from closedchain.cut.topology import cut
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.erls import Displacements
-from closedchain.derive.erls_nodes import Nodes, hold_nodes
+from closedchain.derive.erls_nodes import hold_nodes
 from closedchain.errors import ModelError
 from closedchain.march.closing import Closing
 from closedchain.march.erls import choice
 from closedchain.march.erls.mesh import Mesh, make_mesh
 from closedchain.march.erls.start import ErlsState
-from closedchain.march.erls.zeroed import choose_zeroed
+from closedchain.march.erls.zeroed import Choosing, choose_zeroed
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.native import NativeFunction, compile_function
@@ -219,7 +219,7 @@ def system(
     key = ("erls", pivots, method.zero, held, named, nodes.nodes, nodes.roots)
     for anew in (False, True):
         if anew or key not in twin._derived:
-            twin._derived[key] = _compiled(e, at, p, pivots, nodes, method, held)
+            twin._derived[key] = _compiled(Choosing(e, at, p, pivots, nodes, method, held))
         compiled = twin._derived[key]
         T = compiled.traced.T.sparsity().get_triplet()
         mesh = make_mesh(
@@ -297,18 +297,10 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
     return state
 
 
-def _compiled(
-    e: Equations,
-    start: State,
-    p: np.ndarray,
-    pivots: choice.Pivots,
-    nodes: Nodes,
-    method: ERLS,
-    locked: frozenset[tuple[str, int]],
-) -> Compiled:
+def _compiled(among: Choosing) -> Compiled:
     clock = time.perf_counter()
-    zeroed = choose_zeroed(e, start, p, pivots, nodes, method, locked)
-    traced = Traced(zeroed.d, pivots, zeroed.which)
+    e, zeroed = among.e, choose_zeroed(among)
+    traced = Traced(zeroed.d, among.pivots, zeroed.which)
     name = e.topology.mechanism.name
     inputs = {"x": traced.x, "p": e.limbs.p}
     motion = compile_function(f"{name} motion of its links", inputs, {"out": traced.motion[0]}, slow=("p",))

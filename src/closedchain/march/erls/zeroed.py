@@ -44,7 +44,8 @@ class Choosing:
         method: ERLS,
         locked: frozenset[tuple[str, int]],
     ) -> None:
-        self.e, self.start, self.p, self.nodes, self.method, self.locked = e, start, p, nodes, method, locked
+        self.e, self.start, self.p, self.pivots, self.nodes = e, start, p, pivots, nodes
+        self.method, self.locked = method, locked
         self.independent = [k for k in range(e.topology.nv) if k not in {column for _, column in pivots}]
         self.S = _feasible(e, start, p, pivots, self.independent)
         self.places = [] if isinstance(method.zero, str) else choice.named_places(nodes, method)
@@ -127,17 +128,9 @@ class Choosing:
         return None
 
 
-def choose_zeroed(
-    e: Equations,
-    start: State,
-    p: np.ndarray,
-    pivots: choice.Pivots,
-    nodes: Nodes,
-    method: ERLS,
-    locked: frozenset[tuple[str, int]],
-) -> Zeroed:
+def choose_zeroed(among: Choosing) -> Zeroed:
     """Choose the zeroed displacements: what is asked for, if it is good; else what is best."""
-    among = Choosing(e, start, p, pivots, nodes, method, locked)
+    method = among.method
     if not isinstance(method.zero, str):
         ways: list[Callable[[], Zeroed | None]] = [lambda: among.sensible("named")]
     else:
@@ -152,7 +145,7 @@ def choose_zeroed(
                 return got
     if found:
         return max(found, key=lambda x: x.health)
-    name, tried = e.topology.mechanism.name, "; ".join(dict.fromkeys(among.tried))
+    name, tried = among.e.topology.mechanism.name, "; ".join(dict.fromkeys(among.tried))
     raise ModelError(f"ERLS of {name!r}: {tried}. Try zero='chord', 'base', or other names")
 
 
