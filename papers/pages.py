@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from papers.paper import Table
+from papers.paper import VERDICTS, Table
 from papers.reproduce import Judged, Made, Reproduced
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "papers"
@@ -28,7 +29,7 @@ def page(x: Reproduced) -> str:
     """A paper in Markdown."""
     parts = [
         f"# {x.name}",
-        x.citation,
+        x.citation + ".",
         x.about,
         f"Everything below is computed by `closedchain reproduce {x.name}`, the verdicts too; statements of the paper "
         "are given in our words.",
@@ -36,6 +37,29 @@ def page(x: Reproduced) -> str:
         "\n".join(f"- {mend}" for mend in x.mends),
         *(_exhibit(x.name, made) for made in x.exhibits),
     ]
+    return "\n\n".join(parts) + "\n"
+
+
+def gallery(found: Sequence[Reproduced]) -> str:
+    """The first page: how many claims hold, and all pictures."""
+    rows = []
+    for x in found:
+        counts = Counter(claim.finding.verdict for claim in x.claims if claim.finding)
+        rows.append([f"[{x.name}]({x.name}.md)", *(str(counts[verdict]) for verdict in VERDICTS)])
+    parts = [
+        "# Five papers, reproduced claim by claim",
+        "The methods of closedchain come from five papers. Their mechanisms, figures, tables and claims are in "
+        "`papers/`, one package for each; `closedchain reproduce wang2002 fig6` computes a figure with what is claimed "
+        "of it, and `closedchain reproduce --all` writes one HTML page with everything. Every verdict is computed from "
+        "runs; where a claim does not hold, the page of the paper has the evidence.",
+        _table(Table(["paper", *VERDICTS], rows)),
+    ]
+    for x in found:
+        parts += [f"## {x.name}", x.citation + "."]
+        shown = [(made, file) for made in x.exhibits for file in _files(made)]
+        parts.append(
+            "\n".join(f"[![{made.name}]({x.name}/{file}){{ width=240 }}]({x.name}.md)" for made, file in shown)
+        )
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,7 +5,7 @@ import re
 
 from latex2mathml.converter import convert
 
-SECTIONS = ("Tutorials", "How-to", "Theory", "Reference")
+SECTIONS = ("Tutorials", "How-to", "Theory", "Papers", "Reference")
 
 # what pymdownx.arithmatex (generic) leaves in a page
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
@@ -23,7 +23,7 @@ def _mathml(latex: str, display: str) -> str:
 
 
 def on_nav(nav, config, files):
-    """Put the four kinds of pages in the order in which a newcomer meets them; other pages keep their place."""
+    """Put the kinds of pages in the order in which a newcomer meets them; other pages keep their place."""
     for item in nav.items:
         if item.is_section:
             item.title = {"How to": "How-to"}.get(item.title, item.title)
