@@ -21,19 +21,26 @@ def crba(limbs: Limbs) -> ca.SX:
         if parent >= 0:
             composite[parent] = composite[parent] + links[i].inertia_out(composite[i])
 
-    n = limbs.topology.nv
-    M = ca.SX(n, n)
+    entries: list[tuple[int, int, ca.SX]] = []  # put together at the end: a sparse matrix that grows is slow
     for i, traced in enumerate(links):
         rows = traced.link.freedoms
         Phi = traced.motion.Phi
         F = composite[i].times(Phi)
         block = Phi.dot(F)
-        M[rows, rows] = ca.sparsify(ca.tril2symm(ca.tril(block))) if block.numel() else block
+        entries += _entries(ca.tril2symm(ca.tril(block)) if block.numel() else block, rows, rows)
         j = i
         while links[j].link.parent >= 0:
             F = links[j].force_out(F)
             j = links[j].link.parent
-            block = links[j].motion.Phi.dot(F)
-            M[links[j].link.freedoms, rows] = block
-            M[rows, links[j].link.freedoms] = block.T
-    return ca.sparsify(M)
+            block, above = links[j].motion.Phi.dot(F), links[j].link.freedoms
+            entries += _entries(block, above, rows) + _entries(block.T, rows, above)
+    n = limbs.topology.nv
+    pattern, order = ca.Sparsity.triplet(n, n, [i for i, _, _ in entries], [j for _, j, _ in entries], False)
+    return ca.SX(pattern, ca.vertcat(*(entries[k][2] for k in order)))
+
+
+def _entries(block: ca.SX, rows: slice, columns: slice) -> list[tuple[int, int, ca.SX]]:
+    """Row, column and value of what is not zero in a block."""
+    block = ca.sparsify(block)
+    i, j = block.sparsity().get_triplet()
+    return [(rows.start + i, columns.start + j, x) for i, j, x in zip(i, j, block.nonzeros(), strict=True)]
