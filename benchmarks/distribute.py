@@ -151,8 +151,9 @@ def small_ones(runs: Sequence[Measured]) -> Table:
         "Small mechanisms",
         ["mechanism and team", *PER_CALL, "messages", "bytes", "difference"],
         rows,
-        "Difference is the largest one of an entry of the state at the end, from that of one process: rounding, and "
-        "with springs what their stiffness makes of it.",
+        "Difference is the largest one of an entry of the state at the end, from that of one process: rounding as "
+        "it has grown along the run (a start that differs in its last bit ends no nearer), and with springs what their "
+        "stiffness makes of it.",
     )
 
 
@@ -238,7 +239,8 @@ def larger_machines(model: Model, counts: Measured, plans: Sequence[tuple[str, P
         rows,
         "Operations of the right-hand side of the busiest member, and the most bytes that a member sends in it. With "
         "the operation and the meetings of two ranks as measured here; reductions and agreements of m members take "
-        "ceil(log2 m) times as long as those of two.",
+        "ceil(log2 m) times as long as those of two. A team of one adds up (45) of Lilly and Orin as it stands, one "
+        "process has the form that also serves chains with fewer freedoms than rows, and more operations.",
     )
 
 

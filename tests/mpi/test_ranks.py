@@ -15,12 +15,12 @@ ROOT = Path(__file__).parents[2]
 LIMIT = 300  # s, of a job that takes some ten: whatever hangs fails
 
 
-def job(ranks, *arguments):
+def job(ranks, *arguments, module="tests.mpi.job"):
     """``mpiexec`` of the wheel that is installed beside Python."""
     mpiexec = Path(sys.executable).with_name("mpiexec")
     paths = os.pathsep.join([str(ROOT), *sys.path])
     return subprocess.run(
-        [str(mpiexec), "-n", str(ranks), sys.executable, "-m", "tests.mpi.job", *map(str, arguments)],
+        [str(mpiexec), "-n", str(ranks), sys.executable, "-m", module, *map(str, arguments)],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": paths},
@@ -87,3 +87,14 @@ def test_whatever_goes_wrong_is_told_and_nothing_saved_is_lost(tmp_path):
     assert done.stderr.count("closedchain:") == 1, done.stderr
     assert "rank 0 (limb crank) failed at t = 1" in done.stderr and "OSError: no room is left (job.py" in done.stderr
     assert (tmp_path / "failed" / "checkpoint.npz").exists()
+
+
+def test_the_command_line_on_ranks():
+    what = ["run", "gough-stewart", "--distributed", "--method", "operational-space", "--until", "0.1", "--json"]
+    told = json.loads(job(4, *what, module="closedchain").stdout)  # one object: one rank speaks
+    assert told["complete"] and told["complaints"] == [] and told["partition"]["kind"] == "rank"
+    assert len(told["partition"]["members"]) == 4
+
+    # a mistake is told once, not by each rank
+    wrong = job(2, *what[:2], "--distributed", "--rtol", "-1", module="closedchain")
+    assert wrong.returncode != 0 and wrong.stderr.count("rtol") == 1, wrong.stderr
