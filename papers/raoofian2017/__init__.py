@@ -1,7 +1,7 @@
 """Raoofian, Taghvaeipour and Kamali Eigoli (2017): DeNOC with virtual springs, on a 3-RRR."""
 
 from papers.paper import Exhibit, Paper
-from papers.raoofian2017 import derivation, drawing, equations, errors, path, reactions, times
+from papers.raoofian2017 import derivation, drawing, equations, errors, path, reactions, times, twists
 
 PAPER = Paper(
     "raoofian2017",
@@ -40,6 +40,7 @@ PAPER = Paper(
             (equations.LOOPS, equations.WORK),
         ),
         Exhibit("eq13", "the sign of the springs", equations.figure_eq13, (equations.SIGN,)),
+        Exhibit("eq17", "inertia and centrifugal terms of a leg", twists.table_17, (twists.COMPLEMENT,)),
         Exhibit(
             "eq20",
             "multipliers replaced by springs, and in what form",

@@ -18,7 +18,7 @@ MUCH = 0.5  # "much less": half, or below
 
 
 @cache
-def plain() -> cc.Mechanism:
+def steadily_driven() -> cc.Mechanism:
     """The robot with constant torques: operations of the path's torques are no matter of a method."""
     m = cc.library.rrr3((1.0, -1.0, 0.5))
     m.planar("pose", m.ground, m.bodies["platform"], cut=False, guess=(0.05, 0.0, 0.0))
@@ -28,9 +28,9 @@ def plain() -> cc.Mechanism:
 @cache
 def operations() -> dict[str, int]:
     """Exact operations: right-hand sides, the correction of DeNOC, and single quantities of the closures."""
-    denoc, springs_ = cost(plain(), cc.DeNOC()), cost(plain(), cc.ModifiedDeNOC(BEST))
-    lagrange = cost(plain(), cc.VirtualSpring(BEST))
-    e = derive(plain())
+    denoc, springs_ = cost(steadily_driven(), cc.DeNOC()), cost(steadily_driven(), cc.ModifiedDeNOC(BEST))
+    lagrange = cost(steadily_driven(), cc.VirtualSpring(BEST))
+    e = derive(steadily_driven())
     inputs = {"t": e.limbs.t, "q": e.limbs.q, "v": e.limbs.v, "p": e.limbs.p}
     alone = {
         name: count(inputs, {name: ca.densify(x)}, "p")[0].total

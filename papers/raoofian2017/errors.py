@@ -21,6 +21,7 @@ from papers.raoofian2017.robot import (
     distance,
     gaps,
     once,
+    plain,
     springs,
 )
 
@@ -72,7 +73,7 @@ def table_errors() -> Table:
     for k in STIFFNESSES:
         c, p, loose = largest(gaps, k), largest(distance, k), largest(distance, k, LOOSE)
         rows.append(
-            (f"{k:.0e}", f"{c:.1e}", f"{np.log(c):.1f}", f"{np.log10(c):.1f}")
+            (f"{plain(k)}", f"{c:.1e}", f"{np.log(c):.1f}", f"{np.log10(c):.1f}")
             + (f"{p:.1e}", f"{np.log(p):.1f}", f"{np.log10(p):.1f}", f"{loose:.1e}")
         )
     columns = (
@@ -107,10 +108,10 @@ def closure_falls() -> Finding:
     found = {k: largest(gaps, k) for k in STIFFNESSES}
     held = [x for x in found.values() if x < HELD]
     falls = all(b < a for a, b in pairwise(held))
-    lost = [f"{k:.0e}" for k, x in found.items() if x >= HELD]
+    lost = [f"{plain(k)}" for k, x in found.items() if x >= HELD]
     return judged(
         falls and len(held) >= 5,
-        {f"gaps at {k:.0e} N/m [m]": x for k, x in found.items()},
+        {f"gaps at {plain(k)} N/m [m]": x for k, x in found.items()},
         f"the largest sum of gaps falls with each decade, from {held[0]:.1e} m at 1e3 N/m to {held[-1]:.1e} m at 1e8 "
         f"N/m; with {' and '.join(lost)} N/m the springs do not hold the platform at all",
     )
@@ -132,11 +133,11 @@ def threshold(what: Callable, name: str, said: float) -> Finding:
         {"from, natural [N/m]": natural, "from, decimal [N/m]": decimal, f"{name}, natural": np.log(at)}
         | {f"{name}, decimal": np.log10(at), f"{name}, natural, a decade softer": np.log(below)}
         | {f"{name}, natural, r0 = 0.1 m": np.log(larger)},
-        f"with the natural logarithm, which MATLAB's log is, {name} is below -5 from {natural:.0e} N/m on "
+        f"with the natural logarithm, which MATLAB's log is, {name} is below -5 from {plain(natural)} N/m on "
         f"({np.log(at):.1f}; a decade softer {np.log(below):.1f}), just as the paper says. But -5 is then "
-        f"{1e3 * np.exp(THRESHOLD):.1f} mm. With the decimal logarithm, which a hundredth of a millimetre asks for, it "
-        f"takes {decimal:.0e} N/m ({np.log10(at):.1f} at {said:.0e} N/m). On a rose of {LARGER} m the natural one is "
-        f"{np.log(larger):.1f}",
+        f"{1e3 * np.exp(THRESHOLD):.1f} mm. With the decimal logarithm, which a hundredth of a millimetre asks for, "
+        f"it takes {plain(decimal)} N/m ({np.log10(at):.1f} at {plain(said)} N/m). On a rose of {LARGER} m the "
+        f"natural one is {np.log(larger):.1f}",
     )
 
 
@@ -156,8 +157,8 @@ def hundredths() -> Finding:
         {"gaps at 1e5 N/m [m]": c, "off the path at 1e6 N/m [m]": p}
         | {"gaps: enough [N/m]": enough[0], "path: enough [N/m]": enough[1]},
         f"at 1e5 N/m the gaps sum up to {1e3 * c:.2f} mm, and at 1e6 N/m the platform is up to {1e3 * p:.2f} mm off "
-        f"the path. A hundredth of a millimetre takes {enough[0]:.0e} N/m for the gaps and {enough[1]:.0e} N/m for "
-        "the path",
+        f"the path. A hundredth of a millimetre takes {plain(enough[0])} N/m for the gaps and {plain(enough[1])} N/m "
+        "for the path",
     )
 
 
@@ -175,8 +176,8 @@ def too_stiff() -> Finding:
         }
         | {"best [N/m]": best[0], "best, looser [N/m]": best[1]},
         "it is the tolerance that loses accuracy, not the stiffness. With no entry of a step's error above rtol = "
-        f"1e-3, as in ode45, the error falls up to {best[0]:.0e} N/m, to {strict[-1]:.0e} m. With its root mean "
-        f"square at 1e-3 it is smallest at {best[1]:.0e} N/m ({1e3 * loose.min():.2f} mm) and {1e3 * loose[-1]:.0f} "
+        f"1e-3, as in ode45, the error falls up to {plain(best[0])} N/m, to {strict[-1]:.0e} m. With its root mean "
+        f"square at 1e-3 it is smallest at {plain(best[1])} N/m ({1e3 * loose.min():.2f} mm) and {1e3 * loose[-1]:.0f} "
         "mm at 1e8 N/m: swinging of the size of the tolerance is fed by the steps, and stiffer springs make larger "
         "forces of it",
     )
@@ -191,7 +192,7 @@ def optimum() -> Finding:
         good == BEST,
         {"cheapest with both below -5 [N/m]": good, "evaluations, 1e8 against 1e6": rise}
         | {"error, 1e8 against 1e6": largest(distance, 100 * BEST) / largest(distance, BEST)},
-        f"{good:.0e} N/m is the softest, so the cheapest, of Table 2 with both errors below -5 (natural logarithm). "
+        f"{plain(good)} N/m is the softest, so the cheapest, of Table 2 with both errors below -5 (natural logarithm). "
         "It is no smallest error: at 1e8 N/m the platform is "
         f"{largest(distance, BEST) / largest(distance, 100 * BEST):.0f} times nearer to the path, for {rise:.0f} "
         "times the evaluations",

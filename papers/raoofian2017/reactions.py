@@ -19,6 +19,7 @@ from papers.raoofian2017.robot import (
     exact_forces,
     forces,
     needed,
+    plain,
     rose,
     springs,
 )
@@ -82,7 +83,7 @@ def figure_reactions() -> list[Shown]:
     ]
     note = (
         f"Six components of the forces between legs and platform from {SETTLED} to {PERIOD:g} s, against inverse "
-        f"dynamics (up to {size:.1f} N). Damped: {DAMPING:.0e} N s/m."
+        f"dynamics (up to {size:.1f} N). Damped: {plain(DAMPING)} N s/m."
     )
     return [figure, Table(("estimate", "largest error", "root mean square", "of the largest force"), rows, note)]
 

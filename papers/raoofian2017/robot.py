@@ -32,6 +32,11 @@ DAMPING = 1e3  # N s/m, ours, for comparison: half of what is critical for the f
 HARMONICS, SAMPLES = 40, 256  # those left out are below 1e-12 N m (r0 = 0.05 m), 1e-9 N m (0.1 m)
 
 
+def plain(x: float) -> str:
+    """A power of ten as it is typed: 1e6."""
+    return f"{x:.0e}".replace("e+0", "e")
+
+
 def rose(r0: float = R0) -> cc.paths.Path:
     """The path of the platform, which does not turn."""
     return cc.paths.rose(r0, period=PERIOD).turned(about=(0, 0, 1), angle=0.0)

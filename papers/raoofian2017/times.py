@@ -9,7 +9,7 @@ import numpy as np
 import closedchain as cc
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Shown, Table, judged
 from papers.raoofian2017.derivation import operations
-from papers.raoofian2017.robot import BEST, DAMPING, STIFFNESSES, UNTIL, costs, distance, fixed_step, springs
+from papers.raoofian2017.robot import BEST, DAMPING, STIFFNESSES, UNTIL, costs, distance, fixed_step, plain, springs
 
 SECONDS = (0.576, 0.921, 1.648, 3.550, 11.898, 45.592, 160.600, 499.424)  # Table 2
 DENOC_SECONDS = 2.0  # section 4
@@ -55,7 +55,7 @@ def table_2() -> list[Shown]:
     for stiffness, theirs, ours in zip(STIFFNESSES, SECONDS, seconds, strict=True):
         n = evaluations(stiffness)
         ratios = ("", "") if before is None else (f"{theirs / before[0]:.2f}", f"{n / before[1]:.2f}")
-        rows.append((f"{stiffness:.0e}", f"{theirs:g}", ratios[0], f"{n}", ratios[1], f"{ours:.3g}"))
+        rows.append((f"{plain(stiffness)}", f"{theirs:g}", ratios[0], f"{n}", ratios[1], f"{ours:.3g}"))
         before = theirs, n
     counts = costs(cc.DeNOC())
     rows.append(("DeNOC", f"{DENOC_SECONDS:g}", "", f"{counts.evaluations} + {counts.corrections} corrections", "", ""))
@@ -75,7 +75,7 @@ def time_grows() -> Finding:
     off = float(np.abs(seconds / SECONDS - 1).max())
     return judged(
         bool(ratios.min() > GROWS),
-        {f"evaluations at {k:.0e} N/m": x for k, x in zip(STIFFNESSES, n, strict=True)}
+        {f"evaluations at {plain(k)} N/m": x for k, x in zip(STIFFNESSES, n, strict=True)}
         | {"once [s]": once, "each evaluation [s]": each, "fit off by": off},
         f"evaluations grow from {n[0]:.0f} at 1e1 N/m to {n[-1]:.0f} at 1e8 N/m, {ratios.min():.1f} to "
         f"{ratios.max():.1f} times with each decade. {once:.2f} s, and {1e3 * each:.2f} ms for each of our "

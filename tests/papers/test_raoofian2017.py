@@ -12,6 +12,7 @@ EQUATIONS = {
     "loops close again": HOLDS,
     "no work": CORRECTED,
     "sign": CORRECTED,
+    "complement": CORRECTED,
     "multipliers replaced": HOLDS,
     "elongations": CORRECTED,
     "no forward kinematics": HOLDS,
@@ -48,7 +49,7 @@ def sample(t):
 
 
 def test_method_robot_and_path():
-    exhibits = ("fig1", "eq13", "eq20", "section2", "fig2", "fig3", "fig4", "table1", "torques")
+    exhibits = ("fig1", "eq13", "eq17", "eq20", "section2", "fig2", "fig3", "fig4", "table1", "torques")
     numbers = computed("raoofian2017", EQUATIONS, exhibits)
 
     # torques and forces at the platform: a Fourier series of 40 harmonics leaves out some 1e-13, and rounding some more
@@ -83,8 +84,8 @@ def test_runs():
     for row in SPRINGS["damped"]["rows"]:
         assert damped[sample(row["t"])].ravel() == pytest.approx(row["lam"], abs=0.02)
 
-    # what makes 0.05 m and the natural logarithm likely; another processor rounds otherwise, which shows in counts
-    assert numbers["time grows"]["fit off by"] < 0.12
+    # counts give the times of Table 2 to 5 %; another processor rounds otherwise, which shows in some of them
+    assert numbers["time grows"]["fit off by"] < 0.1
     assert numbers["DeNOC is faster"]["ratio"] == pytest.approx(27, rel=0.1)
     assert numbers["closure threshold"]["e_c, natural"] == pytest.approx(np.log(9.3e-4), abs=0.2)
     assert numbers["position threshold"]["e_p, natural"] == pytest.approx(np.log(3.8e-4), abs=0.2)
