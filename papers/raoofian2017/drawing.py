@@ -92,7 +92,7 @@ def figure_3() -> list[Shown]:
         for k in LEGS if where is ax else (2,):
             coil(where, at[f"distal{k}.tip"], at[f"platform.corner{k}"])
     for k, name in zip(LEGS, NAMES, strict=True):
-        note(ax, rf"$\theta_1^{{{name}}}$", at[f"proximal{k}"], (8, -10), COLOURS[1])
+        note(ax, rf"$\theta_1^{{{name}}}$", at[f"proximal{k}"], (8, -10) if k < 3 else (-26, -4), COLOURS[1])
         note(ax, rf"$\theta_2^{{{name}}}$", at[f"distal{k}"], (6, 4), COLOURS[2])
     note(ax, r"$x, y, \theta_P$", at["platform"], (-14, -3), COLOURS[0])
     for link, name in (("proximal2", "1"), ("distal2", "2")):
@@ -146,12 +146,6 @@ def freedoms() -> Finding:
         f"with the platform's three joints cut there are {coordinates} coordinates and {closures} independent "
         f"closures, x and y at each joint, which leave {counted.true} freedoms",
     )
-
-
-def platform_keeps_its_angle() -> float:
-    """Largest angle of the platform along the rose, rad; it is asked not to turn."""
-    turn = along().frame("platform").rotation.values
-    return float(np.abs(np.arctan2(turn[:, 1, 0], turn[:, 0, 0])).max())
 
 
 def path_figure() -> Figure:
