@@ -112,16 +112,20 @@ def show_members():
 
 
 def eight_blocks() -> Finding:
-    """Entries of the inertia matrix outside the eight blocks."""
+    """Entries of the inertia matrix outside the eight blocks; and those of a body with its centre of mass elsewhere."""
     pattern = np.array(ca.DM(derive(platform.mechanism("open")).M.sparsity(), 1))
     entries, inside = int(pattern.sum()), 0
     for begin, end in blocks():
         inside += int(pattern[begin:end, begin:end].sum())
+    m = cc.Mechanism("a body")
+    m.free("pose", m.ground, m.body("body", cc.rigid(mass=1.5, com=(0.1, 0.2, 0.3), inertia=(0.08, 0.08, 0.08))))
+    between = int(np.array(ca.DM(derive(m).M.sparsity(), 1))[:3, 3:].sum())
     return judged(
         entries == inside and len(pattern) == 24,
-        {"entries": entries, "outside the blocks": entries - inside},
-        f"the 24 x 24 matrix has {entries} entries, none of them outside eight blocks of 3 x 3; the two blocks of the "
-        "platform need its centre of mass at O', as in the paper's example, else they are one",
+        {"entries": entries, "outside the blocks": entries - inside, "between, with an offset": between},
+        f"the 24 x 24 matrix has {entries} entries, none of them outside eight blocks of 3 x 3. The platform has two "
+        f"of them because its centre of mass is at O' in the example: else there are {between} entries between "
+        "translations and rotations, and it has one of 6 x 6",
     )
 
 

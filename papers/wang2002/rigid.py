@@ -146,6 +146,13 @@ def comparison():
 
 
 @cache
+def implicit() -> cc.Run:
+    """The spring by an implicit solver, as for stiff equations."""
+    method = cc.VirtualSpring(STIFFNESS)
+    return cc.simulate(four_bar.mechanism(), until=UNTIL, method=method, solver="radau5", rtol=1e-6, t_eval=TIMES)
+
+
+@cache
 def as_dae() -> cc.Run:
     """Multipliers and angles solved for together, by an implicit method: a differential-algebraic equation as it is."""
     return cc.simulate(four_bar.mechanism(), until=UNTIL, method=cc.GGL(), rtol=1e-6, t_eval=TIMES)
@@ -162,10 +169,10 @@ def show_work():
         rows.append(
             [f"{name}, dopri5", f"{steps:.0f}", f"{evaluations:.0f}", f"{operations:.0f}", f"{error:.0e}", f"{gap:.0e}"]
         )
-    dae = as_dae()
-    off = np.abs(angles(dae) - angles(four_bar.exact())).max()
-    counts = [f"{dae.counts.steps}", f"{dae.counts.evaluations}", "not counted"]
-    rows.append(["DAE (Gear, Gupta, Leimkuhler), radau5", *counts, f"{off:.0e}", f"{four_bar.gap(dae).max():.0e}"])
+    for name, run in (("virtual spring, radau5", implicit()), ("DAE (Gear, Gupta, Leimkuhler), radau5", as_dae())):
+        off, gap = np.abs(angles(run) - angles(four_bar.exact())).max(), four_bar.gap(run).max()
+        counts = [f"{run.counts.steps}", f"{run.counts.evaluations}", "not counted"]
+        rows.insert(1 if run is implicit() else len(rows), [name, *counts, f"{off:.0e}", f"{gap:.0e}"])
     note = f"{UNTIL:g} s of motion at rtol = 1e-6, k = {STIFFNESS:.0e} N/m without a damper. Errors are largest ones."
     return [Table(["approach", "steps", "evaluations", "operations", "angle off [rad]", "gap [m]"], rows, note)]
 
@@ -188,19 +195,19 @@ def ideal_speed() -> Finding:
 
 
 def easier_than_dae() -> Finding:
-    """Steps and evaluations of ordinary equations with springs against differential-algebraic ones."""
-    data, dae = comparison().sel(formulation="virtual spring"), as_dae()
-    steps, evaluations = float(data["steps"]), float(data["evaluations"])
+    """Steps and evaluations of ordinary equations with springs, by two solvers, against differential-algebraic ones."""
+    data, dae, stiff = comparison().sel(formulation="virtual spring"), as_dae(), implicit().counts
+    steps, evaluations = int(data["steps"]), int(data["evaluations"])
     off = float(np.abs(angles(dae) - angles(four_bar.exact())).max())
-    cheaper = evaluations < dae.counts.evaluations
     return Finding(
-        HOLDS if cheaper else CORRECTED,
+        HOLDS if min(evaluations, stiff.evaluations) < dae.counts.evaluations else CORRECTED,
         {"steps, spring": steps, "evaluations, spring": evaluations, "steps, DAE": dae.counts.steps}
+        | {"steps, spring, implicit": stiff.steps, "evaluations, spring, implicit": stiff.evaluations}
         | {"evaluations, DAE": dae.counts.evaluations, "angle off, DAE [rad]": off},
-        f"they need no special solver and no linear system for the forces, but they are stiff: {steps:.0f} steps and "
-        f"{evaluations:.0f} evaluations by Runge-Kutta, where an implicit solver takes {dae.counts.steps} steps and "
-        f"{dae.counts.evaluations} evaluations for the differential-algebraic equations, and has angles right to "
-        f"{off:.0e} rad",
+        "they need no special solver and no linear system for the forces, but they are stiff, and a spring without a "
+        f"damper swings on: {steps} steps and {evaluations} evaluations by Runge-Kutta, {stiff.steps} and "
+        f"{stiff.evaluations} by an implicit solver, where that takes {dae.counts.steps} and {dae.counts.evaluations} "
+        f"for the differential-algebraic equations, and has angles right to {off:.0e} rad",
     )
 
 

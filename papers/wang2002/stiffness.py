@@ -199,8 +199,8 @@ def ill_conditioned() -> Finding:
         | {f"rad/s, k = {k:.0e}": w for k, w in fast.items()},
         "the matrix that is solved with is the inertia matrix, which has no k in it: its condition is at most "
         f"{worst:.0f} whatever k. What grows is the frequency, {fast[STIFFNESS]:.0f} rad/s at k = 1e6 and "
-        f"{fast[1e10]:.0f} at 1e10, beside a motion of some rad/s: the equations get stiff. Rounding of coordinates "
-        f"costs a thousandth of the force only from k = {lost:.0e} N/m on",
+        f"{fast[1e10]:.0f} at 1e10, beside a motion of some rad/s: the equations get stiff. By an estimate rounding "
+        f"of coordinates costs a thousandth of the force only from k = {lost:.0e} N/m on",
     )
 
 
