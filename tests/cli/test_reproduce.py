@@ -65,6 +65,16 @@ def test_a_figure_with_its_claims(cli, some, tmp_path):
     assert "holds: x < y" in answer.out and "a note" in answer.out and "what follows" not in answer.out
 
 
+@pytest.mark.parametrize("typed", ["section2.1", "Section 2.1", "section21"])
+def test_a_passage_by_its_number(cli, monkeypatch, typed):
+    numbered = Paper("small2000", "A", "a", ("m",), (Exhibit("section2.1", "a curve", curve),))
+    monkeypatch.setattr(papers, "names", lambda: ["small2000"])
+    monkeypatch.setattr(papers, "load", lambda name: numbered)
+    answer = cli("reproduce", "small2000", typed)
+    assert answer.code == 0
+    assert "section2.1: a curve" in answer.out
+
+
 def test_json(cli, some):
     found = cli("reproduce", "small2000", "--json").json
     assert [claim["verdict"] for claim in found["claims"]] == [HOLDS, FAILS, CORRECTED]

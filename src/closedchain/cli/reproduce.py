@@ -43,11 +43,10 @@ def reproduce(
     name = paper.replace("-", "_")
     if name not in papers.names():
         raise WrongUsage(f"no paper is named {paper!r}; known: {', '.join(papers.names())}")
-    wanted = [_plain(x) for x in exhibits or ()]
-    there = [x.name for x in papers.load(name).exhibits]
-    if unknown := [x for x in wanted if x not in there]:
-        raise WrongUsage(f"{name} has no {unknown[0]!r}; it has {', '.join(there)}")
-    return _one(name, wanted, to, as_json)
+    there = {_plain(x.name): x.name for x in papers.load(name).exhibits}
+    if unknown := [x for x in exhibits or () if _plain(x) not in there]:
+        raise WrongUsage(f"{name} has no {unknown[0]!r}; it has {', '.join(there.values())}")
+    return _one(name, [there[_plain(x)] for x in exhibits or ()], to, as_json)
 
 
 def _papers() -> Any:
@@ -63,7 +62,7 @@ def _papers() -> Any:
 
 
 def _plain(exhibit: str) -> str:
-    """``Figure 6``, ``Fig.6`` and ``fig6`` are the same; so are ``eq(20)`` and ``eq20``."""
+    """``Figure 6``, ``Fig.6`` and ``fig6`` are the same; so are ``eq(20)`` and ``eq20``, and dots do not matter."""
     text = re.sub(r"[\s.()_-]", "", exhibit.lower())
     return re.sub(r"^(figure|fig)(?=\d)", "fig", re.sub(r"^(equation|eqn|eq)(?=\d)", "eq", text))
 
