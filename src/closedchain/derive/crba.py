@@ -7,9 +7,14 @@ The theory is in ``docs/theory/equations.md``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 
 from closedchain.derive.limbs import Limbs
+
+Entry = tuple[int, int, Any]
+"""Row, column and traced value"""
 
 
 def crba(limbs: Limbs) -> ca.SX:
@@ -21,7 +26,7 @@ def crba(limbs: Limbs) -> ca.SX:
         if parent >= 0:
             composite[parent] = composite[parent] + links[i].inertia_out(composite[i])
 
-    entries: list[tuple[int, int, ca.SX]] = []  # put together at the end: a sparse matrix that grows is slow
+    entries: list[Entry] = []  # put together at the end: a sparse matrix that grows is slow
     for i, traced in enumerate(links):
         rows = traced.link.freedoms
         Phi = traced.motion.Phi
@@ -39,8 +44,8 @@ def crba(limbs: Limbs) -> ca.SX:
     return ca.SX(pattern, ca.vertcat(*(entries[k][2] for k in order)))
 
 
-def _entries(block: ca.SX, rows: slice, columns: slice) -> list[tuple[int, int, ca.SX]]:
+def _entries(block: ca.SX, rows: slice, columns: slice) -> list[Entry]:
     """Row, column and value of what is not zero in a block."""
     block = ca.sparsify(block)
-    i, j = block.sparsity().get_triplet()
-    return [(rows.start + i, columns.start + j, x) for i, j, x in zip(i, j, block.nonzeros(), strict=True)]
+    places = zip(*block.sparsity().get_triplet(), block.nonzeros(), strict=True)
+    return [(rows.start + i, columns.start + j, x) for i, j, x in places]
