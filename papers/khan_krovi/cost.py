@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import casadi as ca
+import numpy as np
 
 import closedchain as cc
 from closedchain.march.compiled import operations
@@ -175,24 +176,28 @@ def faster_in_all() -> Finding:
     for wanted in WANTED:
         for kind in KINDS:
             found = cheapest(kind, wanted)
-            numbers[f"{kind}, {wanted:g} m"] = found[0] if found else float("inf")
+            numbers[f"{kind}, {wanted:g} m"] = found[0] if found else np.inf
     # springs that reach no such error cost more than any number
     ratios = {w: min(numbers[f"{x}, {w:g} m"] for x in KINDS[1:]) / numbers[f"projection, {w:g} m"] for w in WANTED}
     undamped = {w: numbers[f"springs, {w:g} m"] / numbers[f"projection, {w:g} m"] for w in WANTED}
+    never = [w for w, x in ratios.items() if x == np.inf]
     error, few = implicit()
-    stiff = few / numbers["projection, 0.001 m"] if error < 1e-3 else float("inf")
+    stiff = few / numbers["projection, 0.001 m"] if error < 1e-3 else np.inf
     return judged(
         min(ratios.values()) > 1 and stiff > 1,
         numbers | {"implicit, ratio at 0.001 m": stiff},
-        f"for largest closure errors of {', '.join(f'{w:g}' for w in WANTED)} m springs without dampers take "
-        f"{_times(undamped.values())} times as many operations in {UNTIL:g} s as the projection, and the better of "
-        f"damped and undamped ones {_times(ratios.values())} times. With an implicit solver (Radau IIA, K = 1e+08 N/m, "
-        f"damped) it is {stiff:.1f} times for 0.001 m, Jacobians and matrices not counted",
+        f"relative to the operations of the projection in {UNTIL:g} s springs without dampers take {_times(undamped)} "
+        "of largest closure error, and the better of damped and undamped ones "
+        f"{_times(ratios)}{f'; none up to {STIFFER[-1]:.0e} N/m reaches {never[0]:g} m' if never else ''}. With an "
+        f"implicit solver (Radau IIA, K = 1e+08 N/m, damped) it is {stiff:.1f} for 0.001 m, Jacobians and matrices "
+        "not counted",
     )
 
 
-def _times(ratios) -> str:
-    return ", ".join(f"{x:.2g}" if x < 100 else f"{x:.0f}" if x < float("inf") else "endlessly many" for x in ratios)
+def _times(ratios: dict[float, float]) -> str:
+    return ", ".join(
+        f"{x:.2g} for {w:g} m" if x < 100 else f"{x:.0f} for {w:g} m" for w, x in ratios.items() if x < np.inf
+    )
 
 
 def one_view() -> Finding:

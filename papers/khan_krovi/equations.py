@@ -177,7 +177,7 @@ def closes() -> Finding:
             "phi": phi,
         },
         f"with l2 = 2.5 m and l3 = 3 m the loop is open by {printed:.2f} m at least, whatever the ground is; with the "
-        "lengths of Wang et al., l2 = 4, l3 = 2.5 and a ground of 3 m, which look as if they had moved by one place, "
+        "lengths of Wang et al., l2 = 4, l3 = 2.5 and a ground of 3 m, the printed ones with 4 m put in, "
         f"it is open by {wang:.1e} m, the rounding of the printed angles. We start at alpha = {alpha:.7f}, phi = "
         f"{phi:.7f}, closed to {left:.0e} m",
     )
