@@ -96,7 +96,7 @@ def linear_in_sigma() -> Finding:
         f"straight lines miss the steps for sigma from 0 to 1000 /s by {100 * max(offs):.0f} % of the largest number "
         f"at most; each 1/s costs {slopes[0]:.1f} steps at rtol = {LOOSE:g} and {slopes[-1]:.1f} at {TIGHT:g}, where "
         f"stability alone would ask for {UNTIL / limit:.1f} (a step of up to {limit:.2f}/sigma). Up to 10 /s it costs "
-        f"nothing: {', '.join(map(str, few))} steps",
+        f"hardly anything: {', '.join(map(str, few))} steps",
     )
 
 
