@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 import closedchain as cc
-from papers.khan_krovi.runs import UNTIL, exact, four_bar, projection, quietly, springs
+from papers.khan_krovi.runs import ATOL, UNTIL, exact, four_bar, projection, quietly, springs
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, Table
 
 G = 9.8  # m/s^2
@@ -82,6 +83,15 @@ class Linkage:
         }
         return {name: S * nu + gamma for name, nu in found.items()}
 
+    def rates(self, x: np.ndarray, u: np.ndarray, sigma: float | None = None, K: float = 0.0) -> np.ndarray:
+        """Rates of the state [q; nu] of method B (17), or, without sigma, of [q; q'] of method A (20)."""
+        q = x[:3]
+        if sigma is None:
+            return np.concatenate([x[3:], self.compliance(q, x[3:], u, K)])
+        A, _ = self.jacobian(q, np.zeros(3))
+        v = np.append(x[3], -np.linalg.solve(A[:, 1:], A[:, 0] * x[3] + sigma * self.closure(q)))
+        return np.append(v, self.projection(q, v, u, sigma)["(17)"][0])
+
 
 OURS = Linkage()
 AS_PRINTED = Linkage(l=(1.0, 2.5, 3.0))
@@ -109,6 +119,16 @@ def worst(run: cc.Run, typed) -> float:
     """Largest difference of accelerations by a function of (q, v) from those of a run, relative to the largest."""
     q, v, a = (angles(run, marks) for marks in ("", "'", "''"))
     return float(max(np.abs(typed(x, y) - z).max() for x, y, z in zip(q, v, a, strict=True)) / np.abs(a).max())
+
+
+@cache
+def second_opinion(rtol: float, sigma: float | None = None, K: float = 0.0) -> tuple[int, float]:
+    """Steps for ten seconds, and the largest closure error at their ends, by the typed equations and SciPy's RK45."""
+    start = four_bar().assemble()
+    q = [start["O"], start["O"] + start["A"], start["C"]]
+    x = np.array([*q, 0.0] if sigma is not None else [*q, 0.0, 0.0, 0.0])
+    run = solve_ivp(lambda _, x: OURS.rates(x, TORQUE, sigma, K), (0.0, UNTIL), x, "RK45", rtol=rtol, atol=ATOL)
+    return len(run.t) - 1, float(max(np.abs(OURS.closure(x)).max() for x in run.y[:3].T))
 
 
 # ---- claims ----------------------------------------------------------------------------------------------------------
