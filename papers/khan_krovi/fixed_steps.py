@@ -67,7 +67,9 @@ def decays_up_to(solver: str) -> float:
 
 def fig7() -> Sequence[Figure | Table]:
     """Closure errors at the fixed step."""
-    figure, axes = plots.panels("(a) projection", "(b) compliance", y=f"largest closure error in {WINDOW:g} s [m]")
+    figure, axes = plots.panels(
+        "(a) projection, order 4", "(b) compliance, order 4", y=f"largest closure error in {WINDOW:g} s [m]"
+    )
     for x in SIGMAS:
         axes[0].semilogy(*envelope(fixed(projection(x))), label=f"sigma = {x:g} /s", linewidth=1.0)
     for x in STIFFNESSES:
