@@ -22,6 +22,7 @@ from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, ske
 from closedchain.model.expression import Expression
 from closedchain.model.held import LIVE, held
 from closedchain.model.parts import Body, Frame, Joint
+from closedchain.model.rotation import snap
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,15 @@ class Limbs:
 
     def vector(self, x: Any) -> ca.SX:
         """Three numbers of the drawing as a traced vector."""
-        return ca.sparsify(ca.vertcat(*(self.number(c) for c in x)))
+        if any(isinstance(c, Expression) for c in x):
+            return ca.sparsify(ca.vertcat(*(self.number(c) for c in x)))
+        return ca.SX(ca.sparsify(ca.DM([float(c) for c in x])))
+
+    def rotation(self, rows: Any) -> ca.SX:
+        """A rotation matrix of the drawing."""
+        if any(isinstance(c, Expression) for row in rows for c in row):
+            return tidy(ca.vertcat(*(self.vector(row).T for row in rows)))
+        return ca.SX(ca.sparsify(ca.DM(snap(rows))))
 
     def _parameter(self, leaf: Expression) -> ca.SX:
         m = self.topology.mechanism
@@ -67,12 +76,11 @@ class Limbs:
 
     def in_body(self, frame: Frame) -> Transform:
         """Pose of a frame in its body, as drawn."""
-        return Transform(tidy(ca.vertcat(*(self.vector(row).T for row in frame.rotation))), self.vector(frame.position))
+        return Transform(self.rotation(frame.rotation), self.vector(frame.position))
 
     def joint_frame(self, joint: Joint, frame: Frame) -> Transform:
         """Pose of the joint's axes on the body of one of its frames, in that body."""
-        R = ca.vertcat(*(self.vector(row).T for row in joint.rotation))
-        return self.in_body(frame) @ Transform(R, ca.SX(3, 1))
+        return self.in_body(frame) @ Transform(self.rotation(joint.rotation), ca.SX(3, 1))
 
 
 @dataclass(frozen=True, eq=False)
