@@ -38,7 +38,8 @@ PAPER = Paper(
         "the paper.",
         "Displacements that are zeroed are not named: those of the far ends of links 1 and 2 across them, so that q "
         "are the directions of their chords.",
-        "The times that the figures cover are not given in words: 0.3 s of the drop, and three periods of picking.",
+        "The times that the figures cover are not given in words: 0.3 s of the drop, and of picking two periods with "
+        "flexible and three with stiff links.",
     ),
     (
         *definitions.EXHIBITS,

@@ -22,16 +22,24 @@ SHARES = (0.25, 0.5, 0.9, 2.0)  # speeds, of the first frequency at rest
 # ---- (19) to (21): turning beams -------------------------------------------------------------------------------------
 
 
-def beam(speed: float, *, axial: float = printed.EA, **options) -> System:
+@cache
+def drawn() -> cc.Mechanism:
     """The lower arm on a drive that turns it steadily in a plane without gravity."""
-    from closedchain.march.erls.system import system  # loads Numba
-
     m = cc.Mechanism("turning beam", gravity=(0, 0, 0))
     link = m.body("link", cc.rod(printed.LENGTH, printed.MASS))
+    axial = m.parameter("axial", printed.EA)
     link.flexible(1.0, cc.Section(A=axial, Iz=printed.EI), modes=cc.modes.polynomials(y=1))
     m.revolute("hinge", m.ground, link)
-    m.drive("hinge", m.parameter("speed", 1.0) * cc.t)
-    return system(m, m.assemble(), cc.ERLS(**options), parameters={"speed": speed})
+    m.drive("hinge", m.parameter("speed", 0.0) * cc.t)
+    return m
+
+
+def beam(speed: float = 0.0, axial: float = printed.EA, **options) -> System:
+    """The beam with its elements."""
+    from closedchain.march.erls.system import system  # loads Numba
+
+    m = drawn()
+    return system(m, m.assemble(), cc.ERLS(**options), parameters={"speed": speed, "axial": axial})
 
 
 def swings(made: System, M: np.ndarray, C: np.ndarray, K: np.ndarray) -> np.ndarray:
@@ -51,7 +59,7 @@ def first_swing(share: float, stiffening: bool) -> float:
     from closedchain.march.erls.workspace import Workspace
 
     # closed forms have no axial stretch: an axis 1e4 times as stiff
-    made = beam(share * first_of_clamped(), axial=1e4 * printed.EA, elements=12, stiffening=stiffening)
+    made = beam(share * first_of_clamped(), 1e4 * printed.EA, elements=12, stiffening=stiffening)
     ws = Workspace(made)
     y, v = made.at_rest()
     y = steady(ws, 0.0, y, v)
@@ -116,7 +124,7 @@ def damped_beam(alpha: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
     from closedchain.march.erls.matrices import tangents
     from closedchain.march.erls.workspace import Workspace
 
-    made = beam(0.0, elements=8, rayleigh=(alpha, beta))
+    made = beam(elements=8, rayleigh=(alpha, beta))
     y, v = made.at_rest()
     M, C, K = tangents(Workspace(made), 0.0, y, v, np.zeros(made.n))
     values = swings(made, M, C, K)

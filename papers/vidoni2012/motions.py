@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, Shown, judged
 from papers.plots import COLOURS, legend, panels
 from papers.vidoni2012.runs import (
+    EVERY,
     SEEN,
     STIFF,
     TIMES,
@@ -23,6 +24,7 @@ from papers.vidoni2012.runs import (
 )
 
 NEAR = 1e-4  # m: links 24 times as stiff as steel deflect by some micrometres
+FINE = 0.2  # s: beyond, the run with more beams costs much and says the same
 PREDICTED = 0.2  # of what flexibility does: a deformation that is off by more is not predicted
 MARKED = {"ls": "none", "marker": "o", "mfc": "none", "ms": 4.5, "mew": 1.1}
 
@@ -33,8 +35,8 @@ def stiff():
 
 
 def fine():
-    """The flexible one with three times as many beams in long links, and axial loads."""
-    return flexible(rtol=3e-5, beams=(6, 1), stiffening=True)
+    """The flexible one to 0.2 s with three times as many beams in long links, and axial loads."""
+    return flexible(until=FINE, rtol=3e-5, beams=(6, 1), stiffening=True)
 
 
 def coordinates(run, case: str) -> tuple:
@@ -82,15 +84,15 @@ def figure8() -> Sequence[Shown]:
     figure, axes = panels(*names, y=("x [mm]", "difference [mm]", "difference [mm]"))
     stiff = 1e3 * tips(rigid())[:, 0]
     shown = ((flexible(), "ERLS, mesh of Table 2", COLOURS[0]), (fine(), "3 times the beams, axial loads", COLOURS[2]))
-    theirs, rows = 1e3 * there["tip_x"], at_rows("step", flexible())
+    theirs, every = 1e3 * there["tip_x"], at_rows("step", flexible())
     for run, name, colour in shown:
-        x = 1e3 * tips(run)[:, 0]
+        x, rows = 1e3 * tips(run)[:, 0], at_rows("step", run)
         axes[0].plot(run.t, x, color=colour, lw=1.6, label=name)
-        axes[1].plot(run.t, x - stiff, color=colour, lw=1.1, label=name)
-        axes[2].plot(run.t[rows], x[rows] - theirs, "o-", color=colour, ms=3, lw=1.2, label=name)
+        axes[1].plot(run.t, x - stiff[: len(x)], color=colour, lw=1.1, label=name)
+        axes[2].plot(run.t[rows], x[rows] - theirs[: len(rows)], "o-", color=colour, ms=3, lw=1.2, label=name)
     axes[0].plot(there["t"], theirs, color=COLOURS[1], label="Exudyn", **MARKED)
     axes[0].plot(TIMES, stiff, color="black", lw=0.9, ls="--", label="rigid links")
-    axes[1].plot(there["t"], theirs - stiff[rows], color=COLOURS[1], label="Exudyn", zorder=5, **MARKED)
+    axes[1].plot(there["t"], theirs - stiff[every], color=COLOURS[1], label="Exudyn", zorder=5, **MARKED)
     pushed(*axes)
     legend(axes[0], axes[2])
     return (figure,)
@@ -160,21 +162,24 @@ def tip_deforms() -> Finding:
 
 def tip_agrees() -> Finding:
     """The tip against Exudyn's: with the paper's mesh and linear beams, and with more beams and axial loads."""
-    effect = float(np.abs(tips(flexible()) - tips(rigid())).max())
-    coarse, refined = (float(off_exudyn("step", run)[2:].max()) for run in (flexible(), fine()))
+    short = flexible().window(until=FINE + EVERY / 2)
+    effect = float(np.abs(tips(short) - tips(rigid())[: len(short.t)]).max())
+    whole, coarse, more = (float(off_exudyn("step", run)[2:].max()) for run in (flexible(), short, fine()))
     ramps = float(off_exudyn("smooth", flexible("smooth"))[2:].max())
     return Finding(
-        HOLDS if coarse < PREDICTED * effect else CORRECTED if refined < PREDICTED * effect else FAILS,
+        HOLDS if coarse < PREDICTED * effect else CORRECTED if more < PREDICTED * effect else FAILS,
         {
             "as in the paper [m]": coarse,
-            "more beams, axial loads [m]": refined,
-            "effect [m]": effect,
-            "ramps [m]": ramps,
+            "more beams, axial loads [m]": more,
+            "effect of flexibility [m]": effect,
+            "as in the paper, 0.3 s [m]": whole,
+            "torques with ramps [m]": ramps,
         },
-        f"with the paper's mesh and linear beams the tip is off Exudyn's by up to {1e3 * coarse:.2f} mm, where "
-        f"flexibility moves it by {1e3 * effect:.1f} mm; with three times as many in long links and axial loads by "
-        f"{1e3 * refined:.2f} mm. Free coordinates are predicted well, deformations under torques that jump only in "
-        f"part; where torques rise and fall in 20 ms, the paper's model is within {1e3 * ramps:.3f} mm",
+        f"with the paper's mesh and linear beams the tip is off Exudyn's by up to {1e3 * coarse:.2f} mm in {FINE:g} "
+        f"s, where flexibility moves it by {1e3 * effect:.1f} mm, and by {1e3 * whole:.2f} mm in {TIMES[-1]:g} s; "
+        f"with three times as many beams in long links and axial loads it is {1e3 * more:.2f} mm in {FINE:g} s. So "
+        "free coordinates are predicted well, deformations under torques that jump only in part; where torques rise "
+        f"and fall in 20 ms, the paper's model is within {1e3 * ramps:.3f} mm",
     )
 
 
@@ -193,7 +198,7 @@ EXHIBITS = (
             Claim(
                 "rigid links agree",
                 "section Rigid link simulation, Figure 6",
-                "the curves agree best with those of a widely used multibody program",
+                "the curves agree excellently with those of a widely used multibody program",
                 rigid_agrees,
             ),
         ),

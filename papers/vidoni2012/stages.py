@@ -44,7 +44,8 @@ def step() -> Sequence[Shown]:
         ],
         ["integrate twice", "Newton's iterations on y", "march/erls/stage.py", f"{c.iterations} iterations"],
     ]
-    return (Table(HEADS, rows, "Counts are those of the drop of Figure 7 (0.3 s, mesh of Table 2, rtol 3e-6)."),)
+    note = f"Counts are those of the drop of Figure 7 ({run.t[-1]:g} s, mesh of Table 2, rtol {run.rtol:g})."
+    return (Table(HEADS, rows, note),)
 
 
 def inside() -> Sequence[Shown]:
