@@ -69,3 +69,12 @@ def test_the_page_has_all_exhibits_and_verdicts(name):
         assert said in page, f"run: python -m papers {name}"
     shown = set(re.findall(rf"\]\({name}/([^)]+)\)", page))
     assert shown == {path.name for path in (PAGES / name).iterdir()}
+
+
+def test_the_gallery_counts_the_verdicts_and_shows_all_pictures():
+    page = (PAGES / "index.md").read_text(encoding="utf-8")
+    for name in WHOLE:
+        expected = list(importlib.import_module(f"tests.papers.test_{name}").VERDICTS.values())
+        counts = " | ".join(str(expected.count(verdict)) for verdict in VERDICTS)
+        assert f"| [{name}]({name}.md) | {counts} |" in page, "run: python -m papers"
+        assert set(re.findall(rf"\]\({name}/([^)]+)\)", page)) == {path.name for path in (PAGES / name).iterdir()}
