@@ -21,8 +21,8 @@ table { border-collapse: collapse; font-size: .88rem; margin: .6rem 0; display: 
 th, td { border-bottom: 1px solid #ddd; padding: .2rem .7rem; text-align: left; vertical-align: top }
 .claim { border-left: 4px solid #999; margin: .8rem 0; padding: .1rem .9rem }
 .claim p { margin: .3rem 0 }
-.good { border-color: #009e73 } .half { border-color: #e69f00 } .bad { border-color: #d55e00 }
 .verdict { font-weight: 600; padding: 0 .45em; border: 2px solid; border-radius: .3em; white-space: nowrap }
+.good { border-color: #009e73 } .half { border-color: #e69f00 } .bad { border-color: #d55e00 }
 .small { font-size: .88rem; color: #555 }
 """
 
