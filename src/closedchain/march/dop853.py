@@ -252,7 +252,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         err = attempt(rhs, w, atol, o, s.t, h, x, k, y, clock)
         s.evaluations += 11
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, k[:12])
+            reject(s, h, err, EXPONENT, k[:12], o.team, w)
             continue
 
         if not arrive(
@@ -270,7 +270,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             polynomial(rhs, w, s.t, h, x, k, x_plus, clock, rows)
             s.evaluations += 3
             if broken(o.team, w, k[13:], s):
-                reject(s, h, np.nan, EXPONENT, k)
+                reject(s, h, np.nan, EXPONENT, k, o.team, w)
                 continue
         if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
             reject_correction(s, h)

@@ -115,7 +115,7 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         err = attempt(rhs, w, atol, o, s.t, h, x, k, y, x_plus, clock)
         s.evaluations += 6
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, k)
+            reject(s, h, err, EXPONENT, k, o.team, w)
             continue
 
         if not arrive(

@@ -164,13 +164,13 @@ def arrive(
         total, n, _, _ = together(o.team, w, total, float(y.size), 0.0, 0.0)
         s.moved = np.sqrt(total / n)
         if s.moved > 1.0:
-            reject(s, h, s.moved, exponent, f)
+            reject(s, h, s.moved, exponent, f, o.team, w)
             return False
     if outcome == CHANGED or not known:
         call4(rhs, clock, y, w, f[0])
         s.evaluations += 1
         if broken(o.team, w, f, s):
-            reject(s, h, np.nan, exponent, f)
+            reject(s, h, np.nan, exponent, f, o.team, w)
             return False
     return True
 

@@ -317,7 +317,7 @@ def advance(
         if s.status != 0:
             break
         if outcome == NOT_FINITE:
-            reject(s, h, np.nan, EXPONENT, work[F : F + 3])
+            reject(s, h, np.nan, EXPONENT, work[F : F + 3], 0, w)
             continue
         if outcome == SLOW:
             s.rejections += 1
@@ -329,7 +329,7 @@ def advance(
 
         err = estimate(rhs, w, s.t, h, x, work, plan, room, s)
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, work[F_NEW : F_NEW + 1])
+            reject(s, h, err, EXPONENT, work[F_NEW : F_NEW + 1], 0, w)
             continue
 
         # the end, and the derivative there

@@ -124,7 +124,7 @@ def advance(
         s.evaluations += made
         err = scaled_norm(u[STAGES - 1], x, y, atol, o.rtol, 0, w) if made == STAGES - 1 else np.nan
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, work[F : F + 1])
+            reject(s, h, err, EXPONENT, work[F : F + 1], 0, w)
             continue
 
         if not arrive(

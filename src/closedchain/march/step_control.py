@@ -186,8 +186,8 @@ def end_time(o, s, h):
     return o.t1 if abs(h) >= abs(o.t1 - s.t) else s.t + h
 
 
-@jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, F2))
-def reject(s, h, err, exponent, k):
+@jit(numba.void(StateRecord, numba.float64, numba.float64, numba.float64, F2, numba.int64, F1))
+def reject(s, h, err, exponent, k, team, w):
     """Book a step whose error was too large or not finite, and shorten the next one.
 
     Parameters
@@ -197,6 +197,7 @@ def reject(s, h, err, exponent, k):
     err : its error, `> 1` or not finite.
     exponent : `1 / q`.
     k : (stages, n) derivatives of the attempt.
+    team, w : as for `together`; the cause is the same for all members.
     """
     s.rejections += 1
     s.rejected = 1
@@ -206,8 +207,7 @@ def reject(s, h, err, exponent, k):
         return
 
     # perhaps a trial point left the domain of the right-hand side: come closer before giving up
-    s.bad_index = first_nonfinite(k)
-    s.cause = NAN if s.bad_index >= 0 else STEP_TOO_SMALL
+    s.cause = NAN if broken(team, w, k, s) else STEP_TOO_SMALL
     s.h = 0.25 * abs(h)
 
 

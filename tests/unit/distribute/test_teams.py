@@ -104,6 +104,18 @@ def test_a_limb_that_is_no_number_ends_the_run_as_usual(options):
             cc.simulate(m, until=1.0, method=cc.Projection(), partition=Threads(2, closing=closing), **options)
 
 
+@pytest.mark.parametrize("first", ["a", "b", "c"])
+def test_a_limb_that_touches_no_other_ends_all_for_the_same_reason(first):
+    """Members that never see the number that is none would otherwise speak of a step that is too small."""
+    m = cc.Mechanism("three pendulums")
+    for k, name in enumerate("abc"):
+        m.revolute(name.upper(), m.ground.at(3 * k, 0, 0), m.body(name, cc.rod(length=1.0, mass=1.0)))
+    m.motor("B", torque=cc.sqrt(0.5 - cc.t), name="worn out")
+    limbs = [[first], *([name] for name in "abc" if name != first)]
+    with pytest.raises(cc.RunError, match=r"the derivative is not finite \(acceleration of B\).*'worn out' is nan there"):
+        cc.simulate(m, until=1.0, partition=Threads(3, limbs=limbs))
+
+
 def push_or_die(t, now):
     if t > 0.7 and "closedchain_dies" in os.environ:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -83,13 +83,13 @@ def test_controller():
 @pytest.mark.parametrize(("err", "expected"), [(2.0**5, 0.045), (1e30, 0.02), (np.nan, 0.025), (np.inf, 0.025)])
 def test_rejection(err, expected):
     _, s = records()
-    step_control.reject(s, -0.1, err, 0.2, np.zeros((2, 2)))
+    step_control.reject(s, -0.1, err, 0.2, np.zeros((2, 2)), 0, np.zeros(1))
     assert s.h == pytest.approx(expected) and s.rejections == 1 and s.cause == Status.step_too_small
 
 
 def test_rejection_remembers_a_nan():
     _, s = records()
-    step_control.reject(s, 0.1, np.nan, 0.2, np.array([[0.0, np.nan]]))
+    step_control.reject(s, 0.1, np.nan, 0.2, np.array([[0.0, np.nan]]), 0, np.zeros(1))
     assert s.cause == Status.nan and s.bad_index == 1
 
 
