@@ -47,7 +47,8 @@ def push(t, now):
     """A controller that meets with trouble on one rank: the first is killed, for others it is the last."""
     if t >= trouble["at"] and world().rank == (0 if trouble["kind"] == "kill" else world().size - 1):
         happen(trouble["kind"])
-    return 0.5 * math.sin(3.0 * t) - 0.1 * now["O'"]
+    one_of_them = trouble["kind"] == "disagree" and t >= trouble["at"] and world().rank == 1
+    return 0.5 * math.sin(3.0 * t) - 0.1 * now["O'"] + 0.1 * one_of_them
 
 
 def happen(kind):
@@ -109,6 +110,7 @@ def errors():
         "nan": failure(lambda: broken_limb(solver="rk4", step=0.01)),
         "nan, adaptive": failure(lambda: broken_limb()),
         "controller": failure(lambda: controlled("raise", 1.0)),
+        "controllers": failure(lambda: controlled("disagree", 1.0)),
         "interrupt": failure(lambda: str(controlled("interrupt", 1.0).status.name)),
         "different": failure(lambda: controlled(rtol=1e-8 if world().rank else 1e-9)),
         "too many": failure(lambda: cc.simulate(cc.library.pendulum(), until=1.0, partition=Ranks())),

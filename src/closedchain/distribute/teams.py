@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from closedchain.distribute.guarded import Guarded
 
 CLOSING = ("everyone", "master")
+SAME = 1e-9  # what a controller may say differently on two ranks: hosts round sines in their own ways
 CANNOT_SHARE = (
     "{} cannot be shared out by limbs: take cc.VirtualSpring, cc.ModifiedDeNOC, cc.Projection, cc.OperationalSpace, "
     "cc.DeNOC or cc.Multipliers"
@@ -407,25 +408,28 @@ class Marcher:
         from closedchain.march.integrate import integrate
         from closedchain.march.integration import HoldError
 
-        def prepare() -> None:
+        def prepare(values: np.ndarray) -> None:
             for work in self.works:
-                work.prepare(np.concatenate([p(), program.numbers]))
+                work.prepare(np.concatenate([values, program.numbers]))
 
         def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
             x = self.whole(mine)
-            until, renewed, trouble = 0.0, None, ""
+            until, changed, trouble = 0.0, False, ""
             try:
-                until, renewed = hold(t, x) if self.tells else (0.0, None)
+                if self.tells:
+                    until, changed = hold(t, x)
             except HoldError as error:
                 trouble = str(error)
-            everyone = self.allgather((until, bool(renewed), trouble))
-            until, changed, _ = everyone[0]
-            for _, _, trouble in everyone:
+            everyone = self.allgather((until, changed, trouble, p() if self.tells else None))
+            until, changed, _, values = everyone[0]
+            for member, (_, _, trouble, others) in enumerate(everyone):
                 if trouble:
                     raise HoldError(trouble)
+                if others is not None and not np.allclose(others, values, rtol=SAME, atol=SAME, equal_nan=True):
+                    raise HoldError(f"a controller told rank {member} something else than rank 0")
             if not changed:
                 return until, None
-            prepare()
+            prepare(values)
             return until, {"w": self.works[0].memory.table}
 
         def keep_whole(t: np.ndarray, mine: np.ndarray) -> None:
@@ -450,7 +454,7 @@ class Marcher:
         if self.member:
             options["progress"] = None
         atol = options.pop("atol")
-        prepare()
+        prepare(p())
         last = self.works[-1].memory.table if len(self.works) > 1 else None
         mine = integrate(
             solver,

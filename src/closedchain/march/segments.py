@@ -358,11 +358,11 @@ class March:
             "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
             "progress": task.progress,
         }
-        hold = None if self.holding.idle else self._hold(program)
         span = (state.t, task.until)
-        if task.team is not None:
+        if task.team is not None:  # whose members prepare what they have compiled, and nothing else
             options["due"] = None if saving is None else saving.due
-            return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, hold, **options)
+            change = None if self.holding.idle else partial(self.holding.change, program)
+            return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, change, **options)
         return integrate(
             here.solver,
             program.rhs.address,
@@ -371,7 +371,7 @@ class March:
             program.rhs.prepare(p),
             correct=program.correct.address if program.correct else 0,
             w_correct=program.correct.prepare(p) if program.correct else None,
-            hold=hold,
+            hold=None if self.holding.idle else self._hold(program),
             **options,
             **for_solver(here.solver, program, p),
         )

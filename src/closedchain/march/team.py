@@ -30,7 +30,7 @@ class Team(ABC):
         x: np.ndarray,
         t_span: tuple[float, float],
         p: Callable[[], np.ndarray],
-        hold: Any,
+        hold: Callable[[float, np.ndarray], tuple[float, bool]] | None,
         **options: Any,
     ) -> Trajectory:
         """Integrate from a state.
@@ -44,7 +44,7 @@ class Team(ABC):
         p
             Gives the parameters that hold.
         hold
-            As for `march.integrate`.
+            Changes those parameters; see `Holding.change`.
         options
             Of `march.integrate`: tolerances, steps, samples.
         """
