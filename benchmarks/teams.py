@@ -437,7 +437,7 @@ def _fastest(
         from closedchain.distribute import ranks
 
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
-        work = shares.make_work("batch", cutting, world().rank, p.size, ranks.talk(), nobody)
+        work = shares.make_work("batch", cutting, world().rank, p.size, ranks.talk(world()), nobody)
         work.prepare(p)
         return often(batch(work), world().Barrier)
     n = team.members

@@ -59,6 +59,8 @@ class Guarded:
 
         self.limbs = limbs
         self.comm = comm.Dup()  # for what is said after an error: nobody mistakes it for what the march says
+        self.march = comm.Dup()  # for that: nobody mistakes it for messages of a user's script
+        self.march.Set_errhandler(MPI.ERRORS_ARE_FATAL)  # mpi4py asks for return codes, and compiled code reads none
         self.node = comm.Split_type(MPI.COMM_TYPE_SHARED)
         here = self.node.rank
         who = self.node.gather((comm.rank, os.getpid()))
@@ -156,8 +158,8 @@ class Guarded:
             self._tell({"over": True})
             with contextlib.suppress(OSError):
                 self.process.communicate()
-        self.node.Free()
-        self.comm.Free()
+        for comm in (self.node, self.march, self.comm):
+            comm.Free()
 
     def _tell(self, what: dict[str, Any]) -> None:
         assert self.process is not None and self.process.stdin is not None

@@ -2,13 +2,13 @@
 
 numba-mpi finds the library, and says what its handles are; functions of MPI are called by addresses that come with the
 data (`Share.talk`), not as constants of the code as numba-mpi itself has them. So the code is compiled once for all
-processes, instead of for two seconds in each rank of each job.
+processes, instead of for two seconds in each rank of each job. Nobody looks at what they return: the communicator of a
+march ends the job at an error (`guarded.Guarded.march`).
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
 import numba
@@ -33,7 +33,7 @@ from closedchain.distribute.kernels import (
 from closedchain.march.jit import cfunc
 
 # places in `Share.talk`, after the addresses of what is below
-ISEND, IRECV, WAITALL, ALLREDUCE, ALLGATHER, WORLD, DOUBLE, SUM, HANDLE = range(3, 12)
+ISEND, IRECV, WAITALL, ALLREDUCE, ALLGATHER, COMM, DOUBLE, SUM, HANDLE = range(3, 12)
 STATUS = 64  # bytes, more than any MPI has for one
 
 
@@ -71,11 +71,11 @@ def exchange(table, board):  # type: ignore[no-untyped-def]
             n, peer = parcels[i, LENGTH], parcels[i, PEER]
             part = share.board[parcels[i, PLACE] : parcels[i, PLACE] + n]
             if sends == 1:
-                call_c(mpi[ISEND], (part, n, mpi[DOUBLE], peer, now, mpi[WORLD], requests[open_ * size :]))
+                call_c(mpi[ISEND], (part, n, mpi[DOUBLE], peer, now, mpi[COMM], requests[open_ * size :]))
                 share.counts[BYTES] += 8.0 * n
                 share.counts[MESSAGES] += 1.0
             else:
-                call_c(mpi[IRECV], (part, n, mpi[DOUBLE], peer, now, mpi[WORLD], requests[open_ * size :]))
+                call_c(mpi[IRECV], (part, n, mpi[DOUBLE], peer, now, mpi[COMM], requests[open_ * size :]))
             open_ += 1
     statuses = np.empty(open_ * STATUS, np.uint8)
     call_c(mpi[WAITALL], (open_, requests, statuses))
@@ -89,7 +89,7 @@ def reduce(table, board):  # type: ignore[no-untyped-def]
     n = share.to_length[i]
     mine = share.board[share.begin[i] : share.begin[i] + n]
     totals = share.board[share.to[i] : share.to[i] + n]
-    call_c(mpi[ALLREDUCE], (mine, totals, n, mpi[DOUBLE], mpi[SUM], mpi[WORLD]))
+    call_c(mpi[ALLREDUCE], (mine, totals, n, mpi[DOUBLE], mpi[SUM], mpi[COMM]))
 
 
 @cfunc("void(voidptr, CPointer(float64), CPointer(float64))")
@@ -98,12 +98,11 @@ def gather(table, mine, everyone):  # type: ignore[no-untyped-def]
     (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
     mpi = share.talk
     given, taken = numba.carray(mine, GATHERED), numba.carray(everyone, share.numbers[MEMBERS] * GATHERED)
-    call_c(mpi[ALLGATHER], (given, GATHERED, mpi[DOUBLE], taken, GATHERED, mpi[DOUBLE], mpi[WORLD]))
+    call_c(mpi[ALLGATHER], (given, GATHERED, mpi[DOUBLE], taken, GATHERED, mpi[DOUBLE], mpi[COMM]))
 
 
-@cache
-def talk() -> tuple[int, ...]:
-    """Addresses of exchange, reduce and gather, and what they need of MPI."""
+def talk(comm: Any) -> tuple[int, ...]:
+    """Addresses of exchange, reduce and gather, and what they need of MPI to reach the ranks of a communicator."""
     from mpi4py import MPI
     from numba_mpi.common import libmpi
 
@@ -118,6 +117,6 @@ def talk() -> tuple[int, ...]:
     return (
         *(function.address for function in (exchange, reduce, gather)),
         *map(address, functions),
-        *map(handle, (MPI.COMM_WORLD, MPI.DOUBLE, MPI.SUM)),
+        *map(handle, (comm, MPI.DOUBLE, MPI.SUM)),
         MPI._sizeof(MPI.Request),
     )

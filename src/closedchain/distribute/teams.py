@@ -268,10 +268,11 @@ class Ranks(Partition):
         from closedchain.distribute.ranks import talk
 
         self.refuse_options(program, options)
-        comm, guarded = world(), self._guarded
+        guarded = self._guarded
+        comm = world() if guarded is None else guarded.march
         self.parts = self.cut(program)
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
-        works = self.works(program, self.parts, comm.rank, talk(), nobody, guarded)
+        works = self.works(program, self.parts, comm.rank, talk(comm), nobody, guarded)
         if guarded is None:
             return self._march(
                 Marcher(self.parts, comm.rank, works, comm.allgather), program, solver, x, t_span, p, hold, options
