@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -28,8 +29,12 @@ class MemberAccount:
         Of one evaluation of its part.
     evaluations
         Of rates and corrections.
-    bytes, messages
-        That it sent: to neighbours, for reductions and for agreements on a step.
+    messages
+        To neighbours.
+    reductions, agreements
+        That it took part in: sums over all limbs, and numbers that decide on a step.
+    bytes
+        That it gave to all of these; to a reduction or an agreement once, however MPI passes them on.
     computing, waiting
         Seconds.
     """
@@ -39,6 +44,8 @@ class MemberAccount:
     evaluations: int
     bytes: int
     messages: int
+    reductions: int
+    agreements: int
     computing: float
     waiting: float
 
@@ -53,6 +60,8 @@ class Account:
         ``"rank"`` or ``"thread"``.
     closing
         Who computes what several need.
+    operations
+        Of one evaluation in one process.
     members
         One for each.
     seconds
@@ -61,13 +70,18 @@ class Account:
 
     kind: str
     closing: str
+    operations: int
     members: tuple[MemberAccount, ...]
     seconds: float
 
     @property
     def alone(self) -> float:
-        """What one processor would have computed, s: all that the members computed; common parts are counted twice."""
-        return sum(m.computing for m in self.members)
+        """What one processor would have computed, s: what all did, less what several did each for themselves.
+
+        How much that is follows from the operations.
+        """
+        together = sum(m.operations for m in self.members)
+        return sum(m.computing for m in self.members) * min(1.0, self.operations / max(together, 1))
 
     @property
     def pays(self) -> bool:
@@ -85,13 +99,14 @@ class Account:
         return (
             f"{len(self.members)} {self.kind}s do not pay for limbs as small as these: a {self.kind} computes up to "
             f"{1e6 * computing:.2g} us and waits up to {1e6 * waiting:.2g} us an evaluation; one process alone would "
-            f"compute for {1e6 * self.alone / n:.2g} us"
+            f"compute for about {1e6 * self.alone / n:.2g} us"
         )
 
     def __str__(self) -> str:
         lines = [
             f"{self.kind} {k}: {', '.join(m.limbs)}; {m.operations} operations, {m.bytes} bytes in {m.messages} "
-            f"messages, {m.computing:.3g} s computing, {m.waiting:.3g} s waiting"
+            f"messages, {m.reductions} reductions and {m.agreements} agreements, {m.computing:.3g} s computing, "
+            f"{m.waiting:.3g} s waiting"
             for k, m in enumerate(self.members)
         ]
         return "\n".join(lines)
@@ -104,17 +119,17 @@ def _cycles() -> float:
 
 @cache
 def clock_rate() -> float:
-    """Cycles of the processor's clock in a second."""
+    """Cycles of this processor's clock in a second; infinity where compiled code cannot read it."""
     _cycles()
     begun, first = time.perf_counter(), _cycles()
     time.sleep(0.01)
     last, ended = _cycles(), time.perf_counter()
-    return (last - first) / (ended - begun)
+    return (last - first) / (ended - begun) or math.inf
 
 
 def account(team: Partition) -> Account:
     """The account of a team's last run."""
-    parts, rate = team.parts, clock_rate()
+    parts = team.parts
     assert parts is not None
     limbs = parts.limbs
     members = []
@@ -126,8 +141,10 @@ def account(team: Partition) -> Account:
                 int(counts[kernels.EVALUATIONS]),
                 int(counts[kernels.BYTES]),
                 int(counts[kernels.MESSAGES]),
-                float(counts[kernels.COMPUTING]) / rate,
-                float(counts[kernels.WAITING]) / rate,
+                int(counts[kernels.REDUCTIONS]),
+                int(counts[kernels.GATHERINGS]),
+                float(counts[kernels.COMPUTING]),
+                float(counts[kernels.WAITING]),
             )
         )
-    return Account(team.kind, team.closing, tuple(members), team.seconds)
+    return Account(team.kind, team.closing, parts.operations, tuple(members), team.seconds)

@@ -40,9 +40,13 @@ CANNOT_SHARE = (
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """How a program is cut for a team: who owns which limb, the cuts of both functions, and entries of the state."""
+    """How a program is cut for a team: who owns which limb, the cuts of both functions, and entries of the state.
+
+    ``operations`` are those of one evaluation in one process, ``costs`` those of each limb's part.
+    """
 
     names: tuple[str, ...]
+    operations: int
     costs: list[int]
     member_of: list[int]
     rhs: Cutting
@@ -138,7 +142,7 @@ class Partition(Team):
             member_of = shares.given_shares(top, self.limbs, self.members)
         rhs = shares.cut_for(traced, member_of, correction=False, master=master)
         correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
-        return Parts(names, costs, member_of, rhs, correct)
+        return Parts(names, program.rhs.counts.total, costs, member_of, rhs, correct)
 
     def refuse(self, method: Formulation, solver: str) -> None:
         """See `march.team.Team`."""
@@ -381,8 +385,13 @@ class Marcher:
 
     @property
     def counts(self) -> np.ndarray:
-        """What it sent, and how long it computed and waited; see `kernels`."""
-        return np.sum([work.share.counts for work in self.works], axis=0)
+        """What it sent, and how long it computed and waited; see `kernels`, but here in seconds."""
+        from closedchain.distribute.account import clock_rate
+        from closedchain.distribute.kernels import COMPUTING, WAITING
+
+        total = np.sum([work.share.counts for work in self.works], axis=0)
+        total[[COMPUTING, WAITING]] /= clock_rate()  # others may have another clock
+        return total
 
     def whole(self, mine: np.ndarray) -> np.ndarray:
         """States of all members, from those of each (m, entries) or (entries,)."""
