@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
+from closedchain.cli import output
 from closedchain.distribute.teams import Ranks, world
 from tests.mpi import cases
 
@@ -91,6 +92,7 @@ def live(killed, failed):
     if world().rank == 0:
         print(json.dumps(told), flush=True)
     # called on the first rank only, where nothing is prepared for it
+    output.be_silent()  # as the command does
     controlled(progress=unprepared, save_to=failed, save_every=0.0)
 
 

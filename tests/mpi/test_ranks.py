@@ -99,3 +99,22 @@ def test_the_command_line_on_ranks():
     # a mistake is told once, not by each rank
     wrong = job(2, *what[:2], "--distributed", "--rtol", "-1", module="closedchain")
     assert wrong.returncode != 0 and wrong.stderr.count("rtol") == 1, wrong.stderr
+
+
+DRAWN = """
+import closedchain as cc
+from mpi4py import MPI
+
+mechanism = cc.library.four_bar()
+if MPI.COMM_WORLD.rank == 1:
+    raise OSError("this host has no such file")
+"""
+
+
+def test_a_rank_of_the_command_that_cannot_begin_ends_all(tmp_path):
+    """The others would wait for it, and it is not the one that speaks."""
+    file = tmp_path / "drawn.py"
+    file.write_text(DRAWN)
+    done = job(2, "run", file, "--distributed", module="closedchain")
+    assert done.returncode != 0
+    assert done.stderr.count("error: rank 1: ") == 1 and "OSError: this host has no such file" in done.stderr

@@ -16,6 +16,8 @@ from closedchain.cli.progress import Progress
 from closedchain.errors import ModelError, RunError, RunWarning
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from closedchain.close.formulation import Formulation
     from closedchain.distribute.teams import Partition
     from closedchain.march.state import State
@@ -120,24 +122,35 @@ def run(
     if partition is not None and not partition.leads:
         output.be_silent()  # one rank speaks for all
     with output.only_json(as_json):
-        found = source.find(where)
-        m = found.mechanism
         how = formulation(method)
-        end = found.until if until is None else until
         solver = usual(how) if solver is None else solver
-        _check_options(solver, end, rtol, atol, step, max_steps)
-        _set(m.parameters, values.assignments("--set", sets or []))
         names = [name.strip() for group in plots or [] for name in group.split(",") if name.strip()]
-        paths = save.targets(outs or [], m.name)
-        if names and not outs:
-            paths = [save.folder("out") / f"{save.file_name(m.name)}.png"]
-        if names and not any(path.suffix == ".png" for path in paths):
-            raise WrongUsage(f"--plot needs a picture: add --out {save.file_name(m.name)}.png, or a folder")
-        m.validate()
-        with Progress(end, quiet=as_json) as progress:
+
+        def drawn() -> tuple[source.Source, float, list[Path]]:
+            found = source.find(where)
+            m = found.mechanism
+            end = found.until if until is None else until
+            _check_options(solver, end, rtol, atol, step, max_steps)
+            _set(m.parameters, values.assignments("--set", sets or []))
+            paths = save.targets(outs or [], m.name)
+            if names and not outs:
+                paths = [save.folder("out") / f"{save.file_name(m.name)}.png"]
+            if names and not any(path.suffix == ".png" for path in paths):
+                raise WrongUsage(f"--plot needs a picture: add --out {save.file_name(m.name)}.png, or a folder")
+            m.validate()
+            return found, end, paths
+
+        def begun() -> State:
             start = _start(found, holds or [], velocities or [])
             if names:
                 _check_names(start, how, names)
+            return start
+
+        # what fails on one rank fails on all of them: nobody waits for one that is gone
+        agreed: Callable[[Callable[[], Any]], Any] = (lambda work: work()) if partition is None else partition.agree
+        found, end, paths = agreed(drawn)
+        with Progress(end, quiet=as_json) as progress:
+            start = agreed(begun)
             got, error, complaints = march(
                 start,
                 samples,

@@ -138,7 +138,7 @@ class Guarded:
         print(
             f"closedchain: rank {self.comm.rank} ({'limb' if len(limbs) == 1 else 'limbs'} {', '.join(limbs)}) failed "
             f"at t = {reached:.6g} s: {type(error).__name__}: {error}{where}. All ranks have been ended.",
-            file=sys.stderr,
+            file=sys.__stderr__ or sys.stderr,  # also where one rank speaks for all
             flush=True,
         )
         self.comm.Abort(1)

@@ -47,7 +47,9 @@ def test_an_account_of_what_was_sent():
     assert {member.evaluations for member in got.members} == {81}
     assert [member.messages for member in got.members] == [81, 81]
     for member in got.members:
-        assert member.reductions == 0 and member.agreements == 41  # are stages and ends of steps numbers? And the start?
+        assert (
+            member.reductions == 0 and member.agreements == 41
+        )  # are stages and ends of steps numbers? And the start?
         numbers = member.bytes / 8 - 5 * member.agreements
         assert numbers % 81 == 0 and numbers > 0  # the same in each message
     assert got.seconds > 0 and "threads do not pay for limbs as small as these" in got.hint
@@ -115,7 +117,9 @@ def test_a_limb_that_touches_no_other_ends_all_for_the_same_reason(first):
         m.revolute(name.upper(), m.ground.at(3 * k, 0, 0), m.body(name, cc.rod(length=1.0, mass=1.0)))
     m.motor("B", torque=cc.sqrt(0.5 - cc.t), name="worn out")
     limbs = [[first], *([name] for name in "abc" if name != first)]
-    with pytest.raises(cc.RunError, match=r"the derivative is not finite \(acceleration of B\).*'worn out' is nan there"):
+    with pytest.raises(
+        cc.RunError, match=r"the derivative is not finite \(acceleration of B\).*'worn out' is nan there"
+    ):
         cc.simulate(m, until=1.0, partition=Threads(3, limbs=limbs))
 
 
