@@ -170,7 +170,7 @@ def correct(clock, x, table, x_plus, residual):  # type: ignore[no-untyped-def]
     for r in range(share.numbers[MEMBERS]):
         at = r * GATHERED
         for i in range(2):
-            if not everyone[at + i] <= told[i]:  # the larger one, or not a number
+            if everyone[at + i] > told[i] or np.isnan(everyone[at + i]):  # what is not a number stays
                 told[i] = everyone[at + i]
         if everyone[at + 2] < told[2]:
             told[2] = everyone[at + 2]

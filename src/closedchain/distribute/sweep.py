@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 BLOCK = 256  # points that are written together
 BYTES = 64e6  # of the results of a block, at most
 IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
+SAMPLES = 200_000  # of all points of a task, at most: a batch looks at some fifty numbers of each
 TASK = 1.0  # s that a task should take: what is in flight is lost when a study is killed
 
 
@@ -200,7 +201,10 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
         return
     who = crew(study, executor)
     here = isinstance(who, Here) and study.engine == "batch"
-    blocks.size, blocks.most = (BLOCK // 8, BLOCK) if here else (1, IN_A_TASK[study.engine.partition(":")[0]])
+    blocks.most = min(
+        BLOCK if here else IN_A_TASK[study.engine.partition(":")[0]], max(1, SAMPLES // max(len(study.times), 1))
+    )
+    blocks.size = min(BLOCK // 8, blocks.most) if here else 1
     well = False
     try:
         carry_out(study, blocks.tasks(), who, blocks.arrived)

@@ -27,6 +27,7 @@ from typing import Any
 from closedchain.distribute.compute import compute, failed
 from closedchain.distribute.study import Columns, Study
 from closedchain.errors import ClosedChainError, ModelError
+from closedchain.march.batch_threads import cores
 from closedchain.march.interrupt import check, interrupts
 
 PATIENCE = 3  # deaths of a worker that a point may cause
@@ -36,11 +37,6 @@ UNKNOWN = 32  # tasks in flight where nobody knows how many workers there are
 
 Task = tuple[int, tuple[int, ...]]  # a block, and some of its points
 Arrived = Callable[[Task, Columns], None]
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # ---- what a worker does ----------------------------------------------------------------------------------------------
@@ -300,4 +296,4 @@ def _worker_died(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"  # the second is Dask's
 
 
-__all__ = ["carry_out", "cores", "crew", "pool", "work"]
+__all__ = ["carry_out", "crew", "pool", "work"]

@@ -162,6 +162,17 @@ def test_a_point_has_the_same_bits_in_any_company(many):
             assert many[name].values.tobytes() == got[name].values.tobytes(), name
 
 
+def test_long_runs_are_looked_at_a_few_at_a_time(monkeypatch):
+    """Memory grows with the samples of a task: a task of many samples has few points."""
+    from closedchain.distribute import sweep, workers
+
+    sizes, compute = [], workers.compute
+    monkeypatch.setattr(workers, "compute", lambda study, numbers: sizes.append(len(numbers)) or compute(study, numbers))
+    monkeypatch.setattr(sweep, "SAMPLES", 20)
+    found = cc.sweep(cc.library.four_bar(), {"O.motor": np.linspace(5.0, 6.0, 16)}, 0.1, every=0.02, keep=())
+    assert found.attrs["engine"] == "batch" and max(sizes) == 3 and sum(sizes) == 16  # of six samples each
+
+
 def test_complaints_of_a_batch_are_those_of_runs(monkeypatch):
     monkeypatch.setattr(batched, "FEW", 1)
     m = cc.Mechanism("swing", gravity=(0, -9.81, 0))
