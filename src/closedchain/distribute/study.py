@@ -7,7 +7,6 @@ last bit wherever and in whatever company it is computed.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from closedchain.march.state import State
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.results.fingerprint import fingerprint
 from closedchain.results.run import Run
 from closedchain.results.simulate import described_controller, digest_of_equations, simulate
 
@@ -298,13 +298,4 @@ def _equations(study: Study) -> str:
 
 
 def _described_measure(measure: Measure) -> str:
-    if isinstance(measure, str):
-        return measure
-    code = getattr(measure, "__code__", None) or getattr(getattr(measure, "__func__", None), "__code__", None)
-    if code is None:
-        return repr(type(measure).__name__)
-    plain = [x for x in code.co_consts if isinstance(x, int | float | str | bytes)]
-    captured = inspect.getclosurevars(measure).nonlocals if inspect.isfunction(measure) else {}
-    numbers = {k: x for k, x in captured.items() if isinstance(x, int | float | str | bool)}
-    told = repr((code.co_names, plain, numbers)).encode()
-    return f"code {hashlib.sha256(code.co_code + told).hexdigest()[:8]}"
+    return measure if isinstance(measure, str) else f"code {fingerprint(measure)}"

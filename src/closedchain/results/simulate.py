@@ -40,6 +40,7 @@ from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.diagnose import explain
+from closedchain.results.fingerprint import fingerprint
 from closedchain.results.run import Run
 
 SAMPLES = 201
@@ -325,11 +326,7 @@ def digest_of_equations(program: Compiled) -> str:
 
 def described_controller(controller: Controller) -> str:
     """A controller in words, and a few digits that change with its code."""
-    function = controller.function
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    code = getattr(type(function).__call__, "__code__", None) if code is None else code
-    plain = [x for x in getattr(code, "co_consts", ()) if isinstance(x, int | float | str | bytes)]
-    seen = "" if code is None else hashlib.sha256(code.co_code + repr((code.co_names, plain)).encode()).hexdigest()[:8]
+    seen = fingerprint(controller.function, values=False)  # it may remember things
     return f"{controller.name} every {controller.period!r} s, {controller.outputs} outputs, code {seen}"
 
 

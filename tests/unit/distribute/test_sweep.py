@@ -167,7 +167,9 @@ def test_long_runs_are_looked_at_a_few_at_a_time(monkeypatch):
     from closedchain.distribute import sweep, workers
 
     sizes, compute = [], workers.compute
-    monkeypatch.setattr(workers, "compute", lambda study, numbers: sizes.append(len(numbers)) or compute(study, numbers))
+    monkeypatch.setattr(
+        workers, "compute", lambda study, numbers: sizes.append(len(numbers)) or compute(study, numbers)
+    )
     monkeypatch.setattr(sweep, "SAMPLES", 20)
     found = cc.sweep(cc.library.four_bar(), {"O.motor": np.linspace(5.0, 6.0, 16)}, 0.1, every=0.02, keep=())
     assert found.attrs["engine"] == "batch" and max(sizes) == 3 and sum(sizes) == 16  # of six samples each
