@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import warnings
@@ -20,6 +21,16 @@ KEPT_IN_THE_ERROR = re.compile(r"\. \d+ samples up to t = \S+ s are kept in the 
 
 # Mechanisms remember what was compiled, and Python's warnings are caught for a whole process: one point at a time.
 _one_at_a_time = threading.Lock()
+
+
+def _begin_free() -> None:
+    """In a process that was forked while a thread of ours was computing: that thread is not there."""
+    global _one_at_a_time
+    _one_at_a_time = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_free)
 
 
 def compute(study: Study, numbers: Sequence[int], threads: int | None = None) -> Columns:

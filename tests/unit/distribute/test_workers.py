@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.distribute import compute, workers
 from closedchain.distribute import sweep as home
-from closedchain.distribute import workers
 
 M = cc.library.pendulum()
 STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 12)}, "until": 0.05, "every": 0.05}
@@ -108,6 +108,11 @@ def test_a_study_that_cannot_be_sent_is_said(monkeypatch):
 def test_lambdas_go_to_processes_of_our_own():
     got = march(2, lambda run: float(run["hinge"][0]))
     np.testing.assert_array_equal(got["x"], STUDY["parameters"]["start.hinge"])
+
+
+def test_processes_do_not_wait_for_a_study_in_another_thread_of_their_parent():
+    with compute._one_at_a_time:  # as that thread has it while it computes
+        assert (march(1, lambda run: 1.0)["x"] == 1.0).all()
 
 
 def test_a_mechanism_is_sent_without_what_was_compiled():
