@@ -95,11 +95,15 @@ class Guardian:
     # ---- what it does ------------------------------------------------------------------------------------------------
 
     def watch(self) -> None:
-        """Sleep until something happens."""
+        """Sleep until something happens, or nothing for too long.
+
+        Looks are counted, not seconds: a machine that was put to sleep has not stood still.
+        """
         patience = self.told["patience"]
-        seen, since = b"", time.monotonic()
+        interval = min(patience / 8, 3600.0)
+        seen, looks = b"", 0
         while not self.ended:
-            happened = self.happenings.poll(min(patience / 8, 3600.0))
+            happened = self.happenings.poll(interval)
             for fd, _ in happened:
                 if fd == STDIN:
                     self.listen()
@@ -110,9 +114,11 @@ class Guardian:
             now = self.notes[:]
             idle = not any(self.note(place, "marching")[0] for place in range(len(self.ranks)))
             if now != seen or idle:
-                seen, since = now, time.monotonic()
-            elif time.monotonic() - since > patience:
-                return self.lose_patience()
+                seen, looks = now, 0
+            elif not happened:
+                looks += 1
+                if looks * interval >= patience:
+                    return self.lose_patience()
 
     def mourn(self, pidfd: int) -> None:
         """A rank is dead."""

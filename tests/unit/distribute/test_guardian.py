@@ -115,6 +115,19 @@ def test_a_rank_that_stands_still_is_named_and_all_are_ended():
         assert [p.wait(timeout=LIMIT) for p in team.ranks] == [-signal.SIGKILL] * 3
 
 
+def test_a_machine_that_was_put_to_sleep_has_not_stood_still():
+    """It sleeps for longer than the guardian's patience; afterwards the guardian may be the first to wake up."""
+    with Watched(patience=0.8) as team:
+        team.notes[:, guarded.MARCHING] = 1.0
+        time.sleep(0.3)  # it has seen that
+        os.kill(team.process.pid, signal.SIGSTOP)
+        time.sleep(1.0)
+        os.kill(team.process.pid, signal.SIGCONT)
+        time.sleep(0.1)
+        team.tell(over=True)
+        assert team.said() == ""
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
