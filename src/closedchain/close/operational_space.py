@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar
 
 import casadi as ca
@@ -108,6 +109,8 @@ class OperationalSpace(Formulation):
         tree = factor_limbs(e)
         cuts = ClosureFactor(tree, e.closure, rows, choice.guarded)
         x_plus, residual = newton_step(e, x, c, c_dot, tree, cuts)
+        if residual is not None and steps.pivots:  # where a chain stands stretched, its forces cannot be solved for
+            residual = ca.vertcat(residual[:2], reduce(ca.fmin, steps.pivots, residual[2]))
         power = e.power + (lam.T @ c_t if rows else 0)  # prescribed motions do work
         dx = ca.vertcat(e.qdot, a, power)
         return Closed(x, dx, e.limbs.q, e.limbs.v, a, lam, x_plus, residual)
@@ -159,6 +162,7 @@ class FiveSteps:
         # a_0 in world axes, or in those of the reference member: whichever spares more rows a turn
         tips = [rows[r] for group in self.others for r in group]
         self.in_world = 2 * sum(self.reference in row.wrenches for row in tips) >= len(tips)
+        self.pivots: list[ca.SX] = []  # relative ones of what is inverted chain by chain
 
     def solve(self) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations, and the forces of all rows."""
@@ -187,21 +191,23 @@ class FiveSteps:
     def solve_with(self, sums: Sums) -> tuple[ca.SX, ca.SX]:
         """The same with one sum over all chains, (45): ``(P^-1 + sum B' G^-1 B) a_0 = P^-1 a_open - sum B' G^-1 s``.
 
-        Each chain is solved for its forces alone, so G has to be regular; where a chain has fewer freedoms than rows,
-        it is not, and the chains are closed one after another, as in `solve`.
+        Each chain is solved for its forces alone, so G has to be regular, and P as well; where a chain has fewer
+        freedoms than rows, or the one that carries the reference member fewer than a_0 has components, they are not, and
+        the chains are closed one after another, as in `solve`. So they are near poses where a chain stands stretched:
+        `pivots` tell, and the run goes on guarded.
         """
         chains = [self._open(group) for group in self.others]
         Z_0, axes = self._reference_member(chains)
         limbs = [self._limb(chain) for chain in chains]
-        if self.guarded or not axes or None in limbs or len(self.carrier) > 0:
+        if self.guarded or not axes or None in limbs or self.carrier or self._freedoms(Z_0) < len(axes):
             return self.solve()
         n = len(axes)
         chains = [replace(chain, B=chain.B[:, axes]) for chain in chains]
-        P, a_open = LDL(self._product(Z_0, Z_0, n, n)), self._product(Z_0, self.free, n, 1)
+        P, a_open = self._watched(self._product(Z_0, Z_0, n, n)), self._product(Z_0, self.free, n, 1)
         inertia = ca.sparsify(P.backward(ca.diag(P.d_inv) @ P.forward(ca.SX.eye(n))))
         home = self.e.topology.links[self.reference].limb
         parts = {home: ca.horzcat(ca.tril(inertia), inertia @ a_open)}
-        factors = [LDL(chain.G) for chain in chains]
+        factors = [self._watched(chain.G) for chain in chains]
         for chain, factor, limb in zip(chains, factors, limbs, strict=True):
             K, w = factor.forward(chain.B), factor.forward(chain.s)
             KD = ca.sparsify(K.T @ ca.diag(factor.d_inv))
@@ -224,10 +230,22 @@ class FiveSteps:
 
     def _limb(self, chain: Chain) -> int | None:
         """The limb of a chain that can be solved for its forces alone."""
-        links = [self.e.topology.links[i] for i in chain.Z]
-        freedoms = sum(link.joint.type.nv + link.shapes for link in links)
-        limbs = {link.limb for link in links}
-        return limbs.pop() if len(limbs) == 1 and freedoms >= len(chain.rows) else None
+        limbs = {self.e.topology.links[i].limb for i in chain.Z}
+        return limbs.pop() if len(limbs) == 1 and self._freedoms(chain.Z) >= len(chain.rows) else None
+
+    def _freedoms(self, Z: Columns) -> int:
+        """Of all links that a force passes."""
+        links = [self.e.topology.links[i] for i in Z]
+        return sum(link.joint.type.nv + link.shapes for link in links)
+
+    def _watched(self, A: ca.SX) -> LDL:
+        """Factors of a matrix that may lose its rank on the way: `pivots` tell how near that is."""
+
+        def invert(k: int, pivot: ca.SX) -> ca.SX:
+            self.pivots.append(pivot / A[k, k])
+            return 1 / pivot
+
+        return LDL(A, invert)
 
     def _forces_and_accelerations(self, closed: Sequence[ClosedChain], Z_0: Columns, n: int) -> tuple[ca.SX, ca.SX]:
         """Steps 3 and 4, once the reference member is known."""

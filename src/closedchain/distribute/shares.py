@@ -55,6 +55,8 @@ class Traced:
         Graphs of the rates, and of the correction with its three residuals (None: there is none).
     limbs
         The limb of each entry of the state.
+    pivot
+        The smallest relative one of the correction, as a function of t, x, p.
     totals
         How many sums there are.
     size
@@ -66,6 +68,7 @@ class Traced:
     rhs: Graph
     correct: Graph | None
     limbs: list[int]
+    pivot: ca.Function | None
     totals: int
     size: int
     cuttings: dict[tuple[tuple[int, ...], bool, bool], Cutting] = field(default_factory=dict)
@@ -89,11 +92,13 @@ def trace_limbs(program: Compiled, master: bool) -> Traced:
         if totals:
             outputs["parts"] = ca.vertcat(*sums.parts)
         rhs = trace(f"{m.name} right-hand side", inputs, outputs)
-        correct = None
+        correct = pivot = None
         if closed.x_plus is not None and closed.residual is not None:
             both = ca.vertcat(closed.x_plus, closed.residual)
-            correct = trace(f"{m.name} correction", {k: inputs[k] for k in ("t", "x", "p")}, {"y": both})
-        m._derived[key] = Traced(rhs, correct, limbs_of_state(e, closed), totals, n)
+            known = {k: inputs[k] for k in ("t", "x", "p")}
+            correct = trace(f"{m.name} correction", known, {"y": both})
+            pivot = ca.Function("pivot", list(known.values()), [closed.residual[2]])
+        m._derived[key] = Traced(rhs, correct, limbs_of_state(e, closed), pivot, totals, n)
     return m._derived[key]
 
 

@@ -144,6 +144,11 @@ class Partition(Team):
         correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
         return Parts(names, program.rhs.counts.total, costs, member_of, rhs, correct)
 
+    def pivot(self, program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> float:
+        """See `march.team.Team`."""
+        traced = shares.trace_limbs(program, self.closing == "master")
+        return 1.0 if traced.pivot is None else float(traced.pivot(t, x, np.concatenate([p, program.numbers])))
+
     def refuse(self, method: Formulation, solver: str) -> None:
         """See `march.team.Team`."""
         if method.kind != "ode":

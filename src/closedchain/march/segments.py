@@ -214,6 +214,9 @@ class March:
             here.fresh = False
         program = self.program
         pivot = _pivot(program, state, here.work)
+        if task.team is not None:
+            packed = program.pack(state.q, state.v, here.work)
+            pivot = min(pivot, task.team.pivot(program, state.t, packed, self.holding.p))
         if (program.guarded or (pivot < WATCHED and here.method.guards)) and not here.guarded:
             here.guarded = True
             self.record.append(Happening(state.t, "singular pose", _near_singular(state)))

@@ -70,6 +70,10 @@ class Team(ABC):
     def guarded(self, program: Compiled, saved: Path | None) -> AbstractContextManager[None]:
         """Around a run: what happens to one process of the team is told, and ends all of them."""
 
+    @abstractmethod
+    def pivot(self, program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> float:
+        """The smallest relative pivot of its equations at a state: members may divide by others than one process."""
+
     @property
     @abstractmethod
     def about(self) -> str:

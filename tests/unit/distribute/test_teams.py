@@ -29,6 +29,23 @@ def test_threads_give_the_answer_of_one_process(name):
             assert "thread 0: " in got.dataset.attrs["partition"]
 
 
+@pytest.mark.parametrize(
+    ("name", "pose", "until", "told"),
+    [
+        ("five_bar", {}, 0.05, 0),  # the reference member has two joints for three components of its acceleration
+        ("rrr3", {"elbow3": 0.0}, 0.05, 1),  # a limb stands stretched
+        ("rrr3", {"elbow3": 0.1}, 0.05, 1),  # or becomes so on its way
+    ],
+)
+def test_chains_that_cannot_be_solved_for_their_forces_alone(name, pose, until, told):
+    m = getattr(cc.library, name)()
+    start = m.assemble(pose, velocity={"elbow3": -3.0} if pose else None)
+    given = {"method": cc.OperationalSpace(), "solver": "rk4", "step": 1e-3, "until": until}
+    one, team = cc.simulate(m, start, **given), cc.simulate(m, start, partition=Threads(2), **given)
+    assert np.abs(cases.motion(team) - cases.motion(one)).max() <= cases.CLOSED
+    assert [x.what for x in team.record] == ["singular pose"] * told and not one.record
+
+
 def marching():
     """Threads of teams that are still there."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("closedchain member")]
