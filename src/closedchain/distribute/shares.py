@@ -73,9 +73,9 @@ class Traced:
     size: int
     cuttings: dict[tuple[tuple[int, ...], bool, bool], Cutting] = field(default_factory=dict)
 
-    def costs(self, master: bool) -> list[int]:
+    def costs(self, limbs: int, master: bool) -> list[int]:
         """Operations of each limb's part, if each had a member of its own."""
-        alone = cut_for(self, range(1 + max(self.limbs)), correction=False, master=master)
+        alone = cut_for(self, range(limbs), correction=False, master=master)
         return [member.operations for member in alone.members]
 
 

@@ -127,19 +127,23 @@ class Partition(Team):
     def _cut_anew(self, program: Compiled) -> Parts:
         top = program.equations.topology
         names = shares.limb_names(top)
-        if self.members > len(names):
-            raise ModelError(
-                f"{top.mechanism.name!r} has {len(names)} limb{'s' * (len(names) > 1)} ({', '.join(names)}) for "
-                f"{self.members} {self.kind}s: take {len(names)}{' or fewer' * (len(names) > 1)}, or cut other joints "
-                "(cut=True)"
-            )
         master = self.closing == "master"
         traced = shares.trace_limbs(program, master)
-        costs = traced.costs(master)
+        moving = [name for limb, name in enumerate(names) if limb in traced.limbs]
+        if self.members > len(moving):
+            n = len(moving)
+            raise ModelError(
+                f"{top.mechanism.name!r} has {n} limb{'s' * (n > 1)} ({', '.join(moving)}) for {self.members} "
+                f"{self.kind}s: take {n}{' or fewer' * (n > 1)}, or cut other joints (cut=True)"
+            )
+        costs = traced.costs(len(names), master)
         if self.limbs is None:
             member_of = shares.share_out(costs, self.members)
         else:
             member_of = shares.given_shares(top, self.limbs, self.members)
+            for member in range(self.members):
+                if not any(member_of[limb] == member for limb in traced.limbs):
+                    raise ModelError(f"limbs=: member {member} has no limb that moves")
         rhs = shares.cut_for(traced, member_of, correction=False, master=master)
         correct = None if traced.correct is None else shares.cut_for(traced, member_of, correction=True, master=master)
         return Parts(names, program.rhs.counts.total, costs, member_of, rhs, correct)

@@ -46,6 +46,19 @@ def test_chains_that_cannot_be_solved_for_their_forces_alone(name, pose, until, 
     assert [x.what for x in team.record] == ["singular pose"] * told and not one.record
 
 
+def test_a_limb_that_is_welded_to_the_ground_needs_no_member():
+    m = cc.Mechanism("arms and a post")
+    for k, name in enumerate(("arm", "other")):
+        m.revolute(f"hinge of {name}", m.ground.at(k, 0, 0), m.body(name, cc.rod(length=1.0, mass=1.0)))
+    m.weld("foot", m.ground.at(2, 0, 0), m.body("post", cc.rod(length=1.0, mass=1.0)))
+    run = cc.simulate(m, until=0.1, partition=Threads(2))
+    assert sorted(limb for member in run.partition.members for limb in member.limbs) == ["arm", "other", "post"]
+    with pytest.raises(cc.ModelError, match=r"has 2 limbs \(arm, other\) for 3 threads: take 2 or fewer"):
+        cc.simulate(m, until=0.1, partition=Threads(3))
+    with pytest.raises(cc.ModelError, match="member 1 has no limb that moves"):
+        cc.simulate(m, until=0.1, partition=Threads(2, limbs=[["arm", "other"], ["post"]]))
+
+
 def marching():
     """Threads of teams that are still there."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("closedchain member")]
