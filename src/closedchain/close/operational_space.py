@@ -191,9 +191,9 @@ class FiveSteps:
     def solve_with(self, sums: Sums) -> tuple[ca.SX, ca.SX]:
         """The same with one sum over all chains, (45): ``(P^-1 + sum B' G^-1 B) a_0 = P^-1 a_open - sum B' G^-1 s``.
 
-        Each chain is solved for its forces alone, so G has to be regular, and P as well; where a chain has fewer
-        freedoms than rows, or the one that carries the reference member fewer than a_0 has components, they are not, and
-        the chains are closed one after another, as in `solve`. So they are near poses where a chain stands stretched:
+        Each chain is solved for its forces alone, so G has to be regular, and P as well. They are not where a chain has
+        fewer freedoms than rows, or the one that carries the reference member fewer than a_0 has components: then the
+        chains are closed one after another, as in `solve`. So they are near poses where a chain stands stretched:
         `pivots` tell, and the run goes on guarded.
         """
         chains = [self._open(group) for group in self.others]
