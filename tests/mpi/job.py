@@ -1,11 +1,13 @@
 """What ranks do in the tests: ``mpiexec -n 2 python -m tests.mpi.job agree FOLDER``; the last line is JSON."""
 
+import contextlib
 import hashlib
 import json
 import math
 import os
 import signal
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -117,6 +119,7 @@ def errors():
         "controllers": failure(lambda: controlled("disagree", 1.0)),
         "interrupt": failure(lambda: str(controlled("interrupt", 1.0).status.name)),
         "different": failure(lambda: controlled(rtol=1e-8 if world().rank else 1e-9)),
+        "folders": failure(in_folders_of_their_own),
         "too many": failure(lambda: cc.simulate(cc.library.pendulum(), until=1.0, partition=Ranks())),
     }
 
@@ -126,6 +129,12 @@ def broken_limb(**options):
     m = cc.library.four_bar()
     m.motor("C", torque=cc.sqrt(0.5 - cc.t), name="worn out")
     return cc.simulate(m, until=1.0, method=cc.Projection(), partition=Ranks(), **options)
+
+
+def in_folders_of_their_own():
+    """As on hosts that share no disk."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return controlled(save_to="run")
 
 
 def failure(attempt):

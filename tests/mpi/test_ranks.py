@@ -74,13 +74,14 @@ def test_whatever_goes_wrong_is_told_and_nothing_saved_is_lost(tmp_path):
     # failures of all ranks: each has the same message
     errors = told["errors"]
     for name, said in errors.items():
-        assert len(said) == 2 and len(set(said)) == 1, (name, said)
+        assert len(said) == 2 and len({x.replace("rank 1: ", "") for x in said}) == 1, (name, said)
     assert "RunError" in errors["nan"][0] and "'worn out' is nan there" in errors["nan"][0]
     assert "at t = 0.5 s" in errors["nan, adaptive"][0] and "rate of C" in errors["nan, adaptive"][0]
     assert "the controller 'push' raised ZeroDivisionError: the second rank" in errors["controller"][0]
     assert "at t = 1 s: a controller told rank 1 something else than rank 0" in errors["controllers"][0]
     assert errors["interrupt"][0] == "interrupted"
     assert "other tolerances: rtol 1e-09, atol 1e-09 on rank 0, rtol 1e-08" in errors["different"][0]
+    assert "rank 1: save_to='run' is not the folder that the first rank writes to" in errors["folders"][0]
     assert "'pendulum' has 1 limb (arm) for 2 ranks: take 1" in errors["too many"][0]
 
     # and a rank that fails alone says so, once, and ends all

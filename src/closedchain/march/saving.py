@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from closedchain.march.segments import March, Segment
 
 FORMAT = 1
+LOCK = "lock"  # a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +234,14 @@ class Saving:
         arrays = {k.removeprefix("integrator."): v for k, v in parts.items() if k.startswith("integrator.")}
         return Left(told["finished"], told["refusal"], arrays, told["watch"])
 
+    def check_shared(self) -> None:
+        """All processes of a team read what one of them writes."""
+        if not (self.folder / LOCK).exists():
+            raise ModelError(
+                f"save_to={str(self.folder)!r} is not the folder that the first rank writes to: give one on a disk that "
+                "all ranks share"
+            )
+
     def _restore_segment(self, march: March, plain: dict[str, Any]) -> None:
         from closedchain.march.segments import Segment
 
@@ -249,7 +258,7 @@ class Saving:
 
 def _locked(folder: Path) -> Any:
     """A file that only one run at a time can hold; it is let go with the run, however that ends."""
-    file = (folder / "lock").open("w")
+    file = (folder / LOCK).open("w")
     try:
         import fcntl
 

@@ -192,7 +192,9 @@ class March:
     def _load(self, saving: Saving) -> Left | None:
         if self.task.team is None:
             return saving.load(self)
-        return self.task.team.agree(lambda: saving.load(self))
+        left = self.task.team.agree(lambda: saving.load(self))
+        self.task.team.agree(saving.check_shared)  # the first rank has locked it by now
+        return left
 
     def _pieces(self, left: Left | None) -> None:
         try:
