@@ -238,8 +238,8 @@ class Saving:
         """All processes of a team read what one of them writes."""
         if not (self.folder / LOCK).exists():
             raise ModelError(
-                f"save_to={str(self.folder)!r} is not the folder that the first rank writes to: give one on a disk that "
-                "all ranks share"
+                f"save_to={str(self.folder)!r} is not the folder that the first rank writes to: give one on a disk "
+                "that all ranks share"
             )
 
     def _restore_segment(self, march: March, plain: dict[str, Any]) -> None:
