@@ -1,10 +1,10 @@
 """Limbs on several processors: from which size it pays, how it scales, and a model for larger machines.
 
 ``python -m benchmarks.distribute`` takes some twenty minutes, most for tracing and compiling, and needs the extra
-``mpi``; it starts jobs of ranks itself. Times are those of marches, compiling excluded; the fastest of several repeats
-counts, by turns with marches of one process. Load of others harms a team more than one process, since all wait for the
-member that lost its processor: compare the efficiency of the fastest repeats with that of the medians. Operations,
-messages and bytes are exact. A quick run has threads only.
+``mpi``; it starts jobs of ranks itself. Times are those of marches in compiled code, meetings included; the fastest of
+several repeats counts, by turns with marches of one process. Load of others harms a team more than one process, since
+all wait for the member that lost its processor: compare the efficiency of the fastest repeats with that of the medians.
+Operations, messages and bytes are exact. A quick run has threads only.
 """
 
 from __future__ import annotations
