@@ -111,6 +111,7 @@ class ClosureFactor:
                     near[z].add(y)
                     near[y].add(z)
 
+        self.open = dict(G)  # before anything is eliminated
         whole = self._scales(closure, rows)
         self.order = least_degree(coefficients, near)
         self.c = coefficients

@@ -45,7 +45,7 @@ The theory is in ``docs/theory/operational_space.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
@@ -54,7 +54,7 @@ import casadi as ca
 
 from closedchain.close.chains import Chains, Row, closure_rows, find_chains
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.elimination import REDUNDANT, ClosureFactor
+from closedchain.close.elimination import REDUNDANT, ClosureFactor, Column
 from closedchain.close.formulation import Choice, Closed, Formulation, Sums, state_symbols
 from closedchain.close.manifold import newton_step
 from closedchain.derive.articulated import ArticulatedBodies, Columns
@@ -109,8 +109,8 @@ class OperationalSpace(Formulation):
         tree = factor_limbs(e)
         cuts = ClosureFactor(tree, e.closure, rows, choice.guarded)
         x_plus, residual = newton_step(e, x, c, c_dot, tree, cuts)
-        if residual is not None and steps.pivots:  # where a chain stands stretched, its forces cannot be solved for
-            residual = ca.vertcat(residual[:2], reduce(ca.fmin, steps.pivots, residual[2]))
+        if residual is not None and steps.alone:  # where a chain stands stretched, its forces cannot be solved for
+            residual = ca.vertcat(residual[:2], reduce(ca.fmin, steps.pivots(cuts), residual[2]))
         power = e.power + (lam.T @ c_t if rows else 0)  # prescribed motions do work
         dx = ca.vertcat(e.qdot, a, power)
         return Closed(x, dx, e.limbs.q, e.limbs.v, a, lam, x_plus, residual)
@@ -162,7 +162,8 @@ class FiveSteps:
         # a_0 in world axes, or in those of the reference member: whichever spares more rows a turn
         tips = [rows[r] for group in self.others for r in group]
         self.in_world = 2 * sum(self.reference in row.wrenches for row in tips) >= len(tips)
-        self.pivots: list[ca.SX] = []  # relative ones of what is inverted chain by chain
+        self.alone: list[tuple[Chain, int]] = []  # chains that are solved for their forces alone, and their limbs
+        self.P: ca.SX | None = None
 
     def solve(self) -> tuple[ca.SX, ca.SX]:
         """Joint accelerations, and the forces of all rows."""
@@ -203,16 +204,18 @@ class FiveSteps:
             return self.solve()
         n = len(axes)
         chains = [replace(chain, B=chain.B[:, axes]) for chain in chains]
-        P, a_open = self._watched(self._product(Z_0, Z_0, n, n)), self._product(Z_0, self.free, n, 1)
+        self.P = self._product(Z_0, Z_0, n, n)
+        P, a_open = LDL(self.P), self._product(Z_0, self.free, n, 1)
         inertia = ca.sparsify(P.backward(ca.diag(P.d_inv) @ P.forward(ca.SX.eye(n))))
         home = self.e.topology.links[self.reference].limb
         parts = {home: ca.horzcat(ca.tril(inertia), inertia @ a_open)}
-        factors = [self._watched(chain.G) for chain in chains]
+        factors = [LDL(chain.G) for chain in chains]
         for chain, factor, limb in zip(chains, factors, limbs, strict=True):
             K, w = factor.forward(chain.B), factor.forward(chain.s)
             KD = ca.sparsify(K.T @ ca.diag(factor.d_inv))
             part = ca.horzcat(ca.tril(KD @ K), -KD @ w)
             assert limb is not None
+            self.alone.append((chain, limb))
             parts[limb] = parts[limb] + part if limb in parts else part
         total = sums.total({limb: ca.sparsify(part) for limb, part in parts.items()})
         low = total[:, :n]
@@ -238,14 +241,29 @@ class FiveSteps:
         links = [self.e.topology.links[i] for i in Z]
         return sum(link.joint.type.nv + link.shapes for link in links)
 
-    def _watched(self, A: ca.SX) -> LDL:
-        """Factors of a matrix that may lose its rank on the way: `pivots` tell how near that is."""
+    def pivots(self, cuts: ClosureFactor) -> list[ca.SX]:
+        """Relative pivots of what `solve_with` inverts: they fall to zero where a chain stands stretched.
 
-        def invert(k: int, pivot: ca.SX) -> ca.SX:
-            self.pivots.append(pivot / A[k, k])
-            return 1 / pivot
-
-        return LDL(A, invert)
+        The correction has most of it already: G is what the terminals of a chain say, P what those of the reference
+        member do.
+        """
+        topology = self.e.topology
+        limb_of = {k: link.limb for link in topology.links for k in range(link.v.start, link.shape_v.stop)}
+        out = []
+        for chain, limb in self.alone:
+            rows = [r for r in chain.rows if self.rows[r].inertia is None]  # those of rotors yield
+            ends = sorted({z for r in rows for z in cuts.c[r]}, key=str)
+            mine = {z: {k: y for k, y in cuts.Y[z].items() if limb_of[k] == limb} for z in ends}
+            mine = {z: column for z, column in mine.items() if column}
+            C = ca.vertcat(*(ca.horzcat(*(cuts.c[r].get(z, ca.SX(0)) for z in mine)) for r in rows))
+            G = ca.vertcat(*(ca.horzcat(*(_felt(cuts, mine, z, y) for y in mine)) for z in mine))
+            out += _relative_pivots(ca.sparsify(C) @ ca.sparsify(G) @ ca.sparsify(C).T)
+        assert self.P is not None
+        twist = [z for z in cuts.Y if isinstance(z, tuple) and z[:2] == ("twist", self.reference)]
+        if len(twist) != self.P.shape[0]:
+            return out + _relative_pivots(self.P)
+        P = ca.vertcat(*(ca.horzcat(*(cuts.open.get((z, y), ca.SX(0)) for y in twist)) for z in twist))
+        return out + _relative_pivots(P)
 
     def _forces_and_accelerations(self, closed: Sequence[ClosedChain], Z_0: Columns, n: int) -> tuple[ca.SX, ca.SX]:
         """Steps 3 and 4, once the reference member is known."""
@@ -375,3 +393,23 @@ def _rotors(e: Equations) -> dict[int, ca.SX]:
             inertias = out.setdefault(link.index, ca.SX.zeros(link.joint.type.nv + link.shapes, 1))
             inertias[rotor.index] += rotor_inertia(e.limbs, rotor)
     return out
+
+
+def _felt(cuts: ClosureFactor, mine: Mapping[object, Column], z: object, y: object) -> ca.SX:
+    """What a force at one terminal of a chain does to another one, through the chain alone."""
+    if len(mine[z]) == len(cuts.Y[z]) and len(mine[y]) == len(cuts.Y[y]):
+        return cuts.open.get((z, y), ca.SX(0))
+    value = cuts.factor.product(mine[z], mine[y])
+    return ca.SX(0) if value is None else value
+
+
+def _relative_pivots(A: ca.SX) -> list[ca.SX]:
+    """Of ``A = L D L'``, each by its place in A."""
+    found: list[ca.SX] = []
+
+    def invert(k: int, pivot: ca.SX) -> ca.SX:
+        found.append(pivot / A[k, k])
+        return 1 / pivot
+
+    LDL(ca.sparsify(A), invert)
+    return found
