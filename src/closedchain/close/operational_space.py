@@ -188,14 +188,16 @@ class FiveSteps:
         """The same with one sum over all chains, (45): ``(P^-1 + sum B' G^-1 B) a_0 = P^-1 a_open - sum B' G^-1 s``.
 
         Each chain is solved for its forces alone, so G has to be regular; where a chain has fewer freedoms than rows,
-        it is not, and the chains are closed one after another, as in `solve`.
+        it is not. Nor is P where the chain that carries the reference member has fewer freedoms than others see of it
+        (the distal link of a five-bar). The chains are then closed one after another, as in `solve`.
         """
         chains = [self._open(group) for group in self.others]
         Z_0, axes = self._reference_member(chains)
         limbs = [self._limb(chain) for chain in chains]
-        if self.guarded or not axes or None in limbs or len(self.carrier) > 0:
-            return self.solve()
         n = len(axes)
+        moves = sum(z.shape[0] for z in Z_0.values())  # P is regular only if its chain can move it in all these ways
+        if self.guarded or not 0 < n <= moves or None in limbs or len(self.carrier) > 0:
+            return self.solve()
         chains = [replace(chain, B=chain.B[:, axes]) for chain in chains]
         P, a_open = LDL(self._product(Z_0, Z_0, n, n)), self._product(Z_0, self.free, n, 1)
         inertia = ca.sparsify(P.backward(ca.diag(P.d_inv) @ P.forward(ca.SX.eye(n))))

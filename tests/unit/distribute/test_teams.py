@@ -29,6 +29,13 @@ def test_threads_give_the_answer_of_one_process(name):
             assert "thread 0: " in got.dataset.attrs["partition"]
 
 
+def test_a_reference_member_with_fewer_freedoms_than_others_see_of_it():
+    """The distal link of a five-bar turns and moves in a plane, but its own arm has two freedoms only."""
+    given = {"mechanism": cc.library.five_bar(), "until": 0.05, "method": cc.OperationalSpace()}
+    one, two = cc.simulate(**given), cc.simulate(**given, partition=Threads(2))
+    assert np.abs(cases.motion(two) - cases.motion(one)).max() <= cases.CLOSED
+
+
 def marching():
     """Threads of teams that are still there."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("closedchain member")]
