@@ -266,7 +266,7 @@ def _carry_out(
         if pool_broke:
             done = wait(flying).done  # a moment later all that was in flight has come back, most of it lost
         lost: list[Task] = []
-        for future in done:
+        for future in [x for x in flying if x in done]:  # in the order in which they were sent
             task, error = flying.pop(future), future.exception()
             if error is None:
                 arrived(task, future.result())
