@@ -211,6 +211,8 @@ def crew(study: Study, executor: Any) -> Here | Crew:
         again = functools.partial(pool, size) if size and isinstance(executor, ProcessPoolExecutor) else None
         return Crew(study, again, executor, size)
     if callable(getattr(executor, "get_executor", None)):  # a Dask client
+        if getattr(executor, "status", "running") in ("closed", "closing"):
+            raise ModelError("executor: this Dask client is closed, give one that is connected")
         return Crew(study, None, executor.get_executor(), sum(executor.nthreads().values()) or None)
     if callable(executor):
         made = executor()
