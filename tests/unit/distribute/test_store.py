@@ -160,3 +160,14 @@ def test_what_a_study_is_can_be_read(whole):
     about = json.loads((whole[0] / "study.json").read_text())["about"]
     assert about["varied"] == "start.hinge (coordinate hinge)" and about["solver"] == "dop853"
     assert whole[1].attrs["mechanism_name"] == "pendulum"
+
+
+@pytest.mark.parametrize("axis", ["time", "start.hinge"])
+@pytest.mark.parametrize("content", [None, b"", bytes(40)])
+def test_axes_that_are_damaged_are_written_anew(whole, copied, axis, content):
+    path = copied / "results.zarr" / axis / "0"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    same(whole[1], march(copied))
+    assert SEEN == []
