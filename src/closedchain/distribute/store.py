@@ -278,8 +278,9 @@ class Store:
         import xarray
 
         there = xarray.open_zarr(self.folder / "results.zarr", consolidated=False, chunks=None)
-        variables = {v.name: there[v.name] for v in self.study.variables}  # in their order: folders know none
-        variables |= {v.name: there[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
+        # in their order, and so are coordinates: folders know none
+        variables = {v.name: there[v.name].variable for v in self.study.variables}
+        variables |= {v.name: variables[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
         return xarray.Dataset(variables, {name: there[name] for name in coords(self.study)}, there.attrs)
 
     def close(self) -> None:
