@@ -119,8 +119,9 @@ def run(
     partition = _partition(distributed, threads, shares, closing)
     if partition is not None and not partition.leads:
         output.be_silent()  # one rank speaks for all
+    together = partition.agree if partition is not None else lambda work: work()  # what fails on one rank fails on all
     with output.only_json(as_json):
-        found = source.find(where)
+        found = together(lambda: source.find(where))
         m = found.mechanism
         how = formulation(method)
         end = found.until if until is None else until
@@ -135,7 +136,7 @@ def run(
             raise WrongUsage(f"--plot needs a picture: add --out {save.file_name(m.name)}.png, or a folder")
         m.validate()
         with Progress(end, quiet=as_json) as progress:
-            start = _start(found, holds or [], velocities or [])
+            start = together(lambda: _start(found, holds or [], velocities or []))
             if names:
                 _check_names(start, how, names)
             got, error, complaints = march(

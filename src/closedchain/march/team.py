@@ -82,11 +82,12 @@ class Team(ABC):
             got = action()
         except Exception as failed:
             error = failed
-        errors = [x for x in self.everyone(None if error is None else f"{error}") if x is not None]
+        everyone = self.everyone(None if error is None else f"{error}")
         if error is not None:
             raise error
-        if errors:
-            raise ModelError(errors[0])
+        for rank, said in enumerate(everyone):
+            if said is not None:
+                raise ModelError(f"on rank {rank}: {said}")
         return got  # type: ignore[return-value]
 
     @abstractmethod

@@ -176,5 +176,5 @@ def test_axes_that_are_damaged_are_written_anew(whole, copied, axis, content):
 def test_coordinates_are_in_the_order_of_the_study(tmp_path):
     m = cc.library.double_pendulum()
     names = [f"start.{x}{prime}" for prime in ("", "'") for x in m.joints]
-    got = cc.sweep(m, dict.fromkeys(names, [0.1]), until=0.01, to=tmp_path / "study")
+    got = cc.sweep(m, {name: [0.1] for name in names}, until=0.01, to=tmp_path / "study")
     assert list(got.coords) == [*names, "time"] and list(got["status"].coords) == names
