@@ -190,6 +190,7 @@ def test_too_many_steps(cli):
         (["four-bar", "--solver", "dop835"], "there is no solver 'dop835'; did you mean 'dop853'"),
         (["four-bar", "--solver", "rk4"], "'rk4' has a fixed step: say how long it is, for instance --step 1e-3"),
         (["four-bar", "--step", "1e-3"], "'dop853' chooses its own steps"),
+        (["four-bar", "--closing", "master"], "--closing says who computes what several need: add --threads N"),
         (["four-bar", "--solver", "rk4", "--step", "0"], "'rk4' needs a fixed step > 0"),
         (["four-bar", "--solver", "rk4", "--step", "1e-12"], "--step 1e-12 makes 2e+12 steps until 2 s"),
         (["four-bar", "--until", "0"], "--until 0: a run needs a length"),

@@ -202,6 +202,8 @@ def _partition(distributed: bool, threads: int | None, shares: list[str] | None,
     if not distributed and threads is None:
         if shares:
             raise WrongUsage("--limbs says who has which limb: add --threads N, or --distributed under mpiexec")
+        if closing != "everyone":
+            raise WrongUsage("--closing says who computes what several need: add --threads N, or --distributed")
         return None
     from closedchain.distribute.teams import Ranks, Threads
 

@@ -17,7 +17,7 @@ from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
 from closedchain.distribute.plausible import valid
 from closedchain.distribute.study import REDUCTIONS, Columns, Study, looks_at
-from closedchain.march.batch import Reason, batch_assemble, batch_march, can_batch
+from closedchain.march.batch import Reason, batch_march, can_batch
 from closedchain.march.batch_assemble import SENTENCES
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
@@ -32,7 +32,10 @@ from closedchain.results.dataset import motion_variables
 from closedchain.results.evaluate import continue_quaternions, output_columns
 from closedchain.results.run import Run
 
-ADVICE = "m.assemble(...) with the parameters of this point tells which loop is open, and by how much"
+ADVICE = (
+    "m.assemble(...) with the parameters of this point tells which loop is open, and by how much, or finds another "
+    "branch, which is a study of its own: cc.sweep(..., start=...)"
+)
 
 FEW = 16  # points: a batch compiles what `simulate` interprets
 
@@ -150,11 +153,10 @@ def _starts(
         return np.tile(program.pack(begin.given.q, begin.given.v), (m, 1)), np.full(m, int(Reason.closed))
     values = study.points.values[list(numbers)]
     columns = dict(zip(study.roles.values(), values.T, strict=True))
-    hold = begin.hold | {role.name: x for role, x in columns.items() if role.kind == "coordinate"}
-    shapes = [x for link in reference.topology.links if link.shape is not None for x in link.shape.labels()]
-    rates = dict.fromkeys(shapes, 0.0) | begin.velocity  # as `assemble` has it
-    rates |= {role.name: x for role, x in columns.items() if role.kind == "velocity"}
-    found = batch_assemble(reference, p, hold, rates, threads=threads)
+    hold, rates = (
+        {role.name: x for role, x in columns.items() if role.kind == kind} for kind in ("coordinate", "velocity")
+    )
+    found = begin.follow(reference, p, hold, rates, threads)
     picked = program.closed.velocities
     v = found.v if picked is None else found.v[:, list(picked)]
     rest = np.zeros((m, program.closed.algebraic + 1))

@@ -164,6 +164,7 @@ class Store:
 
         try:
             group = zarr.open_group(self.folder / "results.zarr", mode="r+", zarr_format=2)
+            self._write_axes(group)
             return {v.name: group[v.name] for v in self.study.variables}
         except Exception:  # in whatever way it is damaged
             raise ModelError(
@@ -181,10 +182,8 @@ class Store:
         for name, (along, values, attrs) in coords(study).items():
             kind: Any = str if values.dtype.kind in "OU" else values.dtype
             # without a fill value: xarray would read it as a missing one
-            array = group.create_array(
-                name, shape=values.shape, dtype=kind, fill_value=None, attributes=_named(along, attrs)
-            )
-            array[...] = values.astype(object) if kind is str else values
+            group.create_array(name, shape=values.shape, dtype=kind, fill_value=None, attributes=_named(along, attrs))
+        self._write_axes(group)
         for v in study.variables:
             group.create_array(
                 v.name,
@@ -194,6 +193,17 @@ class Store:
                 fill_value=np.nan if v.kind == "f8" else None,
                 attributes=_named((*dims, *v.dims), v.attrs),
             )
+
+    def _write_axes(self, group: Any) -> None:
+        """Values along the axes, where they are not as they should be: of a file that is gone nothing would be seen."""
+        for name, (_, values, _) in coords(self.study).items():
+            wanted = values.astype(object) if values.dtype.kind in "OU" else values
+            try:
+                if np.array_equal(np.asarray(group[name][...]).astype(wanted.dtype), wanted):
+                    continue
+            except (RuntimeError, ValueError, OSError):  # what cannot be decoded is written anew
+                pass
+            group[name][...] = wanted
 
     def _verified(self) -> set[int]:
         """The blocks whose numbers are those that were written."""
@@ -268,8 +278,9 @@ class Store:
         import xarray
 
         there = xarray.open_zarr(self.folder / "results.zarr", consolidated=False, chunks=None)
-        variables = {v.name: there[v.name] for v in self.study.variables}  # in their order: folders know none
-        variables |= {v.name: there[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
+        # in their order, and so are coordinates: folders know none
+        variables = {v.name: there[v.name].variable for v in self.study.variables}
+        variables |= {v.name: variables[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
         return xarray.Dataset(variables, {name: there[name] for name in coords(self.study)}, there.attrs)
 
     def close(self) -> None:

@@ -21,9 +21,10 @@ from closedchain.derive.equations import derive
 from closedchain.distribute.points import Points
 from closedchain.distribute.varied import Role, Start
 from closedchain.errors import AssemblyError, ClosedChainError, ModelError
+from closedchain.march.batch_assemble import SENTENCES, Reason
 from closedchain.march.compiled import compiled
 from closedchain.march.events import Event
-from closedchain.march.state import State
+from closedchain.march.state import State, parameter_vector
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -132,9 +133,24 @@ class Study:
         return kinds, replace(self.method, **numbers) if numbers else self.method  # type: ignore[type-var]
 
     def begin(self, number: int) -> tuple[State, Formulation]:
-        """The start of a point, and its method."""
+        """The start of a point, on the branch of the reference if there is one, and its method."""
         kinds, method = self.settings(number)
-        return self.start.at(kinds["parameter"], kinds["coordinate"], kinds["velocity"]), method
+        own = (kinds["parameter"], kinds["coordinate"], kinds["velocity"])
+        if self.reference is None or not any(own):
+            return self.start.at(*own), method
+        parameters = {**self.start.parameters, **kinds["parameter"]}
+        p = parameter_vector(self.mechanism, parameters)
+        hold, rates = ({name: np.array([x]) for name, x in values.items()} for values in own[1:])
+        found = self.start.follow(self.reference, p[None], hold, rates, threads=1)
+        if not found.ok[0]:
+            other = self.start.at(*own)  # its error says more
+            told = ", ".join(f"{name} = {x:.6g}" for name, x in other.coordinates.items())
+            raise AssemblyError(
+                f"{SENTENCES[Reason(found.reason[0])]}; m.assemble(...) finds another branch there, {told}, which is "
+                "a study of its own: cc.sweep(..., start=...)"
+            )
+        open_joints = self.start.open_joints
+        return State(self.mechanism, found.q[0], found.v[0], parameters, self.start.time, open_joints), method
 
     def run(self, number: int) -> Run:
         """The whole run of a point, as `simulate` makes it."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.distribute import shares
+from closedchain.distribute.arrival import await_all
 from closedchain.distribute.cutting import Cutting
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
@@ -221,7 +222,8 @@ class Ranks(Partition):
     Parameters
     ----------
     patience
-        How long nothing may move, s: then a rank is taken to stand still.
+        How long nothing may move, s: then a rank is taken to stand still. Ten times as long ranks wait for each other
+        before a run.
     """
 
     patience: float = 60.0
@@ -250,6 +252,8 @@ class Ranks(Partition):
 
     def everyone(self, mine: Any) -> list[Any]:
         """See `march.team.Team`."""
+        if self._guarded is None:
+            await_all(world(), float(self.patience))
         return list(world().allgather(mine))
 
     @contextlib.contextmanager

@@ -13,6 +13,7 @@ from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import assemble
+from closedchain.march.batch_assemble import BatchStart, batch_assemble
 from closedchain.march.closing import by_label
 from closedchain.march.independent import choose_pivots, scaled
 from closedchain.march.redundancy import independent_rows
@@ -124,6 +125,19 @@ class Start:
             parameters={**self.parameters, **parameters},
             open_joints=self.open_joints,
         )
+
+    def follow(
+        self,
+        reference: State,
+        p: np.ndarray,
+        hold: Mapping[str, np.ndarray],
+        velocity: Mapping[str, np.ndarray],
+        threads: int | None,
+    ) -> BatchStart:
+        """The starts of many points on the branch of a closed reference: p (m, np), and their own values (m,)."""
+        shapes = [x for link in reference.topology.links if link.shape is not None for x in link.shape.labels()]
+        rates = dict.fromkeys(shapes, 0.0) | self.velocity  # as `assemble` has it
+        return batch_assemble(reference, p, {**self.hold, **hold}, {**rates, **velocity}, threads=threads)
 
     def __str__(self) -> str:
         where = self.guess if not isinstance(self.guess, State) else [self.guess.q.tolist(), self.guess.v.tolist()]

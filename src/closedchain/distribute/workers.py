@@ -207,6 +207,8 @@ def crew(study: Study, executor: Any) -> Here | Crew:
         again = functools.partial(pool, size) if size and isinstance(executor, ProcessPoolExecutor) else None
         return Crew(study, again, executor, size)
     if callable(getattr(executor, "get_executor", None)):  # a Dask client
+        if getattr(executor, "status", "running") in ("closed", "closing"):
+            raise ModelError("executor: this Dask client is closed, give one that is connected")
         return Crew(study, None, executor.get_executor(), sum(executor.nthreads().values()) or None)
     if callable(executor):
         made = executor()
@@ -262,7 +264,7 @@ def _carry_out(
         if pool_broke:
             done = wait(flying).done  # a moment later all that was in flight has come back, most of it lost
         lost: list[Task] = []
-        for future in done:
+        for future in [x for x in flying if x in done]:  # in the order in which they were sent
             task, error = flying.pop(future), future.exception()
             if error is None:
                 arrived(task, future.result())

@@ -160,3 +160,21 @@ def test_what_a_study_is_can_be_read(whole):
     about = json.loads((whole[0] / "study.json").read_text())["about"]
     assert about["varied"] == "start.hinge (coordinate hinge)" and about["solver"] == "dop853"
     assert whole[1].attrs["mechanism_name"] == "pendulum"
+
+
+@pytest.mark.parametrize("axis", ["time", "start.hinge"])
+@pytest.mark.parametrize("content", [None, b"", bytes(40)])
+def test_axes_that_are_damaged_are_written_anew(whole, copied, axis, content):
+    path = copied / "results.zarr" / axis / "0"
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    same(whole[1], march(copied))
+    assert SEEN == []
+
+
+def test_coordinates_are_in_the_order_of_the_study(tmp_path):
+    m = cc.library.double_pendulum()
+    names = [f"start.{x}{prime}" for prime in ("", "'") for x in m.joints]
+    got = cc.sweep(m, {name: [0.1] for name in names}, until=0.01, to=tmp_path / "study")
+    assert list(got.coords) == [*names, "time"] and list(got["status"].coords) == names

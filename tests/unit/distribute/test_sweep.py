@@ -200,3 +200,15 @@ def test_what_is_not_for_a_batch_is_said(monkeypatch):
     ):
         got = cc.sweep(M, {"O.motor": [6.0]}, until=0.01, every=0.01, **options)
         assert message in got.attrs["engine"]
+
+
+def test_points_stay_on_one_branch_whoever_computes_them():
+    """`assemble` alone takes the other branch of the four-bar at O = 2.4744."""
+    m = cc.library.four_bar()
+    given = {"parameters": {"start.O": np.linspace(0.5, 6.0, 40)}, "until": 0.01, "keep": ["C"]}
+    many, alone = cc.sweep(m, **given), cc.sweep(m, **given, measure={"n": lambda run: len(run.t)}, executor=1)
+    assert many.attrs["engine"] == "batch" and alone.attrs["engine"].startswith("simulate: measure 'n'")
+    assert abs(many["C"] - alone["C"]).max() < 1e-12  # rounding
+    mirrored = cc.sweep(m, {"ground.C.x": [3.0, -3.0]}, until=0.01)
+    assert mirrored["status"].values.tolist() == ["finished", "no start"]
+    assert "m.assemble(...) finds another branch there, O = 1.5708, A = " in mirrored["reason"].values[1]

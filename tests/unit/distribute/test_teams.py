@@ -227,6 +227,14 @@ def test_wrong_arguments(make, message):
         make()
 
 
+def test_what_fails_on_one_rank_is_told_on_all(monkeypatch):
+    """A file that is not on all machines."""
+    team = Ranks()
+    monkeypatch.setattr(team, "everyone", lambda mine: [mine, "there is no file 'robot.py'", None])
+    with pytest.raises(cc.ModelError, match=r"on rank 1: there is no file 'robot\.py'"):
+        team.agree(lambda: "found")
+
+
 def test_without_mpi_ranks_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(cc.ModelError, match=r"limbs over ranks need MPI: pip install 'closedchain\[mpi\]'"):

@@ -3,6 +3,7 @@
 import os
 import signal
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -87,6 +88,12 @@ def test_a_closed_executor_is_said():
     executor.shutdown()
     with pytest.raises(cc.ClosedChainError, match="the executor takes no more work"):
         march(executor)
+
+
+def test_a_dask_client_that_is_closed_is_said():
+    client = SimpleNamespace(get_executor=lambda: None, status="closed")
+    with pytest.raises(cc.ModelError, match="this Dask client is closed"):
+        march(client)
 
 
 def test_a_factory_of_executors(wanted):
