@@ -231,7 +231,7 @@ def test_what_fails_on_one_rank_is_told_on_all(monkeypatch):
     """A file that is not on all machines."""
     team = Ranks()
     monkeypatch.setattr(team, "everyone", lambda mine: [mine, "there is no file 'robot.py'", None])
-    with pytest.raises(cc.ModelError, match=r"on rank 1: there is no file 'robot\.py'"):
+    with pytest.raises(cc.ModelError, match=r"rank 1: there is no file 'robot\.py'"):
         team.agree(lambda: "found")
 
 
