@@ -227,7 +227,7 @@ def table1() -> list[Table]:
         ["theta, alpha, phi at the start", "pi/2, 0.35328, 1.26486", three([theta, alpha, phi], 8)],
         ["velocities at the start", "not given", "0"],
         ["torques [N m]", "6.0, 0.0, 0.0", three([p["O.motor"], 0, 0])],
-        ["gravity [m/s^2]", "not given", f"{-p['gravity.y']:g} along -y" if "gravity.y" in p else f"{G:g} along -y"],
+        ["gravity [m/s^2]", "not given", f"{-p['gravity.y']:g} along -y"],
         [f"turns of the crank in {UNTIL:g} s", "not given", f"{turns / (2 * np.pi):.2f}"],
     ]
     return [Table(["quantity", "printed", "ours"], rows)]

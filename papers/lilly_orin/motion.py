@@ -116,8 +116,8 @@ def super_real_time() -> Finding:
         f"it is met today: {UNTIL:g} s of motion take from {1e-6 * work[quickest]:.0f} million operations "
         f"({quickest}) to {1e-6 * most:.0f} million ({slowest}), which are {1e3 * work[quickest] / PER_SECOND:.0f} "
         f"to {1e3 * most / PER_SECOND:.0f} ms at a billion a second, with the reference member within {worst:.0e} m "
-        "of where it belongs; by the clock of the machine that wrote this, the motion was "
-        f"{about(factor(quickest)):.0f} and {about(factor(slowest)):.0f} times slower than its computation",
+        "of where it belongs; by the clock of the machine that wrote this, the motion was at "
+        f"least {about(factor(quickest)):.0f} and {about(factor(slowest)):.0f} times slower than its computation",
     )
 
 

@@ -107,12 +107,14 @@ def closure_falls() -> Finding:
     """The mean of e_c and the largest gap, from stiffness to stiffness."""
     found = {k: largest(gaps, k) for k in STIFFNESSES}
     held = [x for x in found.values() if x < HELD]
+    softest = min((k for k, x in found.items() if x < HELD), default=np.inf)
     falls = all(b < a for a, b in pairwise(held))
     lost = [f"{plain(k)}" for k, x in found.items() if x >= HELD]
     return judged(
         falls and len(held) >= 5,
         {f"gaps at {plain(k)} N/m [m]": x for k, x in found.items()},
-        f"the largest sum of gaps falls with each decade, from {held[0]:.1e} m at 1e3 N/m to {held[-1]:.1e} m at 1e8 "
+        f"the largest sum of gaps falls with each decade, from {held[0]:.1e} m at {plain(softest)} N/m to "
+        f"{held[-1]:.1e} m at 1e8 "
         f"N/m; with {' and '.join(lost)} N/m the springs do not hold the platform at all",
     )
 
@@ -134,7 +136,8 @@ def threshold(what: Callable, name: str, said: float) -> Finding:
         | {f"{name}, decimal": np.log10(at), f"{name}, natural, a decade softer": np.log(below)}
         | {f"{name}, natural, r0 = 0.1 m": np.log(larger)},
         f"with the natural logarithm, which MATLAB's log is, {name} is below -5 from {plain(natural)} N/m on "
-        f"({np.log(at):.1f}; a decade softer {np.log(below):.1f}), just as the paper says. But -5 is then "
+        f"({np.log(at):.1f} at {plain(said)} N/m, a decade softer {np.log(below):.1f}), where the paper says "
+        f"{plain(said)} N/m. But -5 is then "
         f"{1e3 * np.exp(THRESHOLD):.1f} mm. With the decimal logarithm, which a hundredth of a millimetre asks for, "
         f"it takes {plain(decimal)} N/m ({np.log10(at):.1f} at {plain(said)} N/m). On a rose of {LARGER} m the "
         f"natural one is {np.log(larger):.1f}",

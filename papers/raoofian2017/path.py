@@ -45,7 +45,7 @@ def table_1() -> list[Shown]:
     bases = np.array([along().frame(f"proximal{k}").position.values[0] for k in LEGS])
     corners = np.array([along().frame(f"platform.corner{k}").position.values[0] for k in LEGS])
     sb, sp = (float(np.linalg.norm(x[1] - x[0])) for x in (bases, corners))
-    turning = 0.0817
+    turning = value["platform.inertia.zz"]
     rows = [
         ("l_1, l_2", f"{l1:g} m, {l2:g} m", "0.4 m, 0.6 m", ""),
         ("S_B, S_P", f"{sb:g} m, {sp:g} m", "1.2 m, 0.4 m", ""),

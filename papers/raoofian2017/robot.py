@@ -176,5 +176,5 @@ def exact_forces(r0: float = R0) -> np.ndarray:
     n = round(PERIOD / UNTIL * (len(TIMES) - 1))
     motion = cc.follow(m, {"platform": rose(r0)}, t_eval=TIMES[:n])
     need = cc.inverse_dynamics(m, motion)
-    once = np.stack([need.reaction(f"wrist{k}", on="platform")["force"].values[:, :2] for k in LEGS], axis=1)
-    return np.concatenate([once] * ROSES + [once[:1]])
+    rose_once = np.stack([need.reaction(f"wrist{k}", on="platform")["force"].values[:, :2] for k in LEGS], axis=1)
+    return np.concatenate([rose_once] * ROSES + [rose_once[:1]])

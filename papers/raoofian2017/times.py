@@ -14,7 +14,7 @@ from papers.raoofian2017.robot import BEST, DAMPING, STIFFNESSES, UNTIL, costs, 
 SECONDS = (0.576, 0.921, 1.648, 3.550, 11.898, 45.592, 160.600, 499.424)  # Table 2
 DENOC_SECONDS = 2.0  # section 4
 GROWS = 1.2  # times for ten times the stiffness, at least: "noticeable"
-NO_MORE = 1.5  # times for a hundred times the stiffness, at most: steps do not follow the springs
+NO_MORE = 2.0  # times for a hundred times the stiffness, at most: steps that follow the springs grow ten times
 DESKTOP = 1e9  # operations of one core in a second, at least: one in a nanosecond
 SHARE = 0.1  # of a core: real time with room for all else
 STEP = 5e-4  # s, fixed: 2.8 / step is above the fastest frequency of springs of 1e6 N/m

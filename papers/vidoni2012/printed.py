@@ -113,15 +113,3 @@ def nodal_equilibrium(q, q_dot, q_ddot, u, u_dot, u_ddot, integrals: str = "mend
             if k is not None:
                 out[k] += total[row]
     return out
-
-
-def jacobian(q) -> np.ndarray:
-    """J = dr/dq (8, 2) in the axes of the joints."""
-    columns = []
-    for unit in np.eye(2):
-        w1, w2 = np.cumsum(unit)
-        one, two = turn(q[0]), turn(q[0] + q[1])
-        middle = w1 * SPIN @ one @ [LENGTH, 0.0]
-        tip = middle + w2 * SPIN @ two @ [LENGTH, 0.0]
-        columns.append([w1, *(two.T @ middle), w1, w2, *(two.T @ tip), w2])
-    return np.array(columns).T

@@ -159,6 +159,7 @@ def as_existing_robots() -> Finding:
         beam = m.flexible[f"link{k}"]
         pairs = ((value(beam.length), length), (value(beam.section.Iz), width * depth**3 / 12), (value(beam.E), SOFT))
         pairs += ((value(beam.body.properties.mass), length * depth * width * DENSITY),)
+        pairs += ((value(beam.E) / (2 * value(beam.G)) - 1, POISSON),)
         off = max(off, *(abs(ours / theirs - 1) for ours, theirs in pairs))
     soft, steel = first_frequencies(SOFT)[0], first_frequencies(STEEL)[0]
     return Finding(

@@ -6,6 +6,7 @@ from functools import cache
 
 import casadi as ca
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 import closedchain as cc
 from closedchain.derive.equations import derive
@@ -93,7 +94,7 @@ WAYS = ("projection", "virtual-spring")
 
 
 def show_dynamics():
-    """Blocks of the inertia matrix, and the torque of a turn."""
+    """Blocks of the inertia matrix."""
     e = derive(four_bar.mechanism())
     pattern = np.array(ca.DM(e.M.sparsity(), 1))
     names = ("theta", "alpha", "phi")
@@ -157,9 +158,10 @@ def block_diagonal() -> Finding:
     e = derive(four_bar.mechanism())
     M = np.array(ca.DM(e.M.sparsity(), 1))
     between = int(M[:2, 2].sum() + M[2, :2].sum())
+    blocks = int(connected_components(M)[0])
     return judged(
-        between == 0 and M[0, 1] == 1,
-        {"entries between limbs": between, "blocks": 2},
+        between == 0 and blocks == 2,
+        {"entries between limbs": between, "blocks": blocks},
         "crank and coupler have a block of 2 x 2, the output link one of 1 x 1, and there is nothing between: given "
         "the forces at B, the two sides can be computed apart",
     )
@@ -195,12 +197,13 @@ def equation_20() -> Finding:
     wanted = found["projection"]
     size = float(np.abs(wanted).max())
     off = {name: float(np.abs(found[name] - wanted).max()) for name in found if name != "projection"}
+    right = max(off["mended"], off["virtual-spring"])
     return Finding(
-        HOLDS if off["printed"] < ROUNDING * size else CORRECTED if off["mended"] < ROUNDING * size else FAILS,
+        HOLDS if off["printed"] < ROUNDING * size else CORRECTED if right < ROUNDING * size else FAILS,
         {f"{name}, off [N m]": x for name, x in off.items()} | {"largest torque [N m]": size},
         f"as printed it is off by up to {off['printed']:.0f} N m where at most {size:.0f} N m are needed; with + l1 "
         "cos(theta) f_By and the weight of the output link in f_Bx it agrees with the principle of virtual work to "
-        f"{off['mended']:.0e} N m, and so does the same elimination done by the library",
+        f"{right:.0e} N m, and so does the same elimination done by the library",
     )
 
 

@@ -248,14 +248,18 @@ def damping() -> Finding:
         for k in DAMPED:
             run = shaken(k, b)
             found[k, b] = float(gaps(run, "velocity")[run.t > 0.1].max())
-    power = float(np.polyfit(np.log(DAMPED), np.log([found[k, 0.0] for k in DAMPED]), 1)[0])
+    open_by = [float(gaps(shaken(k, 0.0))[shaken(k, 0.0).t > 0.1].max()) for k in DAMPED]
+    power, power_of_gaps = (
+        float(np.polyfit(np.log(DAMPED), np.log(x), 1)[0]) for x in ([found[k, 0.0] for k in DAMPED], open_by)
+    )
     cured = max(found[k, DAMPING] / found[k, 0.0] for k in DAMPED)
     return Finding(
         FAILS if cured > 0.5 else HOLDS if power > 0 else CORRECTED,
-        {f"k = {k:.0e}, b = {b:g} [m/s]": x for (k, b), x in found.items()} | {"power of k": power},
+        {f"k = {k:.0e}, b = {b:g} [m/s]": x for (k, b), x in found.items()}
+        | {"power of k": power, "power of k, gaps": power_of_gaps},
         f"dampers are needed: at the paper's stiffness the rate of the gaps falls from {found[STIFFNESS, 0.0]:.0e} to "
         f"{found[STIFFNESS, DAMPING]:.0e} m/s with them. But a larger k does not make it worse: without dampers the "
-        f"rates go with k to the power {power:.2f}, more slowly than gaps, which go with 1/k",
+        f"rates go with k to the power {power:.2f}, more slowly than the gaps themselves ({power_of_gaps:.2f})",
     )
 
 

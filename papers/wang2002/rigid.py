@@ -27,7 +27,7 @@ def show_motion():
 
 
 def show_differences():
-    """Figure 8: springs less multipliers; and multipliers less independent coordinates."""
+    """Figure 8: springs less multipliers, from which independent coordinates do not differ visibly."""
     titles = ("displacements: spring less joint", "velocities: spring less joint")
     figure, axes = panels(*titles, y=("angle [rad]", "rate [rad/s]"))
     for order, ax in enumerate(axes):

@@ -94,7 +94,10 @@ def test_motions():
     # 12 decimals are given; the run has rtol = 1e-9
     assert off(runs.free_coordinates(runs.rigid())[rows], want[:, 1:3]) < 1e-7
     assert off(runs.tips(runs.rigid())[rows], want[:, 5:7]) < 1e-7
-    assert numbers["tip deforms"]["difference in x [m]"] > 1e-3
+    # that of Exudyn, whose rows are 10 ms apart and miss the peaks of swings of some milliseconds
+    there = runs.exudyn("step")
+    bends = np.abs(there["tip_x"] - runs.tips(runs.rigid())[runs.at_rows("step", runs.rigid()), 0]).max()
+    assert numbers["tip deforms"]["difference in x [m]"] == pytest.approx(bends, rel=0.3)
 
 
 def test_rows_of_exudyn_are_those_of_the_reference():
