@@ -22,11 +22,11 @@ from papers.plots import COLOURS
 ROUNDING = 1e-9  # of the largest entry: two ways of elimination, with conditions of up to 1e5, differ by 1e-11
 INSIDE = 2  # loops inside the chains of `machines.table`
 INK = "#222222"
-BESIDE, ABOVE = 0.36, 0.75  # m: labels from the feet, and from the reference member
+ABOVE = 0.75  # m: a label from the reference member
 
 
-def drawn(state: State, member: str, title: str, azimuth: float) -> Figure:
-    """A machine in space: a colour for each chain, the reference member in black."""
+def drawn(state: State, member: str, title: str, azimuth: float, beside: float) -> Figure:
+    """A machine in space: a colour for each chain, the reference member in black; labels are so far from the feet."""
     shape = outline(StatePoints(state), state.mechanism.values(state.parameters))
     figure = Figure(figsize=(7.0, 4.2))
     ax = figure.add_axes((0.0, 0.04, 1.0, 0.92), projection="3d", computed_zorder=False)
@@ -45,7 +45,7 @@ def drawn(state: State, member: str, title: str, azimuth: float) -> Figure:
         own = np.concatenate([x[0] for line, x in zip(shape.lines, shape.rigid, strict=True) if of[line.body] == k])
         foot = feet[np.argmin(np.linalg.norm(feet[:, None] - own, axis=2).min(axis=1))]
         out = foot - feet.mean(axis=0)  # labels stand outside, where no chain is
-        place = foot + BESIDE * out / np.linalg.norm(out)
+        place = foot + beside * out / np.linalg.norm(out)
         ax.text(*place, f"chain {k + 1}", color=COLOURS[k], fontsize=9, ha="center", va="center", zorder=4)
     middle = np.concatenate([x[0] for line, x in zip(shape.lines, shape.rigid, strict=True) if line.body == member])
     ax.text(*(middle.mean(axis=0) + [0, 0, ABOVE]), "reference member 0", fontsize=9, ha="center", zorder=4)
@@ -69,13 +69,13 @@ def drawn(state: State, member: str, title: str, azimuth: float) -> Figure:
 def figure_1() -> list[Figure]:
     """Three arms that carry a box."""
     m = cc.library.arms_with_box("point", drive="none")
-    return [drawn(m.assemble(), "box", "Type 0: three arms with a box on point contacts", -105), m.draw_graph()]
+    return [drawn(m.assemble(), "box", "Type 0: three arms with a box on point contacts", -105, 0.28), m.draw_graph()]
 
 
 def figure_2() -> list[Figure]:
     """A body on six legs."""
     m = machines.vehicle()  # opened at the hips, as the paper does it
-    return [drawn(m.assemble(), "body", "Type 1: a hexapod on point feet", -70), m.draw_graph()]
+    return [drawn(m.assemble(), "body", "Type 1: a hexapod on point feet", -70, 0.36), m.draw_graph()]
 
 
 # ---- structure -------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def reproduce(
     exhibits: Annotated[
         list[str] | None, typer.Argument(help="Figures, tables or passages of it, such as fig6; default: all.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All papers, on one page.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All papers, on one page; takes some minutes.")] = False,
     to: Annotated[Path, typer.Option(help="Folder for pictures, or for the page.")] = Path("out/reproduce"),
     as_json: output.Json = False,
 ) -> int:
@@ -120,6 +120,8 @@ def _all(papers: Any, to: Path, as_json: bool) -> int:
     reproducing, html = (importlib.import_module(f"papers.{x}") for x in ("reproduce", "html"))
     to.mkdir(parents=True, exist_ok=True)
     start, found = time.perf_counter(), []
+    if not as_json:
+        output.say("note", f"{len(papers.names())} papers are computed, which takes some minutes")
     for x in reproducing.reproduce_all():
         found.append(x)
         if not as_json:
