@@ -51,7 +51,7 @@ def drawn(state: State, member: str, title: str, azimuth: float, beside: float) 
     ax.text(*(middle.mean(axis=0) + [0, 0, ABOVE]), "reference member 0", fontsize=9, ha="center", zorder=4)
     ax.plot(*np.array([middle.mean(axis=0), middle.mean(axis=0) + [0, 0, ABOVE - 0.02]]).T, color=INK, lw=0.6, zorder=4)
     ax.text(
-        *feet.mean(axis=0) + [0.24, -0.37, 0] * (high - low),
+        *feet.mean(axis=0) + [0.22, -0.37, 0] * (high - low),
         "support surface",
         fontsize=9,
         color="#555555",
@@ -75,7 +75,7 @@ def figure_1() -> list[Figure]:
 def figure_2() -> list[Figure]:
     """A body on six legs."""
     m = machines.vehicle()  # opened at the hips, as the paper does it
-    return [drawn(m.assemble(), "body", "Type 1: a hexapod on point feet", -70, 0.36), m.draw_graph()]
+    return [drawn(m.assemble(), "body", "Type 1: a hexapod on point feet", -70, 0.45), m.draw_graph()]
 
 
 # ---- structure -------------------------------------------------------------------------------------------------------
