@@ -54,8 +54,9 @@ def _summary(found: Sequence[Reproduced]) -> str:
 
 def _paper(x: Reproduced) -> str:
     mends = "".join(f"<li>{escape(mend)}</li>" for mend in x.mends)
+    links = ", ".join(f"<a href='#{x.name}-{made.name}'>{made.name}</a>" for made in x.exhibits)
     return (
-        f"<h2 id='{x.name}'>{escape(x.citation)}</h2><p>{escape(x.about)}</p>"
+        f"<h2 id='{x.name}'>{escape(x.citation)}</h2><p>{escape(x.about)}</p><p class='small'>{links}</p>"
         f"<details><summary>Misprints, data that are left out, and what we chose</summary><ul>{mends}</ul></details>"
         + "".join(_exhibit(x.name, made) for made in x.exhibits)
     )
@@ -65,7 +66,8 @@ def _exhibit(paper: str, made: Made) -> str:
     parts = [f"<h3 id='{paper}-{made.name}'>{escape(made.name)}: {escape(made.title)}</h3>"]
     for i, picture in enumerate(made.pictures):
         data = base64.b64encode(picture).decode()
-        parts.append(f"<p><img alt='{paper} {made.name} {i + 1}' src='data:image/png;base64,{data}'></p>")
+        which = f", {i + 1} of {len(made.pictures)}" if len(made.pictures) > 1 else ""
+        parts.append(f"<p><img alt='{escape(made.title)}{which}' src='data:image/png;base64,{data}'></p>")
     parts += [_table(table) for table in made.tables]
     if made.error:
         parts.append(f"<div class='claim bad'><p>could not be computed: {escape(made.error)}</p></div>")
@@ -74,7 +76,8 @@ def _exhibit(paper: str, made: Made) -> str:
 
 def _table(table: Table) -> str:
     rows = [[escape(cell) for cell in row] for row in table.rows]
-    return _rows([escape(name) for name in table.columns], rows) + f"<p class='small'>{escape(table.note)}</p>"
+    note = f"<p class='small'>{escape(table.note)}</p>" if table.note else ""
+    return _rows([escape(name) for name in table.columns], rows) + note
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

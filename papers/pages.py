@@ -58,7 +58,9 @@ def gallery(found: Sequence[Reproduced]) -> str:
         parts += [f"## {x.name}", x.citation + "."]
         shown = [(made, file) for made in x.exhibits for file in _files(made)]
         parts.append(
-            "\n".join(f"[![{made.name}]({x.name}/{file}){{ width=240 }}]({x.name}.md)" for made, file in shown)
+            "\n".join(
+                f"[![{made.name}]({x.name}/{file}){{ style='height: 5rem' }}]({x.name}.md)" for made, file in shown
+            )
         )
     return "\n\n".join(parts) + "\n"
 
@@ -84,6 +86,5 @@ def _table(table: Table) -> str:
 def _claim(claim: Judged) -> str:
     if claim.finding is None:
         raise RuntimeError(f"{claim.name} could not be checked: {claim.error}")
-    return (
-        f"*{claim.where}.* The paper: {claim.says}.\n**{claim.finding.verdict.capitalize()}:** {claim.finding.because}."
-    )
+    said = f"*{claim.where}.* The paper: {claim.says}."
+    return f"{said}<br>\n**{claim.finding.verdict.capitalize()}:** {claim.finding.because}."

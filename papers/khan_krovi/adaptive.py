@@ -200,7 +200,7 @@ EXHIBITS = (
             Claim(
                 "sigma hardly matters",
                 "section 6.1, Figure 4",
-                "sigma does not significantly affect the constraint errors",
+                "which sigma is taken makes no great difference to the constraint errors",
                 sigma_hardly_matters,
             ),
             Claim(

@@ -222,7 +222,7 @@ EXHIBITS = (
             Claim(
                 "one third",
                 "section 8",
-                "springs have roughly one third of the computational complexity of the projection",
+                "by the evaluation springs take about a third of the work of the projection",
                 one_third,
             ),
             Claim(

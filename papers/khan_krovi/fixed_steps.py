@@ -271,7 +271,7 @@ EXHIBITS = (
             Claim(
                 "to a millimetre",
                 "section 6.2, Figure 7(b)",
-                "with steps of 1 ms the error falls to the order of 1e-3 at K = 1e6",
+                "with steps of 1 ms the error comes down to some 1e-3 at K = 1e6",
                 to_a_millimetre,
             ),
             Claim(

@@ -22,7 +22,7 @@ from closedchain.derive.ldl import LDL
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.spatial import Vector6, symmetric
 
-ROWS = ("q_open, x_open", "Omega, Lambda_inv", "P, R", "X'P, X'R", "f", "q''")
+ROWS = ("q''_open, x''_open", "Omega, Lambda_inv", "P, R", "X'P, X'R", "f", "q''")
 A_0, LARGEST = 6, 6  # size of a_0; most constraints n_c of a joint
 
 
@@ -177,7 +177,7 @@ def ours_2(N: int, n_c: int) -> dict[str, Work]:
     chain = open_chain(N, n_c)
     step_1 = chain.recursive()
     rows = {
-        "q_open, x_open": {"q_open": step_1["q_open"]},
+        "q''_open, x''_open": {"q_open": step_1["q_open"]},
         "Omega, Lambda_inv": {k: step_1[k] for k in ("Omega", "Lambda_inv", "x_open")},
     } | chain.rest(step_1)
     found, so_far, before = {}, {}, Work(0, 0)

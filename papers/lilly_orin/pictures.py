@@ -22,10 +22,11 @@ from papers.plots import COLOURS
 ROUNDING = 1e-9  # of the largest entry: two ways of elimination, with conditions of up to 1e5, differ by 1e-11
 INSIDE = 2  # loops inside the chains of `machines.table`
 INK = "#222222"
+ABOVE = 0.75  # m: a label from the reference member
 
 
-def drawn(state: State, member: str, title: str, azimuth: float) -> Figure:
-    """A machine in space: a colour for each chain, the reference member in black."""
+def drawn(state: State, member: str, title: str, azimuth: float, beside: float) -> Figure:
+    """A machine in space: a colour for each chain, the reference member in black; labels are so far from the feet."""
     shape = outline(StatePoints(state), state.mechanism.values(state.parameters))
     figure = Figure(figsize=(7.0, 4.2))
     ax = figure.add_axes((0.0, 0.04, 1.0, 0.92), projection="3d", computed_zorder=False)
@@ -43,11 +44,20 @@ def drawn(state: State, member: str, title: str, azimuth: float) -> Figure:
     for k in range(len(names)):
         own = np.concatenate([x[0] for line, x in zip(shape.lines, shape.rigid, strict=True) if of[line.body] == k])
         foot = feet[np.argmin(np.linalg.norm(feet[:, None] - own, axis=2).min(axis=1))]
-        ax.text(*foot, f"\nchain {k + 1}", color=COLOURS[k], fontsize=9, ha="center", va="top", zorder=4)
+        out = foot - feet.mean(axis=0)  # labels stand outside, where no chain is
+        place = foot + beside * out / np.linalg.norm(out)
+        ax.text(*place, f"chain {k + 1}", color=COLOURS[k], fontsize=9, ha="center", va="center", zorder=4)
     middle = np.concatenate([x[0] for line, x in zip(shape.lines, shape.rigid, strict=True) if line.body == member])
-    ax.text(*(middle.mean(axis=0) + [0, 0, 0.35]), "reference member 0", fontsize=9, ha="center", zorder=4)
-    ax.plot(*np.array([middle.mean(axis=0), middle.mean(axis=0) + [0, 0, 0.33]]).T, color=INK, lw=0.6, zorder=4)
-    ax.text(0.5 * high[0], 0.85 * low[1], 0.0, "support surface", fontsize=9, color="#555555", ha="center", zorder=1)
+    ax.text(*(middle.mean(axis=0) + [0, 0, ABOVE]), "reference member 0", fontsize=9, ha="center", zorder=4)
+    ax.plot(*np.array([middle.mean(axis=0), middle.mean(axis=0) + [0, 0, ABOVE - 0.02]]).T, color=INK, lw=0.6, zorder=4)
+    ax.text(
+        *feet.mean(axis=0) + [0.22, -0.37, 0] * (high - low),
+        "support surface",
+        fontsize=9,
+        color="#555555",
+        ha="center",
+        zorder=1,
+    )
     ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", zlim=(0, 0.8))
     ax.locator_params(nbins=4)
     ax.view_init(elev=30, azim=azimuth)
@@ -59,13 +69,13 @@ def drawn(state: State, member: str, title: str, azimuth: float) -> Figure:
 def figure_1() -> list[Figure]:
     """Three arms that carry a box."""
     m = cc.library.arms_with_box("point", drive="none")
-    return [drawn(m.assemble(), "box", "Type 0: three arms with a box on point contacts", -105), m.draw_graph()]
+    return [drawn(m.assemble(), "box", "Type 0: three arms with a box on point contacts", -105, 0.28), m.draw_graph()]
 
 
 def figure_2() -> list[Figure]:
     """A body on six legs."""
     m = machines.vehicle()  # opened at the hips, as the paper does it
-    return [drawn(m.assemble(), "body", "Type 1: a hexapod on point feet", -70), m.draw_graph()]
+    return [drawn(m.assemble(), "body", "Type 1: a hexapod on point feet", -70, 0.45), m.draw_graph()]
 
 
 # ---- structure -------------------------------------------------------------------------------------------------------
@@ -100,7 +110,8 @@ def loops_are_broken() -> Finding:
         {f"{name}, loops": float(n) for name, n in whole.items()}
         | {f"{name}, left": float(n) for name, n in left.items()},
         f"independent loops before and after: {told}; the two that are left are four-bars inside the legs of the "
-        "table, and belong to one chain each",
+        "table, and belong to one chain each. (The drawings have one loop more, since they count the free pose of "
+        "the reference member as a joint to the ground)",
     )
 
 

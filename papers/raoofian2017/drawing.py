@@ -151,7 +151,7 @@ def freedoms() -> Finding:
 def path_figure() -> Figure:
     """Figure 4 and its first two derivatives."""
     figure, (ax, speed, pull) = panels(
-        "the rose", "speed", "acceleration", x="t [s]", y=["y [m]", "[m/s]", "[m/s$^2$]"]
+        "the rose", "velocity", "acceleration", x="t [s]", y=["y [m]", "velocity [m/s]", "acceleration [m/s$^2$]"]
     )
     t = np.linspace(0, 2, 401)
     at = rose().at(t)

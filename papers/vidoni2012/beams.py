@@ -155,7 +155,7 @@ EXHIBITS = (
             Claim(
                 "rayleigh damping",
                 "equations (34) and (35)",
-                "friction is taken into account by damping that is proportional to mass and stiffness",
+                "damping in proportion to mass and to stiffness stands for friction",
                 rayleigh,
             ),
         ),

@@ -59,7 +59,7 @@ def definitions() -> Sequence[Shown]:
         "$u_i$": (0, -11),
         "$w_i$": (10, 0),
         "$p_i$": (-8, -4),
-        "$v_i$": (0, -11),
+        "$v_i$": (13, -9),
     }
     for tail, tip, name, colour in vectors:
         arrow(near, tail, tip, colour)

@@ -231,7 +231,7 @@ EXHIBITS = (
             Claim(
                 "tip deforms",
                 "section Flexible link simulation, Figure 8",
-                "the x displacement of the tip shows a significant deformation",
+                "the way of the tip in x shows that links deform noticeably",
                 tip_deforms,
             ),
             Claim(

@@ -166,7 +166,7 @@ EXHIBITS = (
             Claim(
                 "a matrix that is not square",
                 "after equation (36)",
-                "the coefficient matrix is not square, since q was added to the unknowns, so that many increments of u "
+                "with q among the unknowns the matrix on the left is no longer square, so that many increments of u "
                 "and q belong to one of the nodes",
                 not_square,
             ),

@@ -75,7 +75,7 @@ def sketch() -> Sequence[Shown]:
                 text = f"{PRINTED[k][0]:g} m"
                 ax.annotate(
                     text,
-                    one + (0.38 if k == 2 else 0.5) * (two - one),
+                    one + (0.22 if k == 2 else 0.5) * (two - one),
                     shift,
                     color=COLOURS[0 if not passive else 1],
                     **style,
@@ -243,7 +243,7 @@ EXHIBITS = (
             Claim(
                 "two freedoms",
                 "section Simulation and validation, Figure 5",
-                "the pentagon has two rigid degrees of freedom, and the passive frame adds none",
+                "with rigid links the pentagon has two freedoms, and the passive frame adds none",
                 two_freedoms,
             ),
             Claim(

@@ -39,10 +39,10 @@ def compared() -> Sequence[Shown]:
         rows.append([name, f"{gained(name):.4f}", f"{1e3 * effect:.2f}", f"{1e3 * x:.2f}", f"{1e3 * y:.2f}"])
     far.set_ylim(-0.006, 0.006)
     legend(near)
-    heads = ("equations", "gained after 0.2 s [J]", "tip off rigid links [mm]", "off Exudyn in x [mm]", "in y [mm]")
+    heads = ("equations", "energy off after 0.2 s [J]", "tip off rigid links [mm]", "off Exudyn in x [mm]", "in y [mm]")
     note = (
-        "The drop of Figure 7 with the mesh of Table 2; the rows of the paper have its misprints mended. What is "
-        "gained with all terms is an error of the steps: it falls with the tolerance."
+        "The drop of Figure 7 with the mesh of Table 2; the rows of the paper have its misprints mended. That "
+        "with all terms is an error of the steps: it falls with the tolerance."
     )
     return figure, Table(heads, rows, note)
 

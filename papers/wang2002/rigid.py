@@ -140,7 +140,13 @@ def comparison():
         "closed form": cc.IndependentCoordinates(),
     }
     got = cc.compare(
-        four_bar.mechanism(), until=UNTIL, methods=methods, solvers=["dopri5"], tolerances=[1e-6], repeats=1
+        four_bar.mechanism(),
+        until=UNTIL,
+        methods=methods,
+        solvers=["dopri5"],
+        tolerances=[1e-6],
+        repeats=1,
+        samples=TIMES.size,  # the spring swings fast: its largest gap is seen at as many times as elsewhere
     )
     return got.dataset.isel(solver=0, rtol=0)
 
@@ -251,13 +257,13 @@ WORK = (
     Claim(
         "ideal speed",
         "section 3.1.1",
-        "with k = 10^6 the computational speed is ideal in comparison with other approaches",
+        "with k = 10^6 computing is as fast as one could wish, beside other approaches",
         ideal_speed,
     ),
     Claim(
         "easier than a DAE",
         "section 2.1",
-        "ordinary differential equations should be easier to solve than differential-algebraic ones",
+        "differential equations without algebraic ones among them are expected to be solved more easily",
         easier_than_dae,
     ),
 )

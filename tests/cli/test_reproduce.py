@@ -59,13 +59,13 @@ def test_the_list_has_all_papers_and_what_they_have(cli):
 
 
 def test_a_figure_with_its_claims(cli, some, tmp_path):
-    answer = cli("reproduce", "small2000", "Figure1")
+    answer = cli("reproduce", "Small2000", "Figure1")
     assert answer.code == 0
     assert (tmp_path / "out/reproduce/small2000-fig1.png").read_bytes().startswith(b"\x89PNG")
     assert "holds: x < y" in answer.out and "a note" in answer.out and "what follows" not in answer.out
 
 
-@pytest.mark.parametrize("typed", ["section2.1", "Section 2.1", "section21"])
+@pytest.mark.parametrize("typed", ["section2.1", "Section 2.1", "section21", "sec. 2.1"])
 def test_a_passage_by_its_number(cli, monkeypatch, typed):
     numbered = Paper("small2000", "A", "a", ("m",), (Exhibit("section2.1", "a curve", curve),))
     monkeypatch.setattr(papers, "names", lambda: ["small2000"])
@@ -79,6 +79,17 @@ def test_json(cli, some):
     found = cli("reproduce", "small2000", "--json").json
     assert [claim["verdict"] for claim in found["claims"]] == [HOLDS, FAILS, CORRECTED]
     assert found["claims"][1]["numbers"] == {"x": 2.0}
+    assert found["exhibits"][0]["tables"] == [{"columns": ["a", "b"], "rows": [["1", "<2>"]], "note": "a note"}]
+    assert "no number" in cli("reproduce", "broken1999", "--json").json["exhibits"][0]["error"]
+
+
+def test_a_place_that_cannot_be_written_is_told_before_computing(cli, some, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("papers.reproduce.reproduce", lambda *_: pytest.fail("computed first"))
+    monkeypatch.setattr("papers.reproduce.reproduce_all", lambda: pytest.fail("computed first"))
+    for what in ("small2000", "--all"):  # no note that it takes minutes, either
+        answer = cli("reproduce", what, "--to", "file/there")
+        assert answer.code != 0 and "file" in answer.err and "minutes" not in answer.err
 
 
 def test_what_cannot_be_computed_is_said(cli, some):
@@ -115,6 +126,7 @@ def test_the_page_has_everything(some):
     assert text.count("<span class='verdict") == 3
     assert "x &lt; y" in text and "&lt;2&gt;" in text and "x < y" not in text
     assert text.count("no number") == 2
+    assert "<img alt='a curve' " in text and "<a href='#small2000-fig1'>fig1</a>" in text
 
 
 def test_pages_of_the_documentation(some, tmp_path):

@@ -65,7 +65,7 @@ def test_the_page_has_all_exhibits_and_verdicts(name):
 
     assert re.findall(r"^## ([a-z0-9.]+): ", page, re.MULTILINE) == [x.name for x in paper.exhibits]
     for claim in paper.claims:
-        said = f"*{claim.where}.* The paper: {claim.says}.\n**{module.VERDICTS[claim.name].capitalize()}:**"
+        said = f"*{claim.where}.* The paper: {claim.says}.<br>\n**{module.VERDICTS[claim.name].capitalize()}:**"
         assert said in page, f"run: python -m papers {name}"
     shown = set(re.findall(rf"\]\({name}/([^)]+)\)", page))
     assert shown == {path.name for path in (PAGES / name).iterdir()}

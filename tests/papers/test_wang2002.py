@@ -46,6 +46,7 @@ PLATFORM = {
     "closure errors": CORRECTED,
     "identical results": HOLDS,
     "platform agrees": CORRECTED,
+    "completely decoupled": CORRECTED,
     "seven submodels": HOLDS,
     "fifteen times": FAILS,
     "multipliers are coupled": FAILS,

@@ -15,6 +15,8 @@ import typer
 from closedchain.cli import output
 from closedchain.cli.exits import FAILED, GOOD, WrongUsage
 
+# other ways to begin the name of an exhibit
+KINDS = {"figure": "fig", "equation": "eq", "eqn": "eq", "tab": "table", "sec": "section"}
 FOLDER = Path(__file__).resolve().parents[3]  # of the repository, in which the papers are
 
 
@@ -23,7 +25,7 @@ def reproduce(
     exhibits: Annotated[
         list[str] | None, typer.Argument(help="Figures, tables or passages of it, such as fig6; default: all.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All papers, on one page.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All papers, on one page; takes some minutes.")] = False,
     to: Annotated[Path, typer.Option(help="Folder for pictures, or for the page.")] = Path("out/reproduce"),
     as_json: output.Json = False,
 ) -> int:
@@ -40,7 +42,7 @@ def reproduce(
     if paper is None:
         _list(papers, as_json)
         return GOOD
-    name = paper.replace("-", "_")
+    name = paper.lower().replace("-", "_")
     if name not in papers.names():
         raise WrongUsage(f"no paper is named {paper!r}; known: {', '.join(papers.names())}")
     there = {_plain(x.name): x.name for x in papers.load(name).exhibits}
@@ -64,7 +66,8 @@ def _papers() -> Any:
 def _plain(exhibit: str) -> str:
     """``Figure 6``, ``Fig.6`` and ``fig6`` are the same; so are ``eq(20)`` and ``eq20``, and dots do not matter."""
     text = re.sub(r"[\s.()_-]", "", exhibit.lower())
-    return re.sub(r"^(figure|fig)(?=\d)", "fig", re.sub(r"^(equation|eqn|eq)(?=\d)", "eq", text))
+    word = re.match(r"[a-z]+(?=\d)", text)
+    return KINDS.get(word[0], word[0]) + text[word.end() :] if word else text
 
 
 def _list(papers: Any, as_json: bool) -> None:
@@ -79,8 +82,8 @@ def _list(papers: Any, as_json: bool) -> None:
 
 def _one(name: str, wanted: list[str], to: Path, as_json: bool) -> int:
     reproducing = importlib.import_module("papers.reproduce")
+    to.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before minutes of computing
     found = reproducing.reproduce(name, wanted)
-    to.mkdir(parents=True, exist_ok=True)
     files: dict[str, list[str]] = {}
     for made in found.exhibits:
         for i, picture in enumerate(made.pictures):
@@ -115,14 +118,16 @@ def _show(made: Any, files: list[str]) -> None:
 
 def _all(papers: Any, to: Path, as_json: bool) -> int:
     reproducing, html = (importlib.import_module(f"papers.{x}") for x in ("reproduce", "html"))
+    to.mkdir(parents=True, exist_ok=True)
     start, found = time.perf_counter(), []
+    if not as_json:
+        output.say("note", f"{len(papers.names())} papers are computed, which takes some minutes")
     for x in reproducing.reproduce_all():
         found.append(x)
         if not as_json:
             counts = Counter(claim.finding.verdict if claim.finding else "not checked" for claim in x.claims)
             output.show(f"{x.name}: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())} ({x.seconds:.0f} s)")
     found.sort(key=lambda x: papers.names().index(x.name))
-    to.mkdir(parents=True, exist_ok=True)
     page = to / "index.html"
     page.write_text(html.page(found), encoding="utf-8")
     if as_json:
@@ -137,6 +142,18 @@ def _plain_data(found: Any) -> dict[str, Any]:
     return {
         "paper": found.name,
         "seconds": found.seconds,
+        "exhibits": [
+            {
+                "name": made.name,
+                "title": made.title,
+                "tables": [
+                    {"columns": list(x.columns), "rows": [list(row) for row in x.rows], "note": x.note}
+                    for x in made.tables
+                ],
+                "error": made.error,
+            }
+            for made in found.exhibits
+        ],
         "claims": [
             {
                 "exhibit": made.name,
