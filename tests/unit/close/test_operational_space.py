@@ -18,6 +18,7 @@ from closedchain.march.redundancy import independent_rows
 from closedchain.march.state import parameter_vector
 from closedchain.model.library.legged import HEXAPOD_HIPS, HEXAPOD_LEG, UPRIGHT
 from closedchain.model.library.legged import G as GRAVITY
+from papers.lilly_orin.machines import table
 from tests.reference.compare import load, relative
 from tests.turns import with_counters
 
@@ -241,29 +242,10 @@ def test_a_chain_with_two_tips(which):
     assert max(both(m, q, v, reference)) < 1e-9
 
 
-def loop_in_a_limb():
-    """A four-bar that stands on the ground with a rod on its coupler, which carries one end of a table."""
-    m = cc.Mechanism("table", gravity=(0, -9.81, 0))
-    for k, x in enumerate((0.0, 3.0)):
-        left, right, top = (m.body(f"{n}{k}", cc.rod(length=1.0, mass=1.0)) for n in ("left", "right", "top"))
-        m.revolute(f"A{k}", m.ground.at(x, 0, 0), left, guess=1.1)
-        m.revolute(f"B{k}", m.ground.at(x + 1, 0, 0), right, guess=1.1)
-        m.revolute(f"C{k}", left.tip, top, guess=-1.1)
-        m.revolute(f"D{k}", top.tip, right.tip, cut=True)
-        post = m.body(f"post{k}", cc.rod(length=0.8, mass=0.5))
-        m.revolute(f"E{k}", top.at(0.5, 0, 0), post, guess=1.0 + k)
-        m.start |= {f"A{k}": 1.1}
-    table = m.body("table", cc.rod(length=3.0, mass=4.0))
-    m.revolute("F0", m.bodies["post0"].tip, table, guess=-1.0)
-    m.revolute("F1", table.tip, m.bodies["post1"].tip, cut=True)
-    m.motor("A0", torque=3.0)
-    return m
-
-
 @pytest.mark.parametrize("reference", [None, "table", "top0", "post1"])
 def test_loops_inside_chains(reference):
     """Also inside the chain that carries the reference member."""
-    m = loop_in_a_limb()
+    m = table()
     q, v = closed_state(m)
     assert max(both(m, q, v, reference)) < 1e-10
 
