@@ -49,19 +49,31 @@ def sized(links: int) -> Case:
 
 
 def on_ranks(members: int, cases: Sequence[Case]) -> Found:
-    """Start a job of ranks, and read what it found."""
+    """Cases measured by a job of ranks."""
     beside = Path(sys.executable).parent / "mpiexec"
     mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
     if mpiexec is None:
         raise SystemExit("ranks need mpiexec: pip install 'closedchain[mpi]'")
+    bound = ["-bind-to", "core"] if members <= (os.cpu_count() or 1) else []
+    return measured_by([mpiexec, *bound, "-n", f"{members}"], None, cases)
+
+
+def on_threads(members: int, cases: Sequence[Case]) -> Found:
+    """Cases measured by a process with threads."""
+    return measured_by([], members, cases)
+
+
+def measured_by(started_with: Sequence[str], threads: int | None, cases: Sequence[Case]) -> Found:
+    """Start a job, and read what it found."""
     with tempfile.TemporaryDirectory() as folder:
-        asked, answer = Path(folder, "cases.json"), Path(folder, "found.json")
-        asked.write_text(json.dumps([asdict(case) for case in cases]), encoding="utf-8")
-        job = ["-n", f"{members}", sys.executable, "-m", "benchmarks.teams", str(asked), str(answer)]
-        bound = ["-bind-to", "core"] if members <= (os.cpu_count() or 1) else []
-        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # each rank has one processor
+        asked, answer = Path(folder, "asked.json"), Path(folder, "found.json")
+        words = {"threads": threads, "cases": [asdict(case) for case in cases]}
+        asked.write_text(json.dumps(words), encoding="utf-8")
+        job = [*started_with, sys.executable, "-m", "benchmarks.teams", str(asked), str(answer)]
+        # members take turns with one process, whose threads of linear algebra would still look for work
+        alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
         folder_of_all = Path(__file__).resolve().parent.parent
-        subprocess.run([mpiexec, *bound, *job], check=True, cwd=folder_of_all, timeout=3600, env=alone)
+        subprocess.run(job, check=True, cwd=folder_of_all, timeout=3600, env=alone)
         return read(answer.read_text(encoding="utf-8"))
 
 
@@ -320,22 +332,22 @@ def full() -> list[Table]:
     chains = [(2, links, plans[sized(links)]) for links in LINKS[2:5]]
     chains += [(m, 16, plan(Case("held", (m, 16)), m)) for m in (4, 8)]
 
-    on_threads = find(Threads(2), [*cases, *SMALL])
+    pair = on_threads(2, [*cases, *SMALL])
     two = on_ranks(2, [*cases, *SMALL, STRONG, weak[2]])
     one = on_ranks(1, [STRONG, weak[1]])
     four = on_ranks(4, [replace(case, repeats=3) for case in (STRONG, weak[4])])
     n = len(cases)
     pairs = [(one, one.runs[0], plan(STRONG, 1))]
-    for found in (on_threads, two):
+    for found in (pair, two):
         pairs += [(found, x, plans[x.case]) for x in found.runs[:n]]
     pairs.append((two, two.runs[-2], plan(STRONG, 2)))
     heavy = two.runs[n - 1]
     model = model_of(heavy, plans[heavy.case], two.meetings)
     return [
-        costs_of_meetings([on_threads, two, four]),
+        costs_of_meetings([pair, two, four]),
         by_size(two.runs[:n], plans),
-        by_size(on_threads.runs[:n], plans),
-        small_ones([x for found in (two, on_threads) for x in found.runs[n : n + len(SMALL)]]),
+        by_size(pair.runs[:n], plans),
+        small_ones([x for found in (two, pair) for x in found.runs[n : n + len(SMALL)]]),
         scaling([one.runs[0], two.runs[-2], four.runs[0]], [one.runs[1], two.runs[-1], four.runs[1]]),
         beside_the_model(pairs),
         larger_machines(model, heavy, larger),

@@ -1,12 +1,12 @@
 """Limbs on several processors: what `benchmarks.distribute` measures, in one process or in a job of ranks.
 
-``mpiexec -n 2 python -m benchmarks.teams CASES.json FOUND.json`` measures cases on ranks; threads need no job.
+``mpiexec -n 2 python -m benchmarks.teams ASKED.json FOUND.json`` measures cases on ranks, and the same without mpiexec
+on threads.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import sys
 import threading
@@ -29,6 +29,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.distribute import kernels, shares, threads
 from closedchain.distribute.cutting import CONTRIBUTIONS, TOTALS, Cutting, Member, X, Y
 from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
+from closedchain.distribute.processors import start_apart
 from closedchain.distribute.teams import Partition, Ranks, Threads, world
 from closedchain.errors import RunWarning
 from closedchain.march.compiled import compiled
@@ -453,14 +454,10 @@ def _fastest(
     barrier, times = threading.Barrier(n), [0.0] * n
 
     def go(r: int) -> None:
-        if hasattr(os, "sched_setaffinity"):  # short batches end before the system spreads threads over processors
-            mine = sorted(os.sched_getaffinity(0))
-            os.sched_setaffinity(0, {mine[r % len(mine)]})
         times[r] = often(batch(works[r]), barrier.wait)
 
     crew = [threading.Thread(target=go, args=(r,), daemon=True) for r in range(n)]
-    for thread in crew:
-        thread.start()
+    start_apart(crew)
     for thread in crew:
         thread.join()
     return times[0]
@@ -528,10 +525,11 @@ def find(team: Partition, cases: Sequence[Case], sizes: Sequence[int] = SIZES, b
 
 
 def job(asked: Path, answer: Path) -> None:
-    """The work of one rank; the first one writes what was found."""
-    cases = [Case(**_tuples(case)) for case in json.loads(asked.read_text(encoding="utf-8"))]
-    found = find(Ranks(), cases)
-    if world().rank == 0:
+    """The work of one rank, or of a process with threads; the first rank writes what was found."""
+    words = json.loads(asked.read_text(encoding="utf-8"))
+    team = Threads(words["threads"]) if words["threads"] else Ranks()
+    found = find(team, [Case(**_tuples(case)) for case in words["cases"]])
+    if team.leads:
         answer.write_text(json.dumps(asdict(found)), encoding="utf-8")
 
 

@@ -21,6 +21,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.distribute import shares
 from closedchain.distribute.arrival import await_all
 from closedchain.distribute.cutting import Cutting
+from closedchain.distribute.processors import one_thread_of_linear_algebra, start_apart
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.interrupt import check, noted
@@ -112,6 +113,10 @@ class Partition(Team):
     def everyone(self, mine: Any) -> list[Any]:
         """See `march.team.Team`."""
         return [mine]
+
+    def undisturbed(self) -> contextlib.AbstractContextManager[None]:
+        """See `march.team.Team`."""
+        return one_thread_of_linear_algebra()
 
     @contextlib.contextmanager
     def guarded(self, program: Compiled, saved: Path | None) -> Iterator[None]:
@@ -352,9 +357,8 @@ class Threads(Partition):
 
         begun = time.perf_counter()
         crew = [threading.Thread(target=go, name=f"closedchain member {r}", args=(r,), daemon=True) for r in range(n)]
-        for thread in crew:
-            thread.start()
         try:
+            start_apart(crew)
             for thread in crew:
                 thread.join()
         except BaseException:  # a second Ctrl-C, which is not patient

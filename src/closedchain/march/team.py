@@ -67,6 +67,10 @@ class Team(ABC):
         """Refuse formulations and solvers that members cannot share."""
 
     @abstractmethod
+    def undisturbed(self) -> AbstractContextManager[None]:
+        """Around all that is done for a run: nothing else in this process takes the members' processors."""
+
+    @abstractmethod
     def guarded(self, program: Compiled, saved: Path | None) -> AbstractContextManager[None]:
         """Around a run: what happens to one process of the team is told, and ends all of them."""
 

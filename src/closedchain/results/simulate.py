@@ -8,6 +8,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -197,14 +198,6 @@ def simulate(
     events = check_events(mechanism, cuts, events)
     check_laws(start, events)
 
-    SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
-    clock = time.perf_counter()
-    program = compiled(start, method, native=partition is None)
-    check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
-    if mechanism.tolerance > 0 and program.correct is not None:
-        start = settled(program, start, p)
-    for_solver(solver, program, p)  # compiled before the march begins
-    prepared = time.perf_counter()
     task = Task(
         until=until,
         times=sample_times(start.t, until, t_eval, every),
@@ -222,18 +215,27 @@ def simulate(
         progress=progress,
         team=None if partition is None else partition.fresh(),
     )
-    if partition is not None:
-        check_same(partition, described(start, task, program) | {"save_to": str(save_to)})
-    if save_to is not None:
-        check_memories(mechanism)
-        writes = partition is None or partition.leads
-        task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
-    marching = March(start, task, program)
-    refusal = None
-    try:
-        marching.run()
-    except Refused as refused:
-        refusal = str(refused)
+    SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
+    with nullcontext() if partition is None else partition.undisturbed():
+        clock = time.perf_counter()
+        program = compiled(start, method, native=partition is None)
+        check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
+        if mechanism.tolerance > 0 and program.correct is not None:
+            start = settled(program, start, p)
+        for_solver(solver, program, p)  # compiled before the march begins
+        prepared = time.perf_counter()
+        if partition is not None:
+            check_same(partition, described(start, task, program) | {"save_to": str(save_to)})
+        if save_to is not None:
+            check_memories(mechanism)
+            writes = partition is None or partition.leads
+            task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
+        marching = March(start, task, program)
+        refusal = None
+        try:
+            marching.run()
+        except Refused as refused:
+            refusal = str(refused)
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
     run = Run(mechanism, marching.segments, marching.record, p, task, seconds)
     if refusal is not None:
