@@ -10,12 +10,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import casadi
 import numpy as np
 
-from closedchain.native import chunks, compile_function, engine
-from closedchain.native.function import NativeFunction
+from closedchain.native import compile_function, engine
+from closedchain.native.engine import QUICK, THOROUGH, Effort
+from closedchain.native.function import NativeFunction, Parts, compile_parts
 
 
 def rotations(x: casadi.SX, n: int, seed: int = 0) -> casadi.SX:
@@ -92,33 +94,33 @@ def run_time(function: NativeFunction, n: int = 2000) -> float:
     return best(lambda: function.batch(*inputs)) / n
 
 
+def made(x: casadi.SX, y: casadi.SX, effort: Effort = THOROUGH) -> NativeFunction:
+    """Compiled anew."""
+    return compile_parts("f", Parts.of("f", {"x": x}, {"y": y}), effort, cache=False)
+
+
 def levels() -> None:
-    """Which level of the optimiser?"""
+    """Which levels of the optimiser and the code generator?"""
     x, y = dynamics_like()
     print("optimiser  generator  compile [ms]  run [us]  (dynamics_like)")
-    keep = engine.OPTIMISER_LEVEL, engine.GENERATOR_LEVEL
     for optimiser in (0, 1, 2, 3):
-        for generator in (1, 2, 3):
-            engine.OPTIMISER_LEVEL, engine.GENERATOR_LEVEL = optimiser, generator
-            f = compile_function("f", {"x": x}, {"y": y}, cache=False)
+        for generator in (0, 1, 2, 3):
+            f = made(x, y, Effort(optimiser, generator))
             print(f"{optimiser:9d} {generator:10d} {1e3 * f.timings.machine_code:13.0f} {1e6 * run_time(f):9.3f}")
-    engine.OPTIMISER_LEVEL, engine.GENERATOR_LEVEL = keep
     print(f.counts)
 
 
 def chunk_lengths() -> None:
-    """Which length of a chunk?"""
-    keep = chunks.suitable_length
+    """Which length of a chunk, for what is evaluated often and seldom?"""
     for n in (18, 36, 60):
         x, y = dynamics_like(n)
-        print(f"chunk length  compile [us/operation]  run [ns/operation]  (dynamics_like({n}))")
-        for length in (200, 400, 1000, 2000, 4000, 8000):
-            chunks.suitable_length = lambda _, length=length: length
-            f = compile_function("f", {"x": x}, {"y": y}, cache=False)
-            total = f.counts.total
-            compiling, running = 1e6 * f.timings.machine_code / total, 1e9 * run_time(f, 300) / total
-            print(f"{length:12d} {compiling:23.1f} {running:19.3f}  {total} operations")
-    chunks.suitable_length = keep
+        print(f"effort  chunk length  compile [us/operation]  run [ns/operation]  (dynamics_like({n}))")
+        for word, effort in (("often", THOROUGH), ("seldom", QUICK)):
+            for length in (200, 400, 1000, 2000, 4000, 8000):
+                f = made(x, y, replace(effort, chunk_length=length))
+                total = f.counts.total
+                compiling, running = 1e6 * f.timings.machine_code / total, 1e9 * run_time(f, 300) / total
+                print(f"{word:6s} {length:13d} {compiling:23.1f} {running:19.3f}  {total} operations")
 
 
 def sincos() -> None:
@@ -134,7 +136,7 @@ def sincos() -> None:
         times = []
         for width in (1, keep()):
             engine.vector_width = lambda width=width: width
-            times.append(run_time(compile_function("f", {"x": symbol}, {"y": expression}, cache=False)))
+            times.append(run_time(made(symbol, expression)))
         print(f"{name:22s} {1e6 * times[0]:11.3f} {1e6 * times[1]:13.3f}")
     engine.vector_width = keep
 
@@ -156,7 +158,7 @@ def sizes(greatest: int = 100_000) -> None:
     n = 1000
     while n <= greatest:
         x, y = chain(n)
-        f = compile_function("f", {"x": x}, {"y": y}, cache=False)
+        f = made(x, y)
         t, total = f.timings, f.counts.total
         each = 1e6 * t.machine_code / total
         print(

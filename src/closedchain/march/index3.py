@@ -127,7 +127,7 @@ def _traced(program: Compiled) -> tuple[Any, Any]:
     given = {"t": t, "d": ca.vertcat(q_n, v_n, alpha_n, a_n, h, a, lam), "p": ca.vertcat(e.limbs.p, rho)}
     end = ca.densify(ca.vertcat(q, v, alpha))
     residual = compile_function(f"{name} step", given, {"r": ca.densify(r), "end": end}, slow=("p",))
-    matrix = compile_function(f"{name} step matrix", given, {"K": ca.densify(K)}, slow=("p",))
+    matrix = compile_function(f"{name} step matrix", given, {"K": ca.densify(K)}, slow=("p",), seldom=True)
     return residual, matrix
 
 

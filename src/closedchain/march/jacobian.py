@@ -100,7 +100,7 @@ def _traced(name: str, program: Compiled) -> tuple[Any, np.ndarray]:
     if J.nnz():
         entries = ca.densify(J.nz[:])
     outputs = {"entries": entries, "rate": ca.densify(rate)}
-    return compile_function(f"{name} Jacobian", inputs, outputs, slow=("p",)), pattern
+    return compile_function(f"{name} Jacobian", inputs, outputs, slow=("p",), seldom=True), pattern
 
 
 def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import ctypes.util
 import itertools
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,11 +19,29 @@ _LIBRARY = (
     "hypot fmod remainder floor ceil malloc free memset"
 ).split()
 
-# level of the optimiser and of the code generator; docs/theory/native.md says how they were chosen
-OPTIMISER_LEVEL = 1
-GENERATOR_LEVEL = 2
-
 _NUMBER = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What LLVM does for a function.
+
+    Attributes
+    ----------
+    optimiser, generator : int
+        Levels of the optimiser and of the code generator.
+    chunk_length : int, optional
+        Greatest number of operations in a chunk; by default what suits the length of the program.
+    """
+
+    optimiser: int
+    generator: int
+    chunk_length: int | None = None
+
+
+# docs/theory/native.md has the measurements behind the numbers
+THOROUGH = Effort(optimiser=1, generator=2)
+QUICK = Effort(optimiser=0, generator=0, chunk_length=200)
 
 
 class Machine:
@@ -46,7 +65,7 @@ def _llvm() -> Any:
 @cache
 def _linker() -> Any:
     """The linker that all native functions share; each is a library of its own in it."""
-    return _llvm().create_lljit_compiler(_target_machine(), use_jit_link=True)
+    return _llvm().create_lljit_compiler(_target_machine(THOROUGH), use_jit_link=True)
 
 
 @cache
@@ -90,7 +109,7 @@ def vector_width() -> int:
     return 8 if features.get("avx512dq") else 4
 
 
-def _target_machine() -> Any:
+def _target_machine(effort: Effort) -> Any:
     triple, cpu, features, _ = host()
     # the small code model lets instructions address their constants directly; the linker puts the sections of one
     # object side by side, and reports an error if something were out of reach
@@ -98,25 +117,25 @@ def _target_machine() -> Any:
         _llvm()
         .Target.from_triple(triple)
         .create_target_machine(
-            cpu=cpu, features=features, opt=GENERATOR_LEVEL, reloc="pic", codemodel="small", jit=True
+            cpu=cpu, features=features, opt=effort.generator, reloc="pic", codemodel="small", jit=True
         )
     )
 
 
-def _compile(text: str) -> bytes:
+def _compile(text: str, effort: Effort) -> bytes:
     llvm = _llvm()
-    machine = _target_machine()
+    machine = _target_machine(effort)
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISER_LEVEL)
+    options = llvm.create_pipeline_tuning_options(speed_level=effort.optimiser)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return machine.emit_object(module)
 
 
-def build(text: str, symbols: Iterable[str], use_cache: bool = True) -> tuple[Machine, bool]:
+def build(text: str, symbols: Iterable[str], use_cache: bool = True, effort: Effort = THOROUGH) -> tuple[Machine, bool]:
     """Make machine code of IR text, or take it from the cache.
 
     Returns
@@ -126,11 +145,11 @@ def build(text: str, symbols: Iterable[str], use_cache: bool = True) -> tuple[Ma
     cached : bool
         Whether the object code came from the cache.
     """
-    entry = object_cache.key(text, *host(), str(OPTIMISER_LEVEL), str(GENERATOR_LEVEL))
+    entry = object_cache.key(text, *host(), str(effort.optimiser), str(effort.generator))
     code = object_cache.load(entry) if use_cache else None
     cached = code is not None
     if code is None:
-        code = _compile(text)
+        code = _compile(text, effort)
         if use_cache:
             object_cache.store(entry, code)
     return _load(code, symbols), cached

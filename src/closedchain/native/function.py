@@ -285,6 +285,7 @@ def compile_function(
     outputs: dict[str, casadi.SX],
     *,
     slow: tuple[str, ...] = (),
+    seldom: bool = False,
     cache: bool = True,
 ) -> NativeFunction:
     """Compile CasADi expressions to machine code.
@@ -299,6 +300,9 @@ def compile_function(
         Expressions of the inputs. Sparse ones are written densely, zeros included.
     slow : tuple of str
         Inputs that change rarely. What depends on them alone is computed by ``prepare``, not in each evaluation.
+    seldom : bool
+        Whether it is evaluated so seldom that the time to compile it counts for more: LLVM then takes a tenth of the
+        time, and an evaluation a quarter more.
     cache : bool
         Whether object code is taken from and kept in the user's cache folder.
 
@@ -318,16 +322,25 @@ def compile_function(
     (1, OperationCounts(add=0, mul=1, div=0, sqrt=0, neg=0, trig=1, call=0, other=0))
     """
     begun = time.perf_counter()
-    return compile_parts(name, Parts.of(name, inputs, outputs, slow), cache=cache, begun=begun)
+    effort = engine.QUICK if seldom else engine.THOROUGH
+    return compile_parts(name, Parts.of(name, inputs, outputs, slow), effort, cache=cache, begun=begun)
 
 
-def compile_parts(name: str, parts: Parts, *, cache: bool = True, begun: float | None = None) -> NativeFunction:
+def compile_parts(
+    name: str,
+    parts: Parts,
+    effort: engine.Effort = engine.THOROUGH,
+    *,
+    cache: bool = True,
+    begun: float | None = None,
+) -> NativeFunction:
     """Compile what is traced already; ``begun`` is when that was begun, for `NativeFunction.timings`."""
     clock = [time.perf_counter() if begun is None else begun]
     clock.append(time.perf_counter())
-    text = parts.text(vector_width=engine.vector_width())
+    text = parts.text(vector_width=engine.vector_width(), chunk_length=effort.chunk_length)
     clock.append(time.perf_counter())
-    machine, cached = engine.build(text, [MAIN, BATCH] + ([PREPARE] if parts.slow_shapes else []), cache)
+    symbols = [MAIN, BATCH] + ([PREPARE] if parts.slow_shapes else [])
+    machine, cached = engine.build(text, symbols, cache, effort)
     clock.append(time.perf_counter())
     return NativeFunction(
         name,

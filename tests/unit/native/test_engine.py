@@ -26,6 +26,13 @@ def test_text_becomes_a_callable_address() -> None:
     assert engine.build(TEXT, ["twice"])[1]
 
 
+def test_what_was_compiled_with_another_effort_is_another_code() -> None:
+    other = TEXT.replace("twice", "thrice")
+    assert not engine.build(other, ["thrice"])[1]
+    assert not engine.build(other, ["thrice"], effort=engine.QUICK)[1]
+    assert engine.build(other, ["thrice"], effort=engine.QUICK)[1]
+
+
 def test_all_functions_of_the_library_are_found() -> None:
     needed = set(engine._LIBRARY) - {"sincos"}  # not everywhere, and then never called
     assert needed <= set(engine._library_addresses())

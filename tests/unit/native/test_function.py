@@ -144,6 +144,16 @@ def test_many_chunks(chunk_length: int, stack_limit: int, monkeypatch: pytest.Mo
     np.testing.assert_allclose(f.batch(at), [np.array(reference(row)).ravel() for row in at], rtol=1e-9, atol=1e-11)
 
 
+def test_what_is_evaluated_seldom_is_the_same_function() -> None:
+    """Compiled with less effort: other code, the same operations and values."""
+    s, y = many_operations()
+    often, seldom = (compile_function("f", {"s": s}, {"y": y}, seldom=word, cache=False) for word in (False, True))
+    assert seldom.counts == often.counts
+    at = np.random.default_rng(3).uniform(-1, 1, 8)
+    # sums are taken in another order, and products are not fused with them
+    np.testing.assert_allclose(seldom(at), often(at), rtol=1e-13)
+
+
 def test_threads_do_not_disturb_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     s, y = many_operations()
     monkeypatch.setattr(chunks, "suitable_length", lambda n: 100)
