@@ -26,6 +26,7 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
 BETWEEN = 8  # looks at each step
+REACH = 2.0  # of what a value falls by between looks: how much further down it may turn; a parabola goes an eighth
 ROUNDING = 1e-13  # of the largest value that was looked at: what counts as zero at the start of a run
 SAME_TIME = 1e-9  # s: what is closer than this happens together
 TOUCHING = 1e-3  # conditioning that counts as zero: within about 1e-3 rad of a singular pose
@@ -264,8 +265,10 @@ class Watch:
         more = []
         for k in range(len(self.events)):
             size = np.abs(values[k])
+            before, now, after = size[:-2], size[1:-1], size[2:]
             same = np.sign(values[k][:-2]) == np.sign(values[k][2:])
-            near = np.flatnonzero(same & (size[1:-1] < size[:-2]) & (size[1:-1] <= size[2:]) & (size[1:-1] > 0)) + 1
+            close = now < REACH * (np.maximum(before, after) - now)  # others turn back far from zero
+            near = np.flatnonzero(same & close & (now < before) & (now <= after) & (now > 0)) + 1
             for i in [*near, *_turning_ends(times, values[k])]:
                 sign = np.sign(values[k][i])
                 lowest = minimize_scalar(
@@ -378,7 +381,7 @@ def _turning_ends(times: np.ndarray, values: np.ndarray) -> list[int]:
             continue
         slope, bend = (two - one) / h, ((three - two) / k - (two - one) / h) / (h + k)
         turn = 0.5 * (h - slope / bend) if bend > 0 else -1.0  # from the end, towards the other looks
-        if 0 < turn * np.sign(h) < abs(h):
+        if 0 < turn * np.sign(h) < abs(h) and one < REACH * bend * (h + k) ** 2:
             found.append(a)
     return found
 

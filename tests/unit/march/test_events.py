@@ -232,6 +232,28 @@ def test_a_level_that_is_passed_twice_around_a_call_is_seen(place):
     assert [h.t for h in run.record] == pytest.approx([apex - 0.003, apex + 0.003], abs=1e-7)
 
 
+@pytest.mark.parametrize("below", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_a_level_just_below_a_turning_point_is_passed_twice(below):
+    """A pendulum that is let go at 1 rad comes back to it; both sides are looked for, however close."""
+    m = cc.library.pendulum()
+    joint = next(iter(m.joints))
+    start = m.assemble({joint: 1.0})
+    level = cc.Event("level", m.joints[joint].q + (1.0 - below))
+    run = cc.simulate(m, start, until=3.0, rtol=1e-12, events=level)
+    assert len(run.record) == 2
+
+
+def test_nothing_is_searched_where_a_value_turns_back_far_from_zero(monkeypatch):
+    """A level that no swing comes near costs the looks at each step, and no more."""
+    searched = []
+    monkeypatch.setattr("scipy.optimize.minimize_scalar", lambda *given, **options: searched.append(1))
+    m = cc.library.pendulum()
+    joint = next(iter(m.joints))
+    far = cc.Event("far", m.joints[joint].q - 10.0)
+    run = cc.simulate(m, m.assemble({joint: 1.0}), until=10.0, events=far)
+    assert run.counts.steps > 50 and not run.record and not searched
+
+
 def test_an_event_is_told_once_where_pieces_end_for_other_reasons():
     """Conditions change, and gains are renewed in between: each makes a new piece, and none a new event."""
     m = cc.library.four_bar()
