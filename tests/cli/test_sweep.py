@@ -71,6 +71,8 @@ def test_failures_are_told(cli, monkeypatch):
         (["crank.length=normal(1,-2)", "--samples", "3"], "standard deviation must be positive"),
         (["crank.length=2:1", "--samples", "3"], "the first number must be the smaller one"),
         (["crank.length=one"], "'one' is not a finite number"),
+        (["crank.length=1,,2"], "'' is not a finite number"),
+        (["crank.length=normal(1,,2)", "--samples", "3"], "'' is not a finite number"),
         (["k=1e4,1e6"], "'k' is no number of Multipliers"),
         (["crank.length=1", "--measure", "x=big O"], "a measure in words"),
         (["crank.length=1", "--keep", "Q"], "no variable or frame 'Q'"),

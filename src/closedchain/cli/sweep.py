@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedchain.cli import output, report, save, source, values
-from closedchain.cli.compare import as_typed, names, target
+from closedchain.cli.compare import as_typed, target
 from closedchain.cli.counting import Counting
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
 from closedchain.cli.run import Atol, Method, Rtol, Step, formulation
@@ -201,7 +201,7 @@ def _values(typed: str, text: str, samples: int | None) -> Any:
 
     word, bracket, inside = text.strip().partition("(")
     if bracket:
-        pair = [values.number(typed, x) for x in names(typed, inside.removesuffix(")"))]
+        pair = [values.number(typed, x) for x in inside.removesuffix(")").split(",")]
         if word not in DISTRIBUTIONS or len(pair) != 2 or not text.strip().endswith(")"):
             raise WrongUsage(f"{typed}: a distribution is uniform(a,b), loguniform(a,b) or normal(mean,sd)")
         if word == "normal":
@@ -213,7 +213,7 @@ def _values(typed: str, text: str, samples: int | None) -> Any:
     log = parts[-1] == "log" and len(parts) > 1
     parts = parts[:-1] if log else parts
     if len(parts) == 1:
-        return [values.number(typed, part) for part in names(typed, text)]
+        return [values.number(typed, part) for part in text.split(",")]
     low, high, *count = (values.number(typed, part) for part in parts)
     if not count:
         if samples is None:

@@ -117,7 +117,7 @@ def given_shares(topology: Topology, groups: Sequence[Sequence[str]], members: i
     limb_of = {link.body.name: link.limb for link in topology.links}
     names = limb_names(topology)
     if len(groups) != members:
-        raise ModelError(f"limbs= has {len(groups)} groups for {members} members: give one list for each")
+        raise ModelError(f"limbs= needs a list for each member: {members} of them, not {len(groups)}")
     out: list[int | None] = [None] * len(names)
     for member, group in enumerate(groups):
         for name in [group] if isinstance(group, str) else group:

@@ -43,7 +43,7 @@ def test_limbs_are_named_by_any_of_their_bodies(topology):
 def test_wrong_shares_are_refused(topology):
     a, b, c = shares.limb_names(topology)
     for groups, members, message in (
-        ([[a], [b], [c]], 2, "limbs= has 3 groups for 2 members"),
+        ([[a], [b], [c]], 2, "limbs= needs a list for each member: 2 of them, not 3"),
         ([[a, b], [c + "x"]], 2, f"no limb with a body '{c}x'.*did you mean '{c}'"),
         ([[a, b], [b, c]], 2, f"the limb '{b}' is given to members 0 and 1"),
         ([[a], [b]], 2, f"nobody has '{c}'"),
