@@ -83,15 +83,15 @@ def assemble(
         start = closing.q0
         if attempt:
             start = closing.count(closing.step(start, rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))))
-        q = closing.solve(start, patiently=attempt < PATIENT)
-        if q is not None:
+        reached = closing.reach(start, patiently=attempt < PATIENT)
+        if closing.closes(reached):
+            q = closing.settle(closing.polish(reached))
             v = closing.velocities(q, wanted)
             asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
             a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None
             return State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
-        trial = closing.search(start)
-        if closing.error(trial) < closing.error(best):
-            best = trial
+        if closing.error(reached) < closing.error(best):
+            best = reached
     raise AssemblyError(closing.complaint(best))
 
 

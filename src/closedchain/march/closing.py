@@ -125,13 +125,18 @@ class Closing:
 
     # ---- the search ------------------------------------------------------------------------------------------------
 
-    def solve(self, q: np.ndarray, patiently: bool = True) -> np.ndarray | None:
-        """A closed configuration found from q: directly, else by continuation; None if neither gets there."""
-        for search in (self.search, self.continuation) if patiently else (self.search,):
-            found = search(q)
-            if self.error(found) < self.tolerance:
-                return self.settle(self.polish(found))
-        return None
+    def reach(self, q: np.ndarray, patiently: bool = True) -> np.ndarray:
+        """Where a search from q ends, be it closed or not: directly, else by continuation if that closes."""
+        direct = self.search(q)
+        if patiently and not self.closes(direct):
+            further = self.continuation(q)
+            if self.closes(further):
+                return further
+        return direct
+
+    def closes(self, q: np.ndarray) -> bool:
+        """Whether a configuration is closed as far as a search goes."""
+        return self.error(q) < self.tolerance
 
     def settle(self, q: np.ndarray) -> np.ndarray:
         """The same configuration in the turns that are wished; a gear at a cut joint may know better than a guess."""
