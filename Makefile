@@ -37,7 +37,7 @@ dev: $(VENV)/.installed-dev
 	@echo "ready: $(BIN)/python, $(BIN)/pytest, $(BIN)/closedchain"
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev
 	@PATH="$(abspath $(BIN)):$$PATH" sh tools/lint.sh
