@@ -14,7 +14,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
@@ -45,11 +45,9 @@ def _hold(thread: threading.Thread, processors: Sequence[int]) -> None:
             os.sched_setaffinity(thread.native_id, processors)
 
 
-@contextlib.contextmanager
-def one_thread_of_linear_algebra() -> Iterator[None]:
-    """NumPy and SciPy work in the thread that asks them to."""
-    with _libraries().limit(limits=1, user_api="blas"):
-        yield
+def one_thread_of_linear_algebra() -> contextlib.AbstractContextManager[None]:
+    """As long as this lasts, NumPy and SciPy work in the thread that asks them to."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 @cache
