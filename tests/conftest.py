@@ -8,12 +8,19 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import importlib
+import signal
 import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+import closedchain  # noqa: F401  # before NumPy: its linear algebra follows CLOSEDCHAIN_CPU, too
+
+import numpy as np  # isort: skip
 import pytest
+
+# a background job of a shell begins with Ctrl-C ignored, and so do all processes that it starts
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SEED = 20021  # any fixed number will do
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from closedchain import processor
 from closedchain._version import __version__
+
+processor.set_linear_algebra()
 
 _HOMES = {
     "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",

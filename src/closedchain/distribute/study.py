@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain import processor
 from closedchain._version import __version__
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
@@ -298,6 +299,7 @@ def described(study: Study) -> dict[str, str]:
         "keep": ", ".join(study.keep),
         "measure": "; ".join(f"{name}: {_described_measure(x)}" for name, x in study.measure.items()),
         "engine": study.engine,
+        "cpu": processor.setting(),
         "closedchain": __version__,
     }
 

@@ -17,7 +17,10 @@ import warnings
 from pathlib import Path
 
 import numba
+from numba.core.registry import cpu_target
 
+from closedchain import processor
+from closedchain.native import engine
 from closedchain.native.object_cache import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -66,6 +69,22 @@ def cache_directory():
         return None
 
 
+@functools.cache
+def follow_setting():
+    """Let Numba compile for the processor of the setting, see `closedchain.processor`; for all of this process."""
+    name = processor.setting()
+    if name == processor.NATIVE:
+        return
+    if "_toplevel_target_context" in vars(cpu_target):
+        warnings.warn(
+            f"{processor.VARIABLE}={name}, but Numba has compiled functions for this processor already: import "
+            "closedchain before they are compiled",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    _, numba.config.CPU_NAME, numba.config.CPU_FEATURES, _ = engine.target()
+
+
 def jit(signature):
     """Compile a function for one signature, now, with its machine code kept on disk.
 
@@ -86,6 +105,8 @@ def cfunc(signature):
 
 
 def _kept(decorator, signature, options):
+    follow_setting()
+
     def decorate(function):
         folder = cache_directory()
         if folder is None:

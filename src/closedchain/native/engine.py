@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from closedchain import processor
 from closedchain.native import object_cache
 
 # functions of the C library that native code may call
@@ -86,22 +87,32 @@ def _library_addresses() -> dict[str, int]:
 
 
 @cache
-def host() -> tuple[str, str, str, str]:
-    """Triple, name and features of this machine's processor, and the version of LLVM."""
+def target() -> tuple[str, str, str, str]:
+    """What code is compiled for: triple, name and features of the processor, and the version of LLVM.
+
+    The machine at hand, or what the setting of `closedchain.processor` says.
+    """
     llvm = _llvm()
     version = ".".join(map(str, llvm.llvm_version_info))
-    return (
-        llvm.get_process_triple(),
-        llvm.get_host_cpu_name(),
-        llvm.get_host_cpu_features().flatten(),
-        version,
-    )
+    features = llvm.get_host_cpu_features()
+    wanted = processor.target(features)
+    if wanted is not None:
+        return llvm.get_process_triple(), wanted.name, "", version
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), version
+
+
+def described() -> dict[str, str]:
+    """The setting, the processor that code is compiled for, and the kernels of linear algebra, for metadata."""
+    return {"cpu": processor.setting(), "processor": target()[1], "linear_algebra": processor.linear_algebra()}
 
 
 @cache
 def vector_width() -> int:
     """Doubles in a vector register, as far as worth using; 1 without fused multiply-add."""
     features = _llvm().get_host_cpu_features()
+    wanted = processor.target(features)
+    if wanted is not None:
+        return wanted.lanes
     if features.get("neon"):
         return 2
     if not features.get("fma"):
@@ -110,7 +121,7 @@ def vector_width() -> int:
 
 
 def _target_machine(effort: Effort) -> Any:
-    triple, cpu, features, _ = host()
+    triple, cpu, features, _ = target()
     # the small code model lets instructions address their constants directly; the linker puts the sections of one
     # object side by side, and reports an error if something were out of reach
     return (
@@ -145,7 +156,7 @@ def build(text: str, symbols: Iterable[str], use_cache: bool = True, effort: Eff
     cached : bool
         Whether the object code came from the cache.
     """
-    entry = object_cache.key(text, *host(), str(effort.optimiser), str(effort.generator))
+    entry = object_cache.key(text, *target(), str(effort.optimiser), str(effort.generator))
     code = object_cache.load(entry) if use_cache else None
     cached = code is not None
     if code is None:

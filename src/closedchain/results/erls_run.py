@@ -20,6 +20,7 @@ from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.system import System
 from closedchain.march.trajectory import Status
 from closedchain.model.parts import Body, Frame, suggest
+from closedchain.native import engine
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.beam_numbers import BeamNumbers
 from closedchain.results.erls_dataset import acceleration, dataset, rigid_dataset, with_drives
@@ -399,6 +400,7 @@ class ErlsRun(Takeaway):
             "zeroed": "; ".join(f"{label}: {why}" for label, why in self.zeroed.items()),
             **asdict(self.counts),
             "seconds_march": self.motion.seconds,
+            **engine.described(),
             "closedchain": __version__,
         }
 

@@ -20,6 +20,7 @@ from closedchain.march.state import State
 from closedchain.march.trajectory import Counts, Status, total
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
+from closedchain.native import engine
 from closedchain.results import checks
 from closedchain.results.evaluate import frame_motion, outputs
 from closedchain.results.takeaway import Takeaway
@@ -289,6 +290,7 @@ class Run(Takeaway):
             **{f"seconds_{k}": v for k, v in self.seconds.items()},
             "machine_code_from_cache": bool(self.program.rhs.timings.cached),
             **({} if self.partition is None else {"partition": str(self.partition)}),
+            **engine.described(),
             "closedchain": __version__,
             "python": platform.python_version(),
             **{name: metadata.version(name) for name in ("numpy", "casadi", "numba", "llvmlite")},

@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain import processor
 from closedchain._version import __version__
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
@@ -353,6 +354,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
         "partition": "" if task.team is None else task.team.about,
+        "cpu": processor.setting(),
         "closedchain": __version__,
     }
 
