@@ -8,6 +8,7 @@ import numba
 import numpy as np
 
 from closedchain.march.jit import jit
+from closedchain.march.project import settle
 from closedchain.march.step_control import (
     ADVANCE,
     F1,
@@ -91,6 +92,7 @@ def enter(b, w, w_correct, atol, t_eval, samples, options, state, x, work):
         if residual[2] < b.watched:
             s.status = SINGULAR
             return
+    settle(b.correct, w, w_correct, atol, options, state, x)
     if t_eval.size > 0 and t_eval[0] == o.t0:
         copy(x, samples[0])
         s.next_sample = 1

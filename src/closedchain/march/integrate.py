@@ -74,7 +74,7 @@ def integrate(
     ----------
     solver : a name of `SOLVERS`.
     rhs : address of the native right-hand side.
-    x0 : (n,) state at the start. It is not corrected.
+    x0 : (n,) state at the start; put on the manifold if it is off by a noticeable part of the tolerance.
     t_span : start and end.
     w : (p,) parameters, constant during the run.
     rtol, atol : tolerances of a step, `rtol |x_i| + atol_i`; atol may be a vector (n,).

@@ -123,12 +123,15 @@ class Integration:
         return self._trajectory()
 
     def _begin(self) -> None:
-        from closedchain.march import step_control
+        from closedchain.march import project, step_control
 
         self.o["look_at"] = self.look_every if self.look is not None else -1
         self._open_window()
+        w, w_correct = self.parameters["w"], self.parameters["w_correct"]
+        project.settle(self.addresses[1], w, w_correct, self.atol, self.options, self.state, self.x)
+        self.start = self.x.copy()
         if len(self.t_eval) and self.t_eval[0] == self.t0:
-            self.samples[0] = self.start
+            self.samples[0] = self.x
             self.s["next_sample"] = 1
             if self.o["more_samples"] and len(self.t_eval) == 1:
                 self._hand_over()

@@ -13,6 +13,8 @@ Numerical Integration, 2nd ed., IV.4):
   one is never corrected;
 - the distance that the correction moves `x_1` is an error as well, and known: the larger of both counts (`arrive`).
 
+All this takes for granted that the start lies on the manifold: `settle` sees to it where a march begins.
+
 The correction is a native function `correct(t, x, w, x_plus, residual)` that makes one Newton step;
 `residual` holds the largest position and velocity residual at `x`, before the step, and the smallest relative pivot
 of the constraints, which falls to zero at a singular configuration; its fourth entry is set where another member of a
@@ -48,6 +50,9 @@ HARMFUL = 1e-8  # pivot below which a sample is better left where the polynomial
 
 # a correction of so much of the largest entry is rounding, and says nothing of the step
 ROUNDING = 1e-13
+
+# tolerances that a start may be off the manifold: far less than what rejects a step
+NOTICED = 1e-3
 
 FAILED, UNCHANGED, CHANGED = range(3)
 
@@ -97,6 +102,55 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
             return outcome if r <= FLOOR * o.correct_tol else FAILED
         before = r
     return outcome if before <= FLOOR * o.correct_tol else FAILED
+
+
+@jit(numba.float64(F1, F1, F1, F1, numba.float64, OptionsRecord, F1))
+def distance(x, y, before, atol, loosened, o, w):
+    """How far a correction has moved a state from `before` to `y`, in units of the tolerance; rounding counts as nothing.
+
+    Parameters
+    ----------
+    x : (n,) the start of the step; sizes are the larger ones of both its ends.
+    y, before : (n,) the state, with the correction and without.
+    atol, o, w : as for `ADVANCE`.
+    loosened : the tolerance, in units of what is asked for.
+    """
+    largest = 1.0
+    for i in range(y.size):
+        largest = max(largest, abs(y[i]))
+    largest = together(o.team, w, 0.0, 0.0, 0.0, largest)[3]
+    total = 0.0
+    for i in range(y.size):
+        size = max(abs(x[i]), abs(y[i]))
+        total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * largest)) ** 2
+    total, n, _, _ = together(o.team, w, total, float(y.size), 0.0, 0.0)
+    return np.sqrt(total / n)
+
+
+@jit(numba.void(numba.int64, F1, F1, F1, OptionsRecord[::1], StateRecord[::1], F1))
+def settle(correct, w, w_correct, atol, options, state, x):
+    """Put the start of a march on the manifold, in place.
+
+    A start that is off, by whatever the piece of the run before has left, costs the first step its correction, whatever
+    the length of that step. Unless it is put back before, a distance of more than the tolerance rejects every step. A
+    start that is off by next to nothing stays as it is, to the last bit; so does one near a singular pose, where
+    corrections do not count.
+
+    Parameters
+    ----------
+    correct, w, w_correct, atol, options, state : as for `ADVANCE`.
+    x : (n,) the start; it is changed.
+    """
+    o, s = options[0], state[0]
+    if correct == 0:
+        return
+    clock, y, x_plus, residual = np.empty(1), x.copy(), np.empty(x.size), np.zeros(4)
+    clock[0] = s.t
+    pivot = s.pivot
+    outcome = put_back(correct, clock, w_correct, y, o, s, x_plus, residual)
+    if outcome == CHANGED and s.pivot > STEEP and distance(x, y, x, atol, 1.0, o, w) > NOTICED:
+        copy(y, x)
+    s.pivot = pivot
 
 
 @jit(
@@ -153,16 +207,7 @@ def arrive(
         return False
     s.moved = 0.0
     if outcome == CHANGED and s.pivot > STEEP:
-        largest = 1.0
-        for i in range(y.size):
-            largest = max(largest, abs(y[i]))
-        largest = together(o.team, w, 0.0, 0.0, 0.0, largest)[3]
-        total = 0.0
-        for i in range(y.size):
-            size = max(abs(x[i]), abs(y[i]))
-            total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * largest)) ** 2
-        total, n, _, _ = together(o.team, w, total, float(y.size), 0.0, 0.0)
-        s.moved = np.sqrt(total / n)
+        s.moved = distance(x, y, before, atol, loosened, o, w)
         if s.moved > 1.0:
             reject(s, h, s.moved, exponent, f, o.team, w)
             return False
