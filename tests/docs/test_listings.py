@@ -1,9 +1,11 @@
 """Every listing printed in README.md and docs/ runs, and prints what the page shows."""
 
+import re
+
 import pytest
 
 from tests.docs import listings
-from tests.docs.listings import PAGES, ROOT, differences, run_page
+from tests.docs.listings import NUMBER, PAGES, ROOT, differences, run_page
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 # commands of this page are run by tests/cli/test_docs.py
@@ -31,6 +33,17 @@ def test_pages_with_listings_are_found():
     assert counts["README.md"] >= 2
     assert counts["docs/tutorials/first-mechanism.md"] > 15
     assert sum(counts.values()) > 80
+
+
+MOST_DIGITS = 10  # the last ones of a double differ from processor to processor
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_listing_shows_more_digits_than_are_true(name):
+    for listing in listings.listings(ROOT / name):
+        for number in NUMBER.findall(listing.shown or ""):
+            digits = re.sub(r"e.*|\D", "", number).lstrip("0")
+            assert len(digits) <= MOST_DIGITS, f"{listing}: {number}"
 
 
 # ---- the comparison itself -----------------------------------------------------------------------------------------
