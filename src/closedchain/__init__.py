@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from closedchain import processor
 from closedchain._version import __version__
 
-processor.set_linear_algebra()
+processor.tell_others()
 
 _HOMES = {
     "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",

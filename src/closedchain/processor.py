@@ -3,8 +3,8 @@
 Code for the processor at hand is the fastest, and differs from processor to processor: where one multiplies and adds in
 one rounding, another rounds twice, so results differ in their last digits. ``CLOSEDCHAIN_CPU`` names a target instead:
 two machines with the same target run the same instructions. The compiled equations, Numba's kernels and the linear
-algebra of NumPy and SciPy (OpenBLAS) follow it; OpenBLAS reads its setting when it is loaded, so `closedchain` must be
-imported before NumPy, or `OPENBLAS_CORETYPE` be set outside. The theory is in ``docs/theory/native.md``.
+algebra of NumPy and SciPy (OpenBLAS) follow it. OpenBLAS and Numba read their settings when they are loaded: import
+`closedchain` before them. The theory is in ``docs/theory/native.md``.
 
 The levels are those of the x86-64 psABI (microarchitecture levels). To add a target, add a line to `TARGETS`.
 """
@@ -101,17 +101,20 @@ def target(features: Mapping[str, bool]) -> Target | None:
     # a processor of another family has no feature that all of x86-64 have
     if missing or not features.get("sse2"):
         able = [x.name for x in TARGETS.values() if features.get("sse2") and all(map(features.get, x.needs))]
-        raise ClosedChainError(
-            f"{VARIABLE}={name}: this processor has no {', '.join(missing) or 'sse2'}; take {', '.join([NATIVE, *able])}"
-        )
+        lacks = ", ".join(missing) or "sse2"
+        raise ClosedChainError(f"{VARIABLE}={name}: this processor has no {lacks}; take {', '.join([NATIVE, *able])}")
     return wanted
 
 
-def set_linear_algebra() -> None:
-    """Let OpenBLAS take the kernels of the setting, if it is not loaded yet; call this before NumPy is imported."""
+def tell_others() -> None:
+    """Let OpenBLAS and Numba follow the setting: they read theirs when they are loaded."""
     name = os.environ.get(VARIABLE, "").strip().lower()
-    if name in TARGETS and "numpy" not in sys.modules:
+    if name not in TARGETS:
+        return
+    if "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_CORETYPE", TARGETS[name].blas)
+    if "numba" not in sys.modules:
+        os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = name, ""
 
 
 @cache

@@ -1,7 +1,7 @@
 """Wherever a piece of a run begins, its first state may be off the manifold: it is put back, and no step pays for it.
 
-The correction of a step counts as an error of that step. What a start is off, by whatever came before, would count in the
-first step whatever its length, and a regular run would die of steps that become too short.
+The correction of a step counts as an error of that step. The distance of a start from the manifold, whatever has caused
+it, would count in the first step whatever its length, and a regular run would die of steps that become too short.
 """
 
 from dataclasses import replace

@@ -46,9 +46,9 @@ def force(m):
 
 
 STOPS = {"O": {"limits": cc.Stops(-1.0, 14.0, stiffness=100.0)}}
-# A step over the corner of a stop's force has an error that its estimate may miss, by chance. Of 150 starts half were off
-# by less than 5e-10 rad, 90 % by less than 4e-9, and the worst by 6.3e-8; these here by 1.0e-9 on a processor with fused
-# multiply-add, and by 5.2e-8 on one without, where the run complains of its energy.
+# A step over the corner of a stop's force has an error that its estimate may miss, by chance. Of 150 starts half were
+# off by less than 5e-10 rad, 90 % by less than 4e-9, the worst by 6.3e-8; these here by 1.0e-9 on a processor with
+# fused multiply-add, and by 5.2e-8 on one without, where the run complains of its energy.
 CORNERS = 2e-7
 # what acts: options of the joints, what is added, how close the motions must be
 ACTING = {

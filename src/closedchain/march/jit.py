@@ -75,10 +75,10 @@ def follow_setting():
     name = processor.setting()
     if name == processor.NATIVE:
         return
-    if "_toplevel_target_context" in vars(cpu_target):
+    if "_toplevel_target_context" in vars(cpu_target) and numba.config.CPU_NAME != name:
         warnings.warn(
             f"{processor.VARIABLE}={name}, but Numba has compiled functions for this processor already: import "
-            "closedchain before they are compiled",
+            "closedchain before Numba",
             RuntimeWarning,
             stacklevel=2,
         )

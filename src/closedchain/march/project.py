@@ -106,7 +106,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
 
 @jit(numba.float64(F1, F1, F1, F1, numba.float64, OptionsRecord, F1))
 def distance(x, y, before, atol, loosened, o, w):
-    """How far a correction has moved a state from `before` to `y`, in units of the tolerance; rounding counts as nothing.
+    """How far a correction has moved a state from `before` to `y`, in units of the tolerance; rounding does not count.
 
     Parameters
     ----------
