@@ -13,9 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import closedchain  # noqa: F401  # before NumPy: its linear algebra follows CLOSEDCHAIN_CPU, too
-
-import numpy as np  # isort: skip
+import numpy as np
 import pytest
 
 # a background job of a shell begins with Ctrl-C ignored, and so do all processes that it starts

@@ -95,7 +95,8 @@ def test_pieces_that_begin_off(off, method, monkeypatch):
     monkeypatch.setattr(March, "_resume", off_the_manifold)
     run = cc.simulate(m, start, until=3.0, rtol=RTOL, method=method)
     assert pieces and run.complete
-    assert run.counts.rejections <= wanted.counts.rejections + 2 * len(pieces)
+    # a piece begins with a step of its own; one that could not begin would be rejected hundreds of times
+    assert run.counts.rejections <= wanted.counts.rejections + 10 * len(pieces)
     # each piece adds what it was off by, and all of it grows with the motion
     assert np.abs(run["J1"].values - wanted["J1"].values).max() < 1e3 * len(pieces) * (1 + off) * RTOL
 
