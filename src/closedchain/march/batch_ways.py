@@ -84,7 +84,6 @@ class Batch:
         return self.least_pivot if self.program.method.guards else -np.inf
 
 
-
 def _shared(batch: Batch, rhs: int, correct: int) -> np.ndarray:
     """What the compiled loops have to know of all points."""
     from closedchain.march.batch_points import BATCH

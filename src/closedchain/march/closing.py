@@ -22,11 +22,13 @@ from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
+from closedchain.model.mechanism import LARGEST
 from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
 
 TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
 POLISH = 10  # Newton steps at most
+AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
 
 
 @dataclass(frozen=True)
@@ -406,10 +408,12 @@ class Closing:
         gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
         for (joint, label, _), gap in zip(fixed, gaps, strict=True):
             if not gap < max(1e-9, self.tolerance):
-                raise AssemblyError(
+                said = (
                     f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
                     "positions of its frames out of the plane of motion, and the directions of the axes"
                 )
+                rest = self.error(self.search(self.q0)) if gap < LARGEST else 0.0
+                raise AssemblyError("\n".join([said, *self._advice(max(float(gaps.max()), rest))]))
 
     def complaint(self, q: np.ndarray) -> str:
         """What keeps the mechanism from closing, loop by loop."""
@@ -434,12 +438,26 @@ class Closing:
             lines.append(f"  held frames ({names}): off by {np.abs(off).max():.3g}")
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
         lines.append(f"held: {held}. Check the lengths, hold fewer or other values, or give a closer guess=")
-        if np.abs(r).max() < 1e-4:
-            lines.append(
-                "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
-                f"much, cc.Mechanism(..., tolerance={10 ** np.ceil(np.log10(np.abs(r).max())):.0e})"
-            )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._advice(float(np.abs(r).max(initial=0.0)))])
+
+    def _advice(self, gap: float) -> list[str]:
+        """What to say about gaps that rounded numbers may explain."""
+        tolerance = self.topology.mechanism.tolerance
+        if not 0 < gap < LARGEST:
+            return []
+        if tolerance:
+            return [
+                f"the tolerance = {tolerance:g} of the drawing is smaller: mend the numbers, or say {enough(gap):g}"
+            ]
+        return [
+            "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
+            f"much, cc.Mechanism(..., tolerance={enough(gap):.0e})"
+        ]
+
+
+def enough(gap: float) -> float:
+    """A tolerance that a drawing with such a gap needs, a power of ten."""
+    return min(LARGEST, 10.0 ** np.ceil(np.log10(AMPLE * gap)))
 
 
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
