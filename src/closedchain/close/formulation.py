@@ -42,11 +42,15 @@ class Choice:
     pivots
         Each row with a velocity that it determines, in an order that a factorisation can follow; the velocities left
         over are independent. Only for methods that choose independent velocities.
+    aimed
+        Whether rows are held at small residuals instead of at zero, because the drawing's numbers are rounded (see
+        `close.aims`).
     """
 
     rows: tuple[int, ...]
     guarded: bool = False
     pivots: tuple[tuple[int, int], ...] = ()
+    aimed: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ The theory is in ``docs/theory/ggl.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import casadi as ca
@@ -63,7 +63,9 @@ class GGL(Formulation):
     def close(self, equations: Equations, choice: Choice) -> Closed:
         """Trace the closed system; see the module's docstring for the equations."""
         # what massless bodies need in other methods is not needed here
-        e = equations if equations.by_limbs else derive(equations.topology.mechanism)
+        e = equations
+        if not e.by_limbs:
+            e = replace(derive(e.topology.mechanism), closure=e.closure)
         picked = list(choice.rows)
         c, A, c_t = (X[picked, :] for X in (e.closure.c, e.closure.A, e.closure.c_t))
         q, v, W = e.limbs.q, e.limbs.v, ca.SX.sym("W")

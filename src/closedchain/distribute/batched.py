@@ -27,7 +27,7 @@ from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Given
 from closedchain.march.trajectory import Counts, Status, Trajectory
 from closedchain.native import NativeFunction, compile_function
-from closedchain.results.checks import ENERGY, promised
+from closedchain.results.checks import CLOSED, ENERGY, promised
 from closedchain.results.dataset import motion_variables
 from closedchain.results.evaluate import continue_quaternions, output_columns
 from closedchain.results.run import Run
@@ -221,7 +221,7 @@ class _Told:
         e = self.program.equations
         if any(link.shape is not None for link in e.topology.links):
             return np.ones(m, bool)
-        bound = max(promised(method, study.solver) * rtol, 1e-10, 10 * study.mechanism.tolerance)
+        bound = max(promised(method, study.solver) * rtol, CLOSED)
         out = np.full(m, False) if method.all_rows else v["closure_error"].max(axis=1) > bound
         work, potential = v["work"], v["potential_energy"]
         exchanged = np.max([v["kinetic_energy"].max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from closedchain.close.aims import close
 from closedchain.close.formulation import Closed, Sums
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
@@ -85,7 +86,7 @@ def trace_limbs(program: Compiled, master: bool) -> Traced:
     key = ("limbs", program.method.family, program.choice, e.by_limbs, master)
     if key not in m._derived:
         sums = Sums(len(e.topology.limbs))
-        closed = program.closed if master else program.method.close_with(sums, e, program.choice)
+        closed = program.closed if master else close(program.method, e, program.choice, sums)
         n, totals = closed.x.numel(), sums.symbols.numel()
         inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters), "totals": sums.symbols}
         outputs = {"y": closed.dx}

@@ -85,7 +85,9 @@ def assemble(
             start = closing.count(closing.step(start, rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))))
         reached = closing.reach(start, patiently=attempt < PATIENT)
         if closing.closes(reached):
-            q = closing.settle(closing.polish(reached))
+            reached = closing.settle(closing.polish(reached))
+        if closing.closes(reached):
+            q = reached
             v = closing.velocities(q, wanted)
             asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
             a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None

@@ -92,6 +92,7 @@ def can_batch(
         f"the gains of {name} follow the steps of each run": home.adaptive and method.tunes,
         "events are looked for in each run": bool(events),
         "singular poses are looked for in each run": singularity != "pass",
+        "a drawing with a tolerance keeps the gaps of each start": mechanism.tolerance > 0,
         "a sampled controller is called in each run": bool(numbers.controllers),
         "a run steps onto the instants at which a condition changes": bool(numbers.jumps),
     }

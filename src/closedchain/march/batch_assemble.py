@@ -20,6 +20,7 @@ from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.closing import Closing, functions
+from closedchain.march.rank import SOLVED
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.parts import suggest
 from closedchain.native import NativeFunction, compile_function
@@ -92,7 +93,7 @@ class _Search:
         for name in ("position", "retract", "rates", "counted", "fixed"):
             function = getattr(self, name)
             c[0][name] = function.address if function is not None else 0
-        c[0]["t"], c[0]["tolerance"], c[0]["rank"] = t, self.closing.tolerance, self.closing._rank
+        c[0]["t"], c[0]["tolerance"], c[0]["rank"] = t, self.closing.tolerance, SOLVED
         c[0]["fixed_tolerance"] = max(1e-9, self.closing.tolerance)
         c[0]["rows"], c[0]["columns"] = self.position.output_shapes["J"]
         c[0]["rate_rows"] = self.rates.output_shapes["right"][0]

@@ -352,10 +352,7 @@ def march_in_lanes(batch, p, t_eval, samples, options, state, clockwork, x0, lan
         clock[0] = o.t0
         if b.correct != 0:
             call2(b.prepare_correct, parameters, w_correct)
-            for k in range(b.settle + 1):
-                call5(b.correct, clock, x, w_correct, work[X_PLUS], residual)
-                if k < b.settle:
-                    copy(work[X_PLUS], x)
+            call5(b.correct, clock, x, w_correct, work[X_PLUS], residual)
             for l in range(lanes):
                 if b.faded > 0.0:
                     min_pivot[l] = b.faded * residual[2 * lanes + l]

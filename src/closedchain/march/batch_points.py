@@ -35,7 +35,6 @@ BATCH = np.dtype(
         ("error_order", "f8"),  # of the solver, see `begin`
         ("watched", "f8"),  # a point that starts with a smaller pivot is singular
         ("faded", "f8"),  # share of the first pivot at which a run stops
-        ("settle", "i8"),  # corrections of the start
         # with lanes also
         ("prepare", "i8"),  # addresses of what gives the parameters of rhs, of correct and of the kinematics
         ("prepare_correct", "i8"),
@@ -83,9 +82,6 @@ def enter(b, w, w_correct, atol, t_eval, samples, options, state, x, work):
     if b.correct != 0:
         clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
         clock[0] = s.t
-        for _ in range(b.settle):
-            call5(b.correct, clock, x, w_correct, x_plus, residual)
-            copy(x_plus, x)
         call5(b.correct, clock, x, w_correct, x_plus, residual)
         if b.faded > 0.0:
             o.min_pivot = b.faded * residual[2]

@@ -24,7 +24,6 @@ from closedchain.march.solvers import SOLVERS
 from closedchain.march.trajectory import Status
 from closedchain.native import LaneFunction, compile_lanes
 
-SETTLE = 5  # corrections of a start where the drawing's numbers are rounded, as in `simulate`
 Stop = Callable[[], bool] | None
 
 
@@ -84,11 +83,6 @@ class Batch:
         """The pivot below which a start is singular."""
         return self.least_pivot if self.program.method.guards else -np.inf
 
-    @property
-    def settle(self) -> int:
-        """How often a start is corrected."""
-        return SETTLE if self.program.equations.topology.mechanism.tolerance > 0 else 0
-
 
 def _shared(batch: Batch, rhs: int, correct: int) -> np.ndarray:
     """What the compiled loops have to know of all points."""
@@ -97,7 +91,7 @@ def _shared(batch: Batch, rhs: int, correct: int) -> np.ndarray:
     shared = np.zeros(1, BATCH)
     shared[0]["rhs"], shared[0]["correct"] = rhs, correct
     shared[0]["error_order"] = SOLVERS[batch.solver].error_order
-    shared[0]["watched"], shared[0]["faded"], shared[0]["settle"] = batch.watched, fading(batch.program), batch.settle
+    shared[0]["watched"], shared[0]["faded"] = batch.watched, fading(batch.program)
     return shared
 
 
@@ -182,8 +176,6 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
         mine = program.with_numbers(full[n_p:])
         p, correct = full[:n_p], mine.correct
         if correct is not None:
-            for _ in range(batch.settle):
-                start = correct(batch.t0, start, p)[0]
             pivot = float(correct(batch.t0, start, p)[1][2])
         if pivot < batch.watched:
             state[i]["status"] = Status.singular

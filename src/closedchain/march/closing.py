@@ -20,10 +20,15 @@ from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
+from closedchain.model.mechanism import LARGEST
 from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
 
 TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
+POLISH = 10  # Newton steps at most
+AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,8 @@ class Closing:
         self.held = dict(held or {})
         self.poses = tuple(poses)
         self.open_joints = tuple(open_joints)
-        rounded = e.topology.mechanism.tolerance
-        self.tolerance = max(TOLERANCE, rounded)
-        self._rank = max(1e-10, 10 * rounded)  # relative size of singular values that mean nothing
+        self.tolerance = max(TOLERANCE, e.topology.mechanism.tolerance)
+        self._rounded = relative_tolerance(e, p)
         self.active = list(range(len(e.closure)) if rows is None else rows)
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
@@ -99,6 +103,22 @@ class Closing:
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """``A`` of the active closure rows, by all velocities."""
         return np.array(self._f["residual"](self.t, q, self._zero, self.p)[1])[self.active]
+
+    def without_units(self, J: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The Jacobian of the active closure rows by some velocities, and of rows after them, each of length one."""
+        length = drawn_length(self.e, self.p)
+        J = J * velocity_sizes(self.e, length)[columns]
+        size = np.linalg.norm(J, axis=1)
+        size[: len(self.active)] = row_sizes(self.e, self.active, length)
+        return J / np.where(size > 0, size, 1.0)[:, None]
+
+    def _cut(self, J: np.ndarray, least: float, columns: np.ndarray) -> float:
+        """Relative size of singular values that mean nothing, of rows by some of the velocities."""
+        return cut_off(J, self.without_units(J, columns), self._rounded, least) if self._rounded else least
+
+    def _count(self, J: np.ndarray) -> int:
+        """How many rows by all velocities are independent at one pose."""
+        return rank(self.without_units(J, np.arange(J.shape[1])) if self._rounded else J, self._rounded, ALIKE)
 
     def error(self, q: np.ndarray) -> float:
         """Largest residual."""
@@ -154,7 +174,7 @@ class Closing:
         r = r - target
         damping = 1e-3
         for _ in range(iterations):
-            if not r.size or np.abs(r).max() < TOLERANCE or not len(self.columns):
+            if not r.size or np.abs(r).max() < self.tolerance or not len(self.columns):
                 break
             scale = np.maximum((J * J).sum(0), 1e-12)
             d = -np.linalg.solve(J.T @ J + damping * np.diag(scale), J.T @ r)
@@ -193,22 +213,24 @@ class Closing:
         return self.search(q) if s >= 1 else q
 
     def polish(self, q: np.ndarray) -> np.ndarray:
-        """Newton steps of least length until rounding stops them."""
-        for _ in range(10):
+        """Newton steps of least length until rounding stops them; rounded data are satisfied by least squares."""
+        last, best = np.inf, q
+        for _ in range(1 + POLISH):
             r, J = self.residual(q)
-            if not r.size or not len(self.columns):
+            if not r.size or not len(self.columns) or not (np.isfinite(r).all() and np.isfinite(J).all()):
                 break
-            trial = self.step(q, -np.linalg.lstsq(J, r, rcond=self._rank)[0])
-            if not self.error(trial) < self.error(q):
+            d = -np.linalg.lstsq(J, r, rcond=self._cut(J, SOLVED, self.columns))[0]
+            off = float(np.abs(J @ d if self._rounded else r).max())  # what a motion can still mend
+            if not off < last:
                 break
-            q = trial
-        return q
+            last, best, q = off, q, self.step(q, d)
+        return best
 
     def near(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
         """A closed configuration near q, displaced along what the equations leave free as far as possible."""
         _, J = self.residual(q)
         d = displacement[self.columns]
-        free = d - np.linalg.lstsq(J, J @ d, rcond=10 * self._rank)[0] if J.size else d
+        free = d - np.linalg.lstsq(J, J @ d, rcond=self._cut(J, ALIKE, self.columns))[0] if J.size else d
         return self.polish(self.search(self.step(q, free)))
 
     # ---- velocities and accelerations ------------------------------------------------------------------------------
@@ -230,17 +252,15 @@ class Closing:
         """
         if not A.size or not v.any():
             return v
-        u, s, _ = np.linalg.svd(A)
-        u = u[:, int((s > 10 * self._rank * max(s[0], 1e-300)).sum()) :]
-        _, singular, vt = np.linalg.svd(held)
-        free = vt[int((singular > 10 * self._rank * max(singular[0], 1e-300)).sum()) :].T
+        u = np.linalg.svd(A)[0][:, self._count(A) :]
+        free = np.linalg.svd(held)[2][self._count(held) :].T
 
         def misfit(w: np.ndarray) -> np.ndarray:
             gamma = np.array(self._f["residual"](self.t, q, v + free @ w, self.p)[3]).ravel()[self.active]
             return u.T @ gamma
 
         start = np.zeros(free.shape[1])
-        bound = 100 * self._rank * max(1.0, float(v @ v))
+        bound = 10 * max(ALIKE, LOOSE * self._rounded) * max(1.0, float(v @ v))
         if np.abs(misfit(start)).max(initial=0.0) <= bound:
             return v
         found = []
@@ -299,9 +319,10 @@ class Closing:
         system, b = np.vstack(rows), np.concatenate(right)
         if not system.size or not b.any():
             return self._zero.copy()
-        x = np.linalg.lstsq(system, b, rcond=self._rank / 10)[0]
+        x = np.linalg.lstsq(system, b, rcond=self._cut(system, STILL, np.arange(len(self._zero))))[0]
         miss = np.abs(system @ x - b)
-        if miss.max() > 10 * self._rank * max(1.0, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
+        most = max(ALIKE, LOOSE * self._rounded)
+        if miss.max() > most * max(1.0, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
             m = self.topology.mechanism
             held = [*wanted, *m.drives, *(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses if x.rates)]
             raise AssemblyError(
@@ -387,10 +408,12 @@ class Closing:
         gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
         for (joint, label, _), gap in zip(fixed, gaps, strict=True):
             if not gap < max(1e-9, self.tolerance):
-                raise AssemblyError(
+                said = (
                     f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
                     "positions of its frames out of the plane of motion, and the directions of the axes"
                 )
+                rest = self.error(self.search(self.q0)) if gap < LARGEST else 0.0
+                raise AssemblyError("\n".join([said, *self._advice(max(float(gaps.max()), rest))]))
 
     def complaint(self, q: np.ndarray) -> str:
         """What keeps the mechanism from closing, loop by loop."""
@@ -415,12 +438,26 @@ class Closing:
             lines.append(f"  held frames ({names}): off by {np.abs(off).max():.3g}")
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
         lines.append(f"held: {held}. Check the lengths, hold fewer or other values, or give a closer guess=")
-        if np.abs(r).max() < 1e-4:
-            lines.append(
-                "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
-                f"much, cc.Mechanism(..., tolerance={10 ** np.ceil(np.log10(np.abs(r).max())):.0e})"
-            )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._advice(float(np.abs(r).max(initial=0.0)))])
+
+    def _advice(self, gap: float) -> list[str]:
+        """What to say about gaps that rounded numbers may explain."""
+        tolerance = self.topology.mechanism.tolerance
+        if not 0 < gap < LARGEST:
+            return []
+        if tolerance:
+            return [
+                f"the tolerance = {tolerance:g} of the drawing is smaller: mend the numbers, or say {enough(gap):g}"
+            ]
+        return [
+            "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
+            f"much, cc.Mechanism(..., tolerance={enough(gap):.0e})"
+        ]
+
+
+def enough(gap: float) -> float:
+    """A tolerance that a drawing with such a gap needs, a power of ten."""
+    return min(LARGEST, 10.0 ** np.ceil(np.log10(AMPLE * gap)))
 
 
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:

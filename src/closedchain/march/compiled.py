@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from closedchain.close.aims import close
 from closedchain.close.formulation import Choice, Closed, Formulation
 from closedchain.close.massless import fortify
 from closedchain.derive.equations import Equations, derive
@@ -52,7 +53,7 @@ class Compiled:
     loops_rank
         The same without prescribed motions.
     numbers
-        Of the formulation.
+        Of the formulation, and the aims of the rows that are solved, if they have any; see `close.aims`.
     seconds
         What tracing and compiling took, by name.
     """
@@ -76,6 +77,25 @@ class Compiled:
     def rows(self) -> tuple[int, ...]:
         """The closure rows that are solved; all others follow from them."""
         return self.choice.rows
+
+    @property
+    def aims(self) -> np.ndarray:
+        """Residuals at which the solved rows are held, m or rad."""
+        return self.numbers[-len(self.rows) :] if self.choice.aimed else np.zeros(len(self.rows))
+
+    def aimed(self, state: State, before: Compiled | None = None) -> Compiled:
+        """The same equations with the residuals of a state for aims, where there are aims.
+
+        Rows that were solved ``before``, in the same run, keep their aims.
+        """
+        if not self.choice.aimed:
+            return self
+        e, rows = self.equations, list(self.rows)
+        p = parameter_vector(state.mechanism, state.parameters)
+        c = np.array(e.function("rows", {"c": e.closure.c[rows, :]})(state.t, state.q, state.v, p)).ravel()
+        kept = dict(zip(before.rows, before.aims, strict=True)) if before is not None and before.choice.aimed else {}
+        aims = [kept.get(row, x) for row, x in zip(rows, c.tolist(), strict=True)]
+        return self.with_numbers(np.concatenate([self.numbers[: -len(rows)], aims]))
 
     @property
     def guarded(self) -> bool:
@@ -164,6 +184,8 @@ def compiled(
     key = ("compiled", method, choice, rows.active, e.by_limbs)
     if key not in m._derived:
         numbers = np.array(method.numbers(e, choice), float)
+        if choice.aimed:
+            numbers = np.concatenate([numbers, np.zeros(len(choice.rows))])
         closed, rate, step, newton, seconds, shared = _native(e, method, choice, native)
         correct = None if step is None else Bound(step, numbers)
         rhs: Bound | SolvedFirst = Bound(rate, numbers)
@@ -187,7 +209,7 @@ def compiled(
             seconds,
             shared,
         )
-    return m._derived[key]
+    return m._derived[key].aimed(start)
 
 
 def chosen(start: State, method: Formulation) -> tuple[Equations, Choice]:
@@ -229,7 +251,7 @@ def _native(
     key = ("native", method.family, choice, e.by_limbs)
     if key not in m._derived:
         clock = time.perf_counter()
-        closed = method.close(e, choice)
+        closed = close(method, e, choice)
         seconds = {"derive": e.seconds, "close": time.perf_counter() - clock, "compile": 0.0}
         inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
         rate = LateFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
@@ -252,22 +274,24 @@ def _choose(
     """What the formulation has to know before it is traced."""
     if method.all_rows:
         return Choice(rows.moving)
+    aimed = start.mechanism.tolerance > 0 and len(rows.kept) < len(rows.active)
     if method.guards and (rows.singular or guarded):
-        return Choice(rows.moving, guarded=True)  # guarded equations find out themselves which rows repeat others
+        # guarded equations find out themselves which rows repeat others, but not which ones do so nearly
+        return Choice(rows.kept if aimed else rows.moving, guarded=True, aimed=aimed)
     if rows.singular:
         raise ModelError(
             f"{type(method).__name__} cannot start at a singular pose, where no independent velocities can be chosen: "
             "use cc.Multipliers(), which passes it"
         )
     if method.chooses is None:
-        return Choice(rows.kept)
+        return Choice(rows.kept, aimed=aimed)
     # a choice that this run made before is as good as a new one if it is not much worse, and is compiled already
     pivots = choose_pivots(e, start, rows.kept, method.chooses)
     mine = [other for other in before if {row for row, _ in other} == set(rows.kept)]
     best = max(mine, key=lambda other: health(e, start, other), default=None)
     if best is not None and health(e, start, best) > AS_GOOD * health(e, start, pivots):
-        return Choice(rows.kept, pivots=best)
-    return Choice(rows.kept, pivots=pivots)
+        return Choice(rows.kept, pivots=best, aimed=aimed)
+    return Choice(rows.kept, pivots=pivots, aimed=aimed)
 
 
 def operations(start: State, method: Formulation) -> dict[str, int]:

@@ -28,11 +28,11 @@ import numpy as np
 
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled
+from closedchain.march.rank import REPEATED
 from closedchain.march.redundancy import spread
 from closedchain.march.size import drawn_length, velocity_sizes
 
 KINDS = ("closure", "actuation", "output")
-ZERO = 1e-8  # relative size of a singular value that is zero at every pose
 
 
 class Conditioning:
@@ -101,7 +101,7 @@ class Conditioning:
 
             def rank(rows: slice) -> int:
                 s = np.linalg.svd(got["output"][:, rows] @ motions, compute_uv=False)
-                return int((s > ZERO * size).sum(axis=1).max())
+                return int((s > REPEATED * size).sum(axis=1).max())
 
             point, twist = slice(3, 6), slice(0, 6)
             rows = point if rank(point) == motions.shape[2] else twist

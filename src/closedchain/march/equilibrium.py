@@ -20,10 +20,12 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.march.assemble import active_rows, assemble
-from closedchain.march.closing import TOLERANCE, Closing
+from closedchain.march.closing import Closing
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.inertia import weightless
+from closedchain.march.rank import cut_off, relative_tolerance
 from closedchain.march.redundancy import closure_jacobian, independent_rows
+from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import functions
 from closedchain.model.mechanism import Mechanism
@@ -137,6 +139,8 @@ class _Search:
         if missing:
             raise ModelError(f"mechanism {m.name!r} cannot be let sink to rest. {missing}")
         self.freedoms = self.e.topology.nv - len(rows.kept)
+        self.size = velocity_sizes(self.e, drawn_length(self.e, self.p))
+        self.tolerance = relative_tolerance(self.e, self.p)
         self.active = active
         rate = np.abs(self.closing.velocities(state.q, {}))
         if rate.max(initial=0.0) > 1e-9:
@@ -154,9 +158,12 @@ class _Search:
         M, force, A, _, N = (np.array(x) for x in terms(*at_rest))
         if not np.isfinite(force).all():
             raise ModelError(f"a force or torque on {self.state.mechanism.name!r} is not a number at this pose")
-        S = np.linalg.svd(closure_jacobian(self.closing, q))[2][n - self.freedoms :].T if self.active else np.eye(n)
-        lam = np.zeros(len(self.e.closure))
-        lam[self.active] = np.linalg.lstsq(A[self.active].T, force[:, 0], rcond=1e-10)[0]
+        S, lam = np.eye(n), np.zeros(len(self.e.closure))
+        if self.active:
+            scaled = closure_jacobian(self.closing, q)
+            S = np.linalg.qr(self.size[:, None] * np.linalg.svd(scaled)[2][n - self.freedoms :].T)[0]
+            cut = cut_off(A[self.active], scaled, self.tolerance)
+            lam[self.active] = np.linalg.lstsq(A[self.active].T, force[:, 0], rcond=cut)[0]
         # forces that cancel: those of the closures, and what they hold
         size = np.abs(force[:, 0]) + np.abs(A.T) @ np.abs(lam) + self._elastic(q)
         R_q = np.array(slopes(*at_rest, np.zeros(n), lam)[0])
@@ -180,7 +187,7 @@ class _Search:
         counters = [counter.q for counter in self.e.topology.counters]
         counted = closing_functions(self.e)["counted"](self.state.t, q, np.zeros(self.e.topology.nv), self.p)
         q[counters] = np.array(counted).ravel()
-        return self.place(q) if self.closing.error(q) < TOLERANCE else None
+        return self.place(q) if self.closing.error(q) < self.closing.tolerance else None
 
     def sink(self) -> _Place | None:
         """Follow the forces until they vanish."""

@@ -31,6 +31,7 @@ from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
+from closedchain.march.rank import LOOSE, SOLVED, UNDETERMINED, cut_off, relative_tolerance, significant
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.model.wishes import Wishes
 
@@ -39,7 +40,6 @@ FAR = 0.02  # rad, or this part of the mechanism's size: a correction that may b
 SHARE = 0.25  # ... unless it is a smaller part of the way predicted
 SMALLEST = 1e-7  # of the whole time: a step that leads nowhere
 NEAR_SINGULAR = 1e-3  # where a path is lost at the edge of the workspace, conditioning is far below
-SINGULAR = 1e-7  # relative size of a singular value that leaves a motion undetermined
 
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # coordinates, velocities and accelerations
@@ -91,9 +91,8 @@ class Follower:
         self._bias = InPlace(e.function("bias", {"acceleration": ca.vertcat(-gamma, self.along.acceleration)}))
         self._retract = InPlace(closing_functions(e)["retract"])
         self._zero = np.zeros(e.topology.nv)
-        tolerance = e.topology.mechanism.tolerance
-        self.tolerance = max(TOLERANCE, tolerance)
-        self._rank = max(1e-10, 10 * tolerance)
+        self.tolerance = max(TOLERANCE, 10 * e.topology.mechanism.tolerance)  # other poses fit less well than the first
+        self._rounded = relative_tolerance(e, p)
         self.length = drawn_length(e, p)
         self.size = velocity_sizes(e, self.length)
         wished = [1.0 if turns else self.length for turns in self.along.turns]
@@ -160,17 +159,19 @@ class Follower:
             Z = self.size[:, None] * np.linalg.svd(self._scaled(K))[2][-self.idle :].T
             M, _ = self._inertia(t, q, v, self.p)
             M = M.reshape(len(v), len(v))
-            v = v - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ (M @ v), rcond=self._rank)[0]
+            v = v - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ (M @ v), rcond=SOLVED)[0]
         wanted = np.concatenate([self._bias(t, q, v, self.p)[0], self.shapes(t)[2]])
         a = self._solve(t, K, wanted, "acceleration")
         if self.idle:
             force = M @ a + self._inertia(t, q, v, self.p)[1]
-            a = a - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ force, rcond=self._rank)[0]
+            a = a - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ force, rcond=SOLVED)[0]
         return v, a
 
     def _least(self, K: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
         """The solution of ``K x = b`` of least length, in units that compare, and how far K is from losing rank."""
-        x, _, rank, s = np.linalg.lstsq(self._scaled(K), b / self._row_size[:, 0], rcond=self._rank)
+        scaled = self._scaled(K)
+        cut = cut_off(scaled, scaled, self._rounded)
+        x, _, rank, s = np.linalg.lstsq(scaled, b / self._row_size[:, 0], rcond=cut)
         wanted = len(self.size) - self.idle
         return x * self.size, float(s[wanted - 1] / s[0]) if 0 < wanted <= rank else 0.0
 
@@ -181,12 +182,13 @@ class Follower:
             bad = self._name(int(np.argmin(np.isfinite(b))))
             raise AssemblyError(f"the path of {bad} has no finite {what} at t = {t:.6g} s")
         x, health = self._least(K, b)
-        if health < SINGULAR:
+        if health < UNDETERMINED:
             raise SingularError(f"the pose of {self.e.topology.mechanism.name!r} at t = {t:.6g} s is singular")
         off = np.abs(K @ x - b) / self._row_size[:, 0]
         worst = int(np.argmax(off))
         size = np.abs(b / self._row_size[:, 0]).max() + (np.abs(self._scaled(K)) @ np.abs(x / self.size)).max()
-        if not off[worst] <= 1e-7 * size + 1e-14:  # rounding of a motion at rest
+        most = max(UNDETERMINED, LOOSE * self._rounded)
+        if not off[worst] <= most * size + 1e-14:  # rounding of a motion at rest
             raise AssemblyError(
                 f"no motion of {self.e.topology.mechanism.name!r} has the {what} that the path of {self._name(worst)} "
                 f"asks for at t = {t:.6g} s (off by {off[worst]:.3g}): more is prescribed than it has freedoms"
@@ -206,7 +208,7 @@ class Follower:
         if not n:
             return
         _, s, vt = np.linalg.svd(self._scaled(K))
-        rank = int((s > SINGULAR * s.max(initial=0.0)).sum())
+        rank = int(significant(s, self._rounded, UNDETERMINED))
         if rank == n:
             return
         labels, free = self.e.topology.v_labels, vt[rank:]

@@ -14,6 +14,7 @@ from closedchain.errors import ModelError
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, Happening, Switch
+from closedchain.march.gaps import impulse
 from closedchain.march.state import State, parameter_vector
 
 
@@ -31,28 +32,23 @@ def switch(state: State, events: list[Event], method: Formulation) -> tuple[Stat
     program = compiled(after, method)
     e = program.equations
     p = parameter_vector(state.mechanism, state.parameters)
-    terms = e.function("impact", {"M": e.M, "A": e.closure.A, "c": e.closure.c, "c_t": e.closure.c_t})
-    M, A, c, c_t = (np.array(x) for x in terms(state.t, state.q, state.v, p))
-    rows = list(program.rows)
+    M, c = (np.array(x) for x in e.function("impact", {"M": e.M, "c": e.closure.c})(state.t, state.q, state.v, p))
     Closing(e, p, time=state.t, open_joints=open_joints).check_fixed()
     new = [i for i in program.active if e.closure.joints[i] in closing]
     gap = float(np.abs(c.ravel()[new]).max(initial=0.0))
-    if gap > 1e-6:
+    if gap > max(1e-6, 10 * state.mechanism.tolerance):  # as for a start
         joint = e.closure.joints[new[int(np.argmax(np.abs(c.ravel()[new])))]]
         raise ModelError(
             f"event {name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
             f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"
         )
-    rows = [] if method.all_rows else rows
-    A, slip = A[rows], A[rows] @ state.v + c_t.ravel()[rows]
-    K = np.block([[M, A.T], [A, np.zeros((len(rows), len(rows)))]])
-    solution = np.linalg.lstsq(K, np.concatenate([np.zeros(len(M)), -slip]), rcond=1e-12)[0]
-    v, impulse = state.v + solution[: len(M)], solution[len(M) :]
+    rows = [] if method.all_rows else list(program.rows)
+    v, P = impulse(program, state, rows)
     before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
     stored = [_stored(compiled(x, method), x, p) for x in (state, after)]
     labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
     numbers = {
-        "impulse": dict(zip(labels, impulse.tolist(), strict=True)),
+        "impulse": dict(zip(labels, P.tolist(), strict=True)),
         "kinetic_before": before,
         "kinetic_after": now,
         "lost": before - now + stored[0] - stored[1],

@@ -100,7 +100,9 @@ def step_equations(program: Compiled) -> Step:
 
 
 def _traced(program: Compiled) -> tuple[Any, Any]:
-    e, rows, rho = program.equations, list(program.rows), program.closed.parameters
+    e, rows = program.equations, list(program.rows)
+    rho, aims = ca.vertsplit(program.closed.parameters, [0, 1, program.closed.parameters.numel()])
+    aims = aims if program.choice.aimed else ca.SX(len(rows), 1)
     topology, t = e.topology, e.limbs.t
     alpha_m, alpha_f, beta, gamma = coefficients(rho)
     kappa = (1 - alpha_f) / (1 - alpha_m)
@@ -120,11 +122,15 @@ def _traced(program: Compiled) -> tuple[Any, Any]:
     motion = inverse_dynamics(e, a) + ca.densify(A.T @ lam)
     terms = ca.Function("terms", inputs, [motion, ca.densify(e.closure.c[rows, :]), A])
     motion, c, A = terms(t, q, v, a, lam, e.limbs.p)
-    r = ca.vertcat(motion, c / (beta * kappa * h**2))
+    r = ca.vertcat(motion, (c - aims) / (beta * kappa * h**2))
     K = ca.horzcat(ca.jacobian(r, a), ca.vertcat(A.T, ca.SX(len(rows), len(rows))))
 
     name = topology.mechanism.name
-    given = {"t": t, "d": ca.vertcat(q_n, v_n, alpha_n, a_n, h, a, lam), "p": ca.vertcat(e.limbs.p, rho)}
+    given = {
+        "t": t,
+        "d": ca.vertcat(q_n, v_n, alpha_n, a_n, h, a, lam),
+        "p": ca.vertcat(e.limbs.p, program.closed.parameters),
+    }
     end = ca.densify(ca.vertcat(q, v, alpha))
     residual = compile_function(f"{name} step", given, {"r": ca.densify(r), "end": end}, slow=("p",))
     matrix = compile_function(f"{name} step matrix", given, {"K": ca.densify(K)}, slow=("p",), seldom=True)

@@ -46,12 +46,11 @@ from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
+from closedchain.march.rank import ALIKE, UNDETERMINED, cut_off, null_space, relative_tolerance, significant
 from closedchain.march.redundancy import generic_rank, independent_rows
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
-from closedchain.march.state import State
+from closedchain.march.state import State, parameter_vector
 
-SINGULAR = 1e-9  # relative size of a singular value of the actuators that counts as zero
-FLAT = 1e-7  # relative size of a singular value of the closures that a singular pose makes vanish
 UNBALANCED = 1e-8  # of the forces of a motion: what no actuator gives, and is not rounding
 
 
@@ -115,7 +114,7 @@ class Terms:
         if not wanted:
             return np.ones(len(self.B), bool)
         s = np.linalg.svd(self._scaled, compute_uv=False)
-        return s[:, wanted - 1] > FLAT * s[:, 0]
+        return s[:, wanted - 1] > UNDETERMINED * s[:, 0]
 
     def only(self, samples: np.ndarray) -> Terms:
         """Some of the samples."""
@@ -124,7 +123,12 @@ class Terms:
         arrays = ("r", "r_recursive", "A", "B", "force_size")
         return replace(self, **{name: getattr(self, name)[samples] for name in arrays})
 
-    @property
+    @cached_property
+    def tolerance(self) -> float:
+        """Of the drawing, without units."""
+        return relative_tolerance(self.equations, parameter_vector(self.start.mechanism, self.start.parameters))
+
+    @cached_property
     def _scaled(self) -> np.ndarray:
         """A with angles and lengths compared by the size of the drawing."""
         return self.A * self.velocity_size / row_sizes(self.equations, self.rows, self.length)[:, None]
@@ -254,7 +258,7 @@ def by_projection(x: Terms, weights: np.ndarray, wanted: np.ndarray) -> np.ndarr
     g = np.einsum("nvf,nv->nf", x.motions, x.r) / x.length
     left = g - np.einsum("nfa,na->nf", x.felt, np.broadcast_to(wanted, (n, count)) / x.effort_size)
     U, s, Vt = np.linalg.svd(x.felt, full_matrices=False)
-    keep = s > SINGULAR * np.maximum(s[:, :1], 1e-300)
+    keep = np.arange(s.shape[1]) < significant(s, least=ALIKE)[:, None]
     along = np.where(keep, np.einsum("nfk,nf->nk", U, left) / np.where(keep, s, 1.0), 0.0)
     u = np.einsum("nka,nk->na", Vt, along)  # the least one with equal weights
     if x.redundancy and np.ptp(weights):
@@ -273,11 +277,11 @@ def by_spring_elimination(x: Terms) -> np.ndarray:
     for k in range(len(u)):
         B, A, r = x.B[k] * size, x.A[k] * size, x.r[k] * size
         # motions that move no actuator
-        _, s, Vt = np.linalg.svd(B)
-        Z = Vt[int((s > SINGULAR * s.max(initial=1e-300)).sum()) :].T
+        Z = null_space(B, least=ALIKE)
         if A.size:
-            r = r + A.T @ np.linalg.lstsq(Z.T @ A.T, -(Z.T @ r), rcond=SINGULAR)[0]
-        u[k] = np.linalg.lstsq(B.T, r, rcond=SINGULAR)[0]
+            cut = cut_off(A @ Z, x._scaled[k] @ Z, x.tolerance, ALIKE)
+            r = r + A.T @ np.linalg.lstsq(Z.T @ A.T, -(Z.T @ r), rcond=cut)[0]
+        u[k] = np.linalg.lstsq(B.T, r, rcond=ALIKE)[0]
     return u
 
 
@@ -311,7 +315,8 @@ def closing_forces(x: Terms, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lam, left = np.zeros((len(x.r), x.A.shape[1])), x.r - np.einsum("nav,na->nv", x.B, u)
     if lam.shape[1]:
         for k in range(len(left)):
-            A = (x.A[k] * size).T
-            lam[k] = np.linalg.lstsq(A, -left[k] * size, rcond=SINGULAR)[0]
+            A = x.A[k] * size
+            cut = cut_off(A, x._scaled[k], x.tolerance, ALIKE)
+            lam[k] = np.linalg.lstsq(A.T, -left[k] * size, rcond=cut)[0]
             left[k] += x.A[k].T @ lam[k]
     return lam, left

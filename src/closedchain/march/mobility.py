@@ -17,7 +17,9 @@ from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
-from closedchain.march.redundancy import choose_rows, closure_jacobian, least_rank, rank, spread
+from closedchain.march.rank import null_space, rank, relative_tolerance
+from closedchain.march.redundancy import choose_rows, closure_jacobian, spread
+from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 
@@ -102,12 +104,13 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     closing = Closing(e, p, time=state.t, rows=active)
     poses = spread(closing, state.q)
     stacked = [closure_jacobian(closing, q) for q in poses]
-    least = least_rank(e)
-    ranks = [rank(A, least) for A in stacked]
-    generic = [_null(A, least) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
+    tolerance = relative_tolerance(e, p)
+    ranks = [rank(A, tolerance) for A in stacked]
+    size = velocity_sizes(e, drawn_length(e, p))[:, None]
+    generic = [size * null_space(A, tolerance) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
     true = generic[0].shape[1]
-    here = _null(closure_jacobian(closing, state.q), least)
-    kept = set(choose_rows(stacked, least))
+    here = size * null_space(closure_jacobian(closing, state.q), tolerance)
+    kept = set(choose_rows(stacked, tolerance))
     closure = e.closure
     redundant = [(joint, label) for joint, label, _ in closure.fixed if joint not in state.open_joints]
     equations = len(active) + len(redundant)
@@ -132,13 +135,3 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
         independent=tuple(labels[i] for i in chosen),
         shapes=len(set(shapes) & set(chosen)),
     )
-
-
-def _null(A: np.ndarray, least: float) -> np.ndarray:
-    """An orthonormal basis of the motions that A allows, as columns."""
-    n = A.shape[1]
-    if not A.size:
-        return np.eye(n)
-    _, s, vt = np.linalg.svd(A)
-    r = int((s > least * max(s[0], 1e-300)).sum())
-    return vt[r:].T

@@ -18,10 +18,9 @@ import numpy as np
 from closedchain.derive.equations import Equations
 from closedchain.march.assemble import active_rows
 from closedchain.march.closing import Closing
+from closedchain.march.rank import ALIKE, LOOSE, independent, rank, relative_tolerance, without_units
 from closedchain.march.state import State, parameter_vector
 
-RANK = 1e-8  # relative size of a pivot that counts as zero
-ROUNDING = 1e-9  # relative size of a row that counts as zero
 AROUND = 4  # poses to look at besides the given one
 
 
@@ -48,15 +47,16 @@ def independent_rows(e: Equations, state: State) -> Rows:
     closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
     here = closure_jacobian(closing, state.q)
     loops = [k for k, row in enumerate(active) if row not in driven(e)]
-    least = least_rank(e)
-    if rank(here, least) == len(active):
+    tolerance = relative_tolerance(e, closing.p)
+    if rank(here, tolerance) == len(active):
         return Rows(tuple(active), tuple(active), tuple(active), False, len(loops))
     stacked = [closure_jacobian(closing, q) for q in spread(closing, state.q)]
-    kept = choose_rows(stacked, least)
+    kept = choose_rows(stacked, tolerance)
     size = np.max([np.linalg.norm(A, axis=1) for A in stacked], axis=0)
-    moving = tuple(row for row, moves in zip(active, size > ROUNDING, strict=True) if moves)
-    loops_rank = max(rank(A[loops], least) for A in stacked)
-    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here, least) < len(kept), loops_rank)
+    moves = size > max(ALIKE, LOOSE * tolerance) * size.max()
+    moving = tuple(row for k, row in enumerate(active) if moves[k] or k in kept)
+    loops_rank = max(rank(A[loops], tolerance) for A in stacked)
+    return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here, tolerance) < len(kept), loops_rank)
 
 
 def generic_rank(e: Equations, state: State, rows: Sequence[int]) -> int:
@@ -66,16 +66,11 @@ def generic_rank(e: Equations, state: State, rows: Sequence[int]) -> int:
     active = active_rows(e, state.open_joints)
     closing = Closing(e, parameter_vector(e.topology.mechanism, state.parameters), time=state.t, rows=active)
     places = [active.index(row) for row in rows]
-    least = least_rank(e)
-    here = rank(closure_jacobian(closing, state.q)[places], least)
+    tolerance = relative_tolerance(e, closing.p)
+    here = rank(closure_jacobian(closing, state.q)[places], tolerance)
     if here == len(rows):
         return here
-    return max(rank(closure_jacobian(closing, q)[places], least) for q in spread(closing, state.q))
-
-
-def least_rank(e: Equations) -> float:
-    """Relative size of a singular value that counts as zero: rounding, or what the drawing's numbers leave open."""
-    return max(RANK, 30 * e.topology.mechanism.tolerance)
+    return max(rank(closure_jacobian(closing, q)[places], tolerance) for q in spread(closing, state.q))
 
 
 def driven(e: Equations) -> set[int]:
@@ -84,14 +79,8 @@ def driven(e: Equations) -> set[int]:
 
 
 def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
-    """``A`` of the active rows, scaled by the largest row of the same unit, so that metres and radians compare."""
-    A = closing.jacobian(q)
-    A = np.where(np.linalg.norm(A, axis=1, keepdims=True) > 1e-12, A, 0.0)  # rounding, where nothing else is left
-    size = np.linalg.norm(A, axis=1)
-    units = np.array([closing.e.closure.units[i] for i in closing.active])
-    scale = np.array([size[units == unit].max() for unit in units])
-    scale = np.where(scale > ROUNDING * size.max(initial=0.0), scale, size.max(initial=1.0))  # rounding is not a unit
-    return A / np.maximum(scale, 1e-300)[:, None]
+    """``A`` of the active rows without units: lengths over the drawing's length, in rows and velocities."""
+    return without_units(closing.e, closing.p, closing.active, closing.jacobian(q))
 
 
 def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
@@ -104,19 +93,7 @@ def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
     return [q, *(x for x in around if free.error(x) < max(1e-9, 10 * free.tolerance))]
 
 
-def rank(A: np.ndarray, least: float = RANK) -> int:
-    """Numerical rank."""
-    if not A.size:
-        return 0
-    s = np.linalg.svd(A, compute_uv=False)
-    return int((s > least * max(s[0], 1e-300)).sum())
-
-
-def choose_rows(stacked: list[np.ndarray], least: float = RANK) -> tuple[int, ...]:
+def choose_rows(stacked: list[np.ndarray], tolerance: float = 0.0) -> tuple[int, ...]:
     """Numbers of independent rows: as many as the largest rank found, well conditioned where it is found."""
-    from scipy.linalg import qr  # costs a tenth of a second to import, and most mechanisms never need it
-
-    ranks = [rank(A, least) for A in stacked]
-    best = stacked[int(np.argmax(ranks))]
-    order = qr(best.T, mode="r", pivoting=True)[1]
-    return tuple(sorted(int(i) for i in order[: max(ranks)]))
+    ranks = [rank(A, tolerance) for A in stacked]
+    return independent(stacked[int(np.argmax(ranks))], max(ranks))

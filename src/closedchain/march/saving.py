@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.march.compiled import compiled
 from closedchain.march.state import State
 from closedchain.march.trajectory import Status, Trajectory
 
@@ -230,7 +229,7 @@ class Saving:
         vars(march.place).update(told["place"])
         march.place.state = _state(march, told["place"]["state"])
         march.chosen = _choice(march, told["chosen"])
-        march.program = _program(march, march.chosen, march.place.method)
+        march.program = march.choose(march.chosen, march.place.method)
         arrays = {k.removeprefix("integrator."): v for k, v in parts.items() if k.startswith("integrator.")}
         return Left(told["finished"], told["refusal"], arrays, told["watch"])
 
@@ -246,7 +245,7 @@ class Saving:
         from closedchain.march.segments import Segment
 
         chosen = _choice(march, plain["chosen"])
-        program = _program(march, chosen, plain["method"])
+        program = march.choose(chosen, plain["method"])
         state = _state(march, plain["start"])
         march.segments.append(Segment(state, program, plain["trajectory"], plain["solver"], march.holding, chosen))
 
@@ -276,12 +275,6 @@ def _locked(folder: Path) -> Any:
 # A choice of equations is made anew from where it was made: the state, whether closures are watched one by one, and how
 # many pieces there were before.
 Choice = tuple[State, bool, int]
-
-
-def _program(march: March, chosen: Choice, method: Any) -> Any:
-    state, guarded, before = chosen
-    pivots = [s.program.choice.pivots for s in march.segments[:before]]
-    return compiled(state, method, guarded, pivots, native=march.task.team is None)
 
 
 def _plain(state: State) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from closedchain.errors import ModelError
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
+from closedchain.march.gaps import fitted, told
 from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
@@ -197,6 +198,8 @@ class March:
         return left
 
     def _pieces(self, left: Left | None) -> None:
+        if left is None and self.start.mechanism.tolerance > 0:
+            self.record.append(told(self.program, self.start))
         try:
             while self._piece(left):
                 left = None
@@ -210,10 +213,13 @@ class March:
         """March one piece, or go on where one was left; whether there is another one."""
         here, task, state = self.place, self.task, self.place.state
         if left is None and (here.fresh or here.guarded):
-            before = [s.program.choice.pivots for s in self.segments]
             self.chosen = (state, here.guarded, len(self.segments))
-            self.program = compiled(state, here.method, here.guarded, before, native=task.team is None)
+            rows = self.program.rows
+            self.program = self.choose(self.chosen, here.method)
+            here.state = state = fitted(self.program, state)
             here.fresh = False
+            if self.program.choice.aimed and self.program.rows != rows:
+                self.record.append(told(self.program, state))
         program = self.program
         pivot = _pivot(program, state, here.work)
         if task.team is not None:
@@ -312,6 +318,14 @@ class March:
             self._add(self._stopped(compiled(here.state, here.method, native=self.task.team is None), Status.event))
             return False
         return True
+
+    def choose(self, chosen: tuple[State, bool, int], method: Formulation) -> Compiled:
+        """The equations of a piece; see `Segment.chosen`."""
+        state, guarded, number = chosen
+        before = self.segments[:number]
+        pivots = [s.program.choice.pivots for s in before]
+        program = compiled(state, method, guarded, pivots, native=self.task.team is None)
+        return program.aimed(state, before[-1].program) if before else program
 
     # ---- a piece -----------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from closedchain.model.shapes import MassProperties, Shape, Vector
 
 __all__ = ["RESERVED", "Mechanism", "Parameters", "Place"]
 
+LARGEST = 1e-3  # m or rad: a tolerance beyond which numbers are wrong, not rounded
 LENGTHS = frozenset(("length", "radius", "inner", "size", "width", "height", "thickness"))  # dimensions of shapes
 
 
@@ -58,7 +59,7 @@ class Mechanism(DrawsJoints, DrawsActions):
 
     def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81), tolerance: float = 0.0) -> None:
         super().__init__(name)
-        if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1e-3:
+        if not isinstance(tolerance, int | float) or not 0 <= tolerance <= LARGEST:
             raise ModelError(f"mechanism {name!r}: tolerance is between 0 and 1e-3 m or rad, not {tolerance!r}")
         self.tolerance = float(tolerance)
         self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one

@@ -16,6 +16,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.march.assemble import assemble
 from closedchain.march.mobility import mobility
+from closedchain.march.rank import rank
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.control import Numbers, Target, Tracking
 from closedchain.model.expression import Expression, Number
@@ -155,5 +156,4 @@ def _moved(state: State, targets: Sequence[Target], freedoms: int) -> int:
     f = e.function("rates", {"A": e.closure.A, "B": rows})
     A, B = (np.array(x) for x in f(state.t, state.q, state.v, parameter_vector(state.mechanism, state.parameters)))
     motions = np.linalg.svd(A)[2][len(state.v) - freedoms :].T if A.size else np.eye(len(state.v))
-    reach = np.linalg.svd(B @ motions, compute_uv=False)
-    return int((reach > SINGULAR * reach.max(initial=0.0)).sum())
+    return rank(B @ motions, least=SINGULAR)

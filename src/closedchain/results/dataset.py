@@ -86,7 +86,7 @@ def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tupl
                 "about": "of the cut joint's first body on its second; rows that repeat others have none",
             },
         ),
-        "closure_error": ("time", closure_norm(out["c"]), {"units": "m or rad"}),
+        "closure_error": ("time", closure_norm(out["c"], out["fixed"]), {"units": "m or rad"}),
         "closure_velocity_error": ("time", closure_norm(out["c_dot"]), {"units": "m/s or rad/s"}),
         "kinetic_energy": ("time", out["kinetic"][:, 0], {"units": "J"}),
         "potential_energy": ("time", out["potential"][:, 0], {"units": "J"}),

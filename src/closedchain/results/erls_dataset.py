@@ -28,7 +28,9 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
         "v": ca.vertcat(ca.SX(0, 1), *(true.velocities(j) for j in joints)),
         "power": traced.loads.power,
         "block": traced.parts["block"],
-        "closure": ca.vertcat(ca.SX(1, 1), ca.densify(system.e.closure.c)),
+        "closure": ca.vertcat(
+            ca.SX(1, 1), ca.densify(system.e.closure.c), *(value for _, _, value in system.e.closure.fixed)
+        ),
         **{f"effort {name}": effort for name, effort in traced.loads.efforts.items()},
     }
     got = evaluate(system, "outputs", _once(run, "outputs", columns), _inputs(run))

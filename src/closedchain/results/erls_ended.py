@@ -68,10 +68,8 @@ def _dead_point(run: ErlsRun) -> tuple[str, str] | None:
     system, e, end = run.system, run.system.e, run.motion.end
     if not system.n_q or not np.isfinite(end).all():
         return None
-    # motions of all joints of the rigid-link system, with slides by the length of the longest beam
-    units = [unit for link in e.topology.links for unit in link.joint.type.velocity_units]
-    size = np.where(np.array(units) == "rad/s", 1.0, system.longest)
-    A = closure_jacobian(Closing(e, system.p, time=run.motion.t_end), end) * size
+    # motions of all joints of the rigid-link system, without units
+    A = closure_jacobian(Closing(e, system.p, time=run.motion.t_end), end)
     moves = np.linalg.svd(A)[2][-system.n_q :].T
 
     def determined(columns: list[int]) -> float:

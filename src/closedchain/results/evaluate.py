@@ -10,6 +10,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
+from closedchain.march.gaps import fixed_rows
 from closedchain.march.segments import Segment
 from closedchain.model.parts import Frame
 
@@ -54,6 +55,8 @@ def output_columns(program: Compiled) -> dict[str, ca.SX]:
     for k, row in enumerate(program.rows):
         lam[row] = closed.lam[k]
     active = ca.DM([float(row in set(program.active)) for row in range(len(e.closure))])
+    closed_rows = fixed_rows(program)
+    fixed = [(row[2], row in closed_rows) for row in e.closure.fixed]
     columns = {
         "q": ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints)),
         "v": ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints)),
@@ -61,6 +64,7 @@ def output_columns(program: Compiled) -> dict[str, ca.SX]:
         "lam": lam,
         "c": active * e.closure.c,
         "c_dot": active * (e.closure.A @ e.limbs.v + e.closure.c_t),
+        "fixed": ca.vertcat(ca.SX(0, 1), *(value if closed else ca.SX(0) for value, closed in fixed)),
         "kinetic": e.kinetic,
         "potential": e.potential + closed.stored,
         "power": closed.dx[-1],

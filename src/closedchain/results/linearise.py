@@ -27,6 +27,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.independent import choose_pivots
 from closedchain.march.inertia import weightless
+from closedchain.march.rank import ALIKE, rank
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import Tangent
@@ -34,8 +35,6 @@ from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.linearisation import Linearisation
-
-DETERMINED = 1e-9  # smallest singular value, relative, of closures that determine the dependent velocities
 
 
 def linearise(
@@ -165,7 +164,7 @@ def _rows(e: Equations, state: State) -> Rows:
     wanted = closing.velocities(state.q, {}) if active else np.zeros_like(state.v)
     slip = np.abs(closing.jacobian(state.q) @ (state.v - wanted)).max(initial=0.0) if active else 0.0
     gap = max(closing.error(state.q), float(slip) / max(1.0, np.abs(state.v).max(initial=0.0)))
-    if gap > 1e3 * TOLERANCE:
+    if gap > max(1e3 * TOLERANCE, 10 * m.tolerance):  # as for a start of `simulate`
         raise AssemblyError(
             f"the loops of {m.name!r} are open by {gap:.3g} (m, rad, or per second) at this state: take it from "
             "m.assemble(...) with the same parameters"
@@ -203,8 +202,7 @@ def _dependent(e: Equations, state: State, rows: Rows, wanted: Sequence[str] | N
     columns = [k for k, label in enumerate(labels) if label not in chosen]
     A = np.array(e.function("A", {"A": e.closure.A})(state.t, state.q, state.v, _p(state)))[np.ix_(rows.kept, columns)]
     A = A / np.maximum(np.abs(A).max(axis=1, initial=0.0, keepdims=True), 1e-300)
-    s = np.linalg.svd(A, compute_uv=False) if A.size else np.ones(1)
-    if s[-1] < DETERMINED * s[0]:
+    if rank(A, least=ALIKE) < len(A):
         raise ModelError(
             f"independent: {', '.join(chosen)} do not determine the motion of {state.mechanism.name!r} at this pose; "
             "m.mobility(state).independent is a choice that does"

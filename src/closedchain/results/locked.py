@@ -20,9 +20,11 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows, assemble
-from closedchain.march.closing import TOLERANCE, Closing
+from closedchain.march.closing import Closing
 from closedchain.march.mobility import SHAPES_FIRST
-from closedchain.march.redundancy import closure_jacobian, least_rank
+from closedchain.march.rank import ALIKE, cut_off, null_space, relative_tolerance
+from closedchain.march.redundancy import closure_jacobian
+from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import functions
 from closedchain.model.mechanism import Mechanism
@@ -32,7 +34,6 @@ from closedchain.results.modal import displacements
 
 SAGGED = 1e-12  # m or rad: a step this short only improves rounding
 SAGS = 20  # Newton steps
-DEPENDENT = 1e-9  # smallest, relative, of held coordinates that are independent
 
 
 def locked_modes(
@@ -125,6 +126,8 @@ class _Locked:
         self.p = parameter_vector(state.mechanism, state.parameters)
         opened = tuple(dict.fromkeys([*state.open_joints, *drives_of(state.mechanism, self.locked)]))
         self.active = active_rows(e, opened)
+        self.size = velocity_sizes(e, drawn_length(e, self.p))
+        self.tolerance = relative_tolerance(e, self.p)
         now = dict(zip(state.labels, state.q.tolist(), strict=True))
         self.closing = Closing(
             e,
@@ -148,7 +151,8 @@ class _Locked:
         lam = np.zeros(len(self.e.closure))
         if self.active:
             rows = A[np.ix_(self.active, self.free)]
-            lam[self.active] = np.linalg.lstsq(rows.T, force[self.free, 0], rcond=1e-10)[0]
+            cut = cut_off(rows, closure_jacobian(self.closing, q)[:, self.free], self.tolerance)
+            lam[self.active] = np.linalg.lstsq(rows.T, force[self.free, 0], rcond=cut)[0]
         R_q, R_v = (np.array(x) for x in slopes(*at_rest, np.zeros(n), lam)[:2])
         return _Place(L, L.T @ force[:, 0], L.T @ M @ L, L.T @ R_q @ N @ L, L.T @ R_v @ L)
 
@@ -158,7 +162,7 @@ class _Locked:
         if not self.held:
             return null
         _, s, vt = np.linalg.svd(null[self.held])
-        if len(s) < len(self.held) or s[-1] < DEPENDENT:  # of motions of length one: rounding may be all there is
+        if len(s) < len(self.held) or s[-1] < ALIKE:  # of motions of length one: rounding may be all there is
             if len(self.locked) == 1:
                 raise ModelError(f"locked: {self.locked[0]} cannot move at this pose: leave it out")
             raise ModelError(f"locked: {', '.join(self.locked)} depend on each other at this pose: lock fewer of them")
@@ -168,8 +172,8 @@ class _Locked:
         """Motions of some velocities alone that keep the loops closed, orthonormal columns."""
         if not self.active:
             return np.eye(len(columns))
-        _, s, vt = np.linalg.svd(closure_jacobian(self.closing, q)[:, list(columns)])
-        return vt[int((s > least_rank(self.e) * s[0]).sum()) :].T
+        moves = null_space(closure_jacobian(self.closing, q)[:, list(columns)], self.tolerance)
+        return np.linalg.qr(self.size[list(columns), None] * moves)[0]
 
     def clamped(self, q: np.ndarray) -> str | None:
         """What to know where the locked joints are more than rigid links have freedoms."""
@@ -178,7 +182,7 @@ class _Locked:
         if not held:
             return None
         moves = self._closed(q, joints)[held]
-        free = int((np.linalg.svd(moves, compute_uv=False) > DEPENDENT).sum()) if moves.size else 0
+        free = int((np.linalg.svd(moves, compute_uv=False) > ALIKE).sum()) if moves.size else 0
         if free == len(held):
             return None
         return (
@@ -199,7 +203,7 @@ class _Locked:
                 return q
             last = size
             q = self.closing.near(q, step)
-            if self.closing.error(q) > TOLERANCE:
+            if self.closing.error(q) > self.closing.tolerance:
                 return first
         return first
 

@@ -12,6 +12,7 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
+from closedchain.march.rank import LOOSE, relative_tolerance
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.expression import Number
@@ -329,7 +330,7 @@ def check_closed(samples: Samples, advice: str) -> None:
     row_size, size = row_sizes(e, rows, length), velocity_sizes(e, length)
     fast, faster = (float(np.abs(x / size).max(initial=0.0)) for x in (samples.v, samples.a))
     bounds = {"places": 1.0, "velocities": fast, "accelerations": faster + fast**2}
-    least = max(OPEN, 30 * e.topology.mechanism.tolerance)
+    least = max(OPEN, LOOSE * relative_tolerance(e, samples.parameters))
     for what, off in samples.evaluate(("closed", tuple(rows)), trace).items():
         gap = np.abs(off[:, :, 0]) / row_size
         k, row = np.unravel_index(int(np.argmax(gap)), gap.shape)

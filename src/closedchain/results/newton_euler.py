@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.march.rank import ALIKE, EXACT, relative_tolerance, significant
 from closedchain.model.expression import Number
 from closedchain.results.at_joints import AtJoints, holders
 from closedchain.results.samples import Freedom, Samples
 
 BALANCED = 1e-6  # of the largest force: what may be missing at a sample that has an answer
-DEPENDENT = 1e-9  # of the largest singular value: equations that say nothing new
 BLOCK = 2_000_000  # numbers in the largest array of what is solved at once
 
 
@@ -91,7 +91,7 @@ class NewtonEuler:
         if not columns.any():
             return np.eye(len(self.rows))
         u, s, _ = np.linalg.svd(columns)
-        return u[:, int((s > 1e-12 * s[0]).sum()) :].T
+        return u[:, int(significant(s, least=EXACT)) :].T
 
     def blocks(self) -> Iterator[slice]:
         """Samples that are solved together, so many that memory is bounded."""
@@ -122,8 +122,7 @@ class NewtonEuler:
         wrench = np.full(now.known.shape, np.nan)
         good = np.flatnonzero(now.finite)
         u, s, vt = np.linalg.svd(now.C[good], full_matrices=now.C.shape[1] < now.C.shape[2])
-        tolerance = self.samples.equations.topology.mechanism.tolerance
-        ranks = (s > max(DEPENDENT, 30 * tolerance) * s.max(axis=1, initial=0.0, keepdims=True)).sum(axis=1)
+        ranks = significant(s, relative_tolerance(self.samples.equations, self.samples.parameters), ALIKE)
         loose = np.zeros((*wrench.shape, min(6, now.C.shape[2] - ranks.min(initial=now.C.shape[2]))))
         for rank in np.unique(ranks):
             of = np.flatnonzero(ranks == rank)

@@ -14,6 +14,7 @@ import numpy as np
 from closedchain._version import __version__
 from closedchain.errors import ModelError
 from closedchain.march.events import Happening
+from closedchain.march.gaps import dropped_rows
 from closedchain.march.segments import Segment, Task
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
@@ -255,7 +256,7 @@ class Run(Takeaway):
 
     @property
     def closure_error(self) -> xarray.DataArray:
-        """Largest closure residual of all loops at each time, m or rad."""
+        """Largest gap of all loops at each time, m or rad, in rows that are not solved as well."""
         return self.dataset["closure_error"]
 
     @property
@@ -283,6 +284,8 @@ class Run(Takeaway):
             "solvers": ", ".join(dict.fromkeys(s.solver for s in self.segments)),
             "rtol": self.rtol,
             "atol": self.atol,
+            "tolerance": self.mechanism.tolerance,
+            "closures_not_solved": dropped_rows(self.program),
             "status": self.status.name,
             "message": self.message,
             **asdict(self.counts),

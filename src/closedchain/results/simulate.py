@@ -29,6 +29,7 @@ from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.events import Event, Switch, check_events
+from closedchain.march.gaps import fitted
 from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
 from closedchain.march.saving import Saving
@@ -221,8 +222,7 @@ def simulate(
         clock = time.perf_counter()
         program = compiled(start, method, native=partition is None)
         check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
-        if mechanism.tolerance > 0 and program.correct is not None:
-            start = settled(program, start, p)
+        start = fitted(program, start)
         for_solver(solver, program, p)  # compiled before the march begins
         prepared = time.perf_counter()
         if partition is not None:
@@ -427,16 +427,6 @@ def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0
                 f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
                 f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters"
             )
-
-
-def settled(program: Compiled, start: State, p: np.ndarray) -> State:
-    """The start on the rows that are solved: where data are rounded, it satisfied all of them as well as it could."""
-    assert program.correct is not None
-    x = program.pack(start.q, start.v)
-    for _ in range(5):
-        x = program.correct(start.t, x, p)[0]
-    q, v, _ = program.unpack(start.t, x, p)
-    return replace(start, q=q, v=v)
 
 
 def residuals(e: Equations) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.march.rank import LOOSE, relative_tolerance
 from closedchain.march.size import drawn_length
 from closedchain.model.parts import Frame, Joint, suggest
 from closedchain.results.at_joints import AtJoints, at_joints
@@ -72,8 +73,9 @@ class Reactions:
         # a moment about a distant point consists of forces too
         size = np.sqrt(self.length**2 + np.sum((self.r_second - point) ** 2, axis=2))[..., None]
         open_[..., :3] /= size
-        tolerance = self.pieces[0][0].equations.topology.mechanism.tolerance
-        return (open_ <= max(ZERO, 30 * tolerance)).all(axis=0)
+        samples = self.pieces[0][0]
+        tolerance = relative_tolerance(samples.equations, samples.parameters)
+        return (open_ <= max(ZERO, LOOSE * tolerance)).all(axis=0)
 
     def of(self, joint: str) -> Joint:
         """A joint that carries something."""

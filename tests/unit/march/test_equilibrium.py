@@ -83,7 +83,7 @@ def test_a_spring_on_a_cut_hinge_keeps_its_turns():
     wound = cc.equilibrium(m, m.assemble(O=1.0, guess={"B": 0.8 + 2 * np.pi}))
     assert wound["B"] > 5.0
     assert abs(wound["O"] - cc.equilibrium(m)["O"]) > 0.1
-    run = cc.simulate(m, wound, until=1.0, rtol=1e-11)
+    run = cc.simulate(m, wound, until=1.0, rtol=1e-12)  # at 1e-11 its own errors come to 4e-11
     assert np.abs(run["B"].values - wound["B"]).max() < 1e-11  # as above
 
 

@@ -1,0 +1,90 @@
+"""Loops of a drawing with rounded numbers: how far they are open, which rows are not solved, velocities that fit.
+
+The theory is in ``docs/theory/closures.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from closedchain.march.compiled import Compiled
+from closedchain.march.events import Happening
+from closedchain.march.rank import EXACT
+from closedchain.march.state import State, parameter_vector
+
+
+def fixed_rows(program: Compiled) -> list[tuple[str, str, ca.SX]]:
+    """Rows that no motion changes, of joints that are closed: (joint, label, value)."""
+    closure = program.equations.closure
+    closed = {closure.joints[row] for row in program.active}
+    return [row for row in closure.fixed if row[0] in closed or row[0] not in closure.joints]
+
+
+def dropped_rows(program: Compiled) -> str:
+    """Closure rows that are not solved, in words: those that no motion changes, and those that follow from others."""
+    closure = program.equations.closure
+    dropped = [(closure.joints[row], closure.labels[row]) for row in program.active if row not in program.rows]
+    return listed([*((joint, label) for joint, label, _ in fixed_rows(program)), *dropped])
+
+
+def listed(rows: Iterable[tuple[str, str]]) -> str:
+    """Rows by joint: ``B: z, tilt x; C: y``."""
+    by_joint: dict[str, list[str]] = {}
+    for joint, label in rows:
+        by_joint.setdefault(joint, []).append(label)
+    return "; ".join(f"{joint}: {', '.join(labels)}" for joint, labels in by_joint.items())
+
+
+def told(program: Compiled, state: State) -> Happening:
+    """What a drawing with a tolerance leaves open at a state, for the record."""
+    e, p = program.equations, parameter_vector(state.mechanism, state.parameters)
+    fixed = fixed_rows(program)
+    active = list(program.active)
+    values = ca.vertcat(e.closure.c[active, :], *(value for _, _, value in fixed))
+    gaps = np.abs(np.array(e.function("gaps", {"c": values})(state.t, state.q, state.v, p)).ravel())
+    names = [f"{e.closure.joints[row]} {e.closure.labels[row]}" for row in active]
+    names += [f"{joint} {label}" for joint, label, _ in fixed]
+    text = f"the numbers of {state.mechanism.name!r} are exact to {state.mechanism.tolerance:g} m or rad"
+    numbers = {"gaps": dict(zip(names, gaps.tolist(), strict=True)), "dropped": dropped_rows(program)}
+    if numbers["dropped"]:
+        count = len(names) - len(program.rows)
+        text += (
+            f": {count} of {len(names)} closure rows repeat others as far as that goes and are not solved "
+            f"({numbers['dropped']})"
+        )
+    if len(gaps):
+        worst = int(np.argmax(gaps))
+        text += f"; at t = {state.t:.6g} s the loops are open by up to {gaps[worst]:.2g} ({names[worst]})"
+        text += ", and the rows that are solved stay as they are there" if program.choice.aimed else ""
+    return Happening(state.t, "rounded numbers", text, numbers)
+
+
+def fitted(program: Compiled, state: State) -> State:
+    """The state with velocities that keep the solved rows as they are, where these are aimed at residuals.
+
+    All rows together determine velocities by least squares, up to the tolerance. The nearest ones that suit the solved
+    rows exactly differ from them by as much, and in kinetic energy by its square.
+    """
+    if not program.choice.aimed or program.guarded:
+        return state
+    v, _ = impulse(program, state, program.rows)
+    return replace(state, v=v)
+
+
+def impulse(program: Compiled, state: State, rows: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities after the impulse P that makes some closure rows consistent, and P.
+
+    ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the velocities less.
+    """
+    e, p = program.equations, parameter_vector(state.mechanism, state.parameters)
+    rows = list(rows)
+    terms = e.function("impulse", {"M": e.M, "A": e.closure.A[rows, :], "c_t": e.closure.c_t[rows, :]})
+    M, A, c_t = (np.array(x) for x in terms(state.t, state.q, state.v, p))
+    slip = A @ state.v + c_t.ravel()
+    K = np.block([[M, A.T], [A, np.zeros((len(rows), len(rows)))]])
+    solution = np.linalg.lstsq(K, np.concatenate([np.zeros(len(M)), -slip]), rcond=EXACT)[0]
+    return state.v + solution[: len(M)], solution[len(M) :]
