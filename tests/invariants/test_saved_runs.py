@@ -150,7 +150,7 @@ def test_a_damaged_checkpoint_is_said(tmp_path):
     m = cc.library.four_bar()
     cc.simulate(m, until=1.0, save_to=tmp_path / "run")
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"nonsense")
-    with pytest.raises(cc.ModelError, match=r"cannot be read, .*delete the folder to begin anew"):
+    with pytest.raises(cc.ModelError, match=r"cannot be read, it is damaged .*delete this one to begin anew"):
         cc.simulate(m, until=1.0, save_to=tmp_path / "run")
 
 

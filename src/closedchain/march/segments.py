@@ -23,7 +23,7 @@ from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
 from closedchain.march.interrupt import check, interrupts, noted
-from closedchain.march.saving import Left, Saving
+from closedchain.march.saving import Choice, Left, Saving
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.stiffness import Stiffness
@@ -54,8 +54,8 @@ class Segment:
     holding
         What was held on the way.
     chosen
-        Where its equations were chosen: a state, whether closures are watched one by one, and how many pieces there
-        were before.
+        Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
+        before, and the step that the method was tuned to.
     """
 
     start: State
@@ -63,7 +63,7 @@ class Segment:
     trajectory: Trajectory
     solver: str
     holding: Holding
-    chosen: tuple[State, bool, int]
+    chosen: Choice
 
     @property
     def p(self) -> np.ndarray:
@@ -107,6 +107,8 @@ class Place:
         Where the piece begins.
     solver, method
         As they are now.
+    tuned
+        The step that the method was tuned to on the way, if it was.
     guarded
         Whether closures are watched one by one.
     armed
@@ -124,6 +126,7 @@ class Place:
     state: State
     solver: str
     method: Formulation
+    tuned: float | None = None
     work: float = 0.0
     guarded: bool = False
     armed: float | None = None
@@ -146,7 +149,7 @@ class March:
     def __post_init__(self) -> None:
         task = self.task
         self.place = Place(self.start, task.solver, task.method, next_step=task.first_step)
-        self.chosen: tuple[State, bool, int] = (self.start, False, 0)
+        self.chosen: Choice = (self.start, False, 0, None)
         self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
         if self.stiffness is not None:
             self.place.solver = self.stiffness.solver
@@ -187,7 +190,7 @@ class March:
 
     def _guarded(self) -> AbstractContextManager[None]:
         team, saving = self.task.team, self.task.saving
-        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder)
+        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder.shown)
 
     def _load(self, saving: Saving) -> Left | None:
         if self.task.team is None:
@@ -211,7 +214,7 @@ class March:
         here, task, state = self.place, self.task, self.place.state
         if left is None and (here.fresh or here.guarded):
             before = [s.program.choice.pivots for s in self.segments]
-            self.chosen = (state, here.guarded, len(self.segments))
+            self.chosen = (state, here.guarded, len(self.segments), here.tuned)
             self.program = compiled(state, here.method, here.guarded, before, native=task.team is None)
             here.fresh = False
         program = self.program
@@ -265,7 +268,8 @@ class March:
         here.next_step = here.next_step if said else trajectory.next_step
         if trajectory.status is Status.new_gains:
             assert here.next_step is not None
-            here.method, here.fresh = self.task.method.tuned(here.next_step), True
+            here.tuned = here.next_step
+            here.method, here.fresh = self.task.method.tuned(here.tuned), True
         elif changes:
             assert self.stiffness is not None and here.next_step is not None
             self._tell("solver", self.stiffness.change(trajectory.status, here.state.t, here.next_step))
@@ -467,7 +471,8 @@ class March:
         w = program.rhs.prepare(self.holding.p)
         one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
         trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
-        return Segment(state, program, trajectory, here.solver, self.holding, (state, here.guarded, len(self.segments)))
+        chosen = (state, here.guarded, len(self.segments), here.tuned)
+        return Segment(state, program, trajectory, here.solver, self.holding, chosen)
 
 
 def fading(program: Compiled) -> float:
