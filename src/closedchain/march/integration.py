@@ -14,7 +14,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.march.arguments import fixed_steps
-from closedchain.march.interrupt import check
+from closedchain.march.interrupt import check, postpone
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
@@ -121,6 +121,8 @@ class Integration:
                 self.checkpoint(self._snapshot, now=True)
             if s["status"] == Status.running:
                 s["status"] = Status.interrupted
+            else:
+                postpone()
         return self._trajectory()
 
     def _begin(self) -> None:
