@@ -7,6 +7,7 @@ there. Conditions on the state are watched like events: a piece of the run ends 
 from __future__ import annotations
 
 import dis
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -265,15 +266,15 @@ class Holding:
         for controller in self.held.controllers:
             _check_memory(controller)
         return {
-            "p": self.p,
+            "p": self.p.copy(),
             "t": np.array(self.history_t),
             "u": np.array(self.history_u).reshape(len(self.history_t), self.held.outputs),
-            "calls": self.calls,
+            "calls": list(self.calls),
             "next_switch": float(self.next_switch),
-            "chattering": self.chattering,
-            "said": self.said,
-            "flips": self.flips,
-            "memories": [_memory(c) for c in self.held.controllers],
+            "chattering": dict(self.chattering),
+            "said": list(self.said),
+            "flips": {i: list(times) for i, times in self.flips.items()},
+            "memories": deepcopy([_memory(c) for c in self.held.controllers]),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
