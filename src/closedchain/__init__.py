@@ -14,7 +14,7 @@ from closedchain._version import __version__
 processor.tell_others()
 
 _HOMES = {
-    "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",
+    "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError FileError Interrupted RunWarning",
     "closedchain.model.expression": "Expression conditioning multiplier t",
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp "
@@ -96,6 +96,8 @@ if TYPE_CHECKING:
     from closedchain.errors import (
         AssemblyError,
         ClosedChainError,
+        FileError,
+        Interrupted,
         ModelError,
         RunError,
         RunWarning,

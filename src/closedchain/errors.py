@@ -24,5 +24,34 @@ class RunError(ClosedChainError):
         self.run = run
 
 
+class FileError(ClosedChainError, OSError):
+    """A file could not be written: a full disk, a folder that is closed. The message names the file."""
+
+    def __init__(self, message: str, errno: int | None = None, filename: str | None = None) -> None:
+        super().__init__(message)
+        self.errno, self.filename = errno, filename
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run or a study. What was computed until then is kept.
+
+    It is a ``KeyboardInterrupt``: a script that does not ask for it ends, as with any Ctrl-C.
+
+    Attributes
+    ----------
+    run
+        The run as far as it got; None for a study, or if there is no sample yet.
+    dataset
+        The dataset of a study, with an empty ``status`` where a point is not done; None for a run.
+    """
+
+    def __init__(self, message: str = "", run: object = None, dataset: object = None) -> None:
+        super().__init__(message)
+        self.run, self.dataset = run, dataset
+
+
 class RunWarning(UserWarning):
     """A run is finished, but not as good as its tolerance promises."""

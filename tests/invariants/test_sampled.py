@@ -452,8 +452,9 @@ def test_ctrl_c_in_a_controller_keeps_the_run():
             raise KeyboardInterrupt
         return 1.0
 
-    with pytest.warns(cc.RunWarning, match="was interrupted"):
-        run = cc.simulate(rotor(cc.Sampled(law, 0.1)), until=1.0, t_eval=np.linspace(0, 1, 11))
+    with pytest.raises(cc.Interrupted, match="was interrupted") as caught:
+        cc.simulate(rotor(cc.Sampled(law, 0.1)), until=1.0, t_eval=np.linspace(0, 1, 11))
+    run = caught.value.run
     assert run.status.name == "interrupted" and run.t[-1] == pytest.approx(0.5)
 
 
@@ -485,8 +486,8 @@ def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, t
 
     saved = {"save_to": tmp_path / "run", "save_every": save_every}
     monkeypatch.setattr(Interrupted, "stop", stop)
-    with pytest.warns(cc.RunWarning, match="was interrupted"):
-        assert not run(**saved).complete
+    with pytest.raises(KeyboardInterrupt, match="was interrupted"):
+        run(**saved)
     monkeypatch.undo()
     whole, plain = run(**saved), run()
     np.testing.assert_array_equal(whole.t, plain.t)

@@ -150,7 +150,7 @@ def test_a_damaged_checkpoint_is_said(tmp_path):
     m = cc.library.four_bar()
     cc.simulate(m, until=1.0, save_to=tmp_path / "run")
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"nonsense")
-    with pytest.raises(cc.ModelError, match=r"cannot be read, .*delete the folder to begin anew"):
+    with pytest.raises(cc.ModelError, match=r"cannot be read, it is damaged .*delete this one to begin anew"):
         cc.simulate(m, until=1.0, save_to=tmp_path / "run")
 
 
@@ -234,7 +234,7 @@ def test_bound_methods_and_slots_are_remembered(tmp_path):
         if t > 2.0:
             raise KeyboardInterrupt
 
-    with pytest.warns(cc.RunWarning, match="interrupted"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted"):
         cc.simulate(drawn(), progress=interrupt, **options)  # Ctrl-C saves, however long the next checkpoint is away
     resumed, plain = cc.simulate(drawn(), **options), cc.simulate(drawn(), until=5.0, every=1e-2)
     np.testing.assert_array_equal(resumed.x, plain.x)
@@ -295,8 +295,9 @@ def test_interrupted_runs_go_on(tmp_path):
         if t > 2.0:
             raise KeyboardInterrupt
 
-    with pytest.warns(cc.RunWarning, match="interrupted"):
-        first = cc.simulate(m, progress=interrupt, **options)
+    with pytest.raises(cc.Interrupted, match="interrupted") as caught:
+        cc.simulate(m, progress=interrupt, **options)
+    first = caught.value.run
     assert first.status.name == "interrupted" and 2.0 < first.t[-1] < 5.0
     whole, plain = cc.simulate(m, **options), cc.simulate(m, until=5.0, every=1e-2, rtol=1e-12)
     np.testing.assert_array_equal(whole.x, plain.x)

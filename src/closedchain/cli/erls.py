@@ -12,9 +12,9 @@ import typer
 
 from closedchain.cli import output, reactions_report, report, save, source, values
 from closedchain.cli.compare import PICTURES, as_typed, start_of, target
-from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
+from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.cli.progress import Progress
-from closedchain.errors import RunError, RunWarning
+from closedchain.errors import Interrupted, RunError, RunWarning
 
 if TYPE_CHECKING:
     from closedchain.results.erls_run import ErlsRun
@@ -84,11 +84,15 @@ def erls(
                 )
             except RunError as failure:
                 run, error = failure.run, str(failure)
+            except Interrupted as stop:
+                run = stop.run
         taken = time.perf_counter() - clock
+        stopped = run.status.name == "interrupted"
         complaints = [str(w.message) for w in caught if issubclass(w.category, RunWarning)]
+        complaints += run.complaints() if stopped else []
         carried = {joint: run.reaction(joint) for joint in joints if len(run.t)}
         wrote = _write(run, carried, picture, table)
-    code = FAILED if error else DOUBTFUL if complaints else GOOD
+    code = FAILED if error else INTERRUPTED if stopped else DOUBTFUL if complaints else GOOD
     summary = _summary(run, taken) | {"complaints": complaints, "wrote": wrote} | ({"error": error} if error else {})
     if carried:
         summary["reactions"] = reactions_report.summary(carried)

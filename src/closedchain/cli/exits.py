@@ -67,8 +67,8 @@ class Verbs(TyperGroup):
             code = fail(_parser_sentence(error), WRONG_USAGE, as_json)
         except ClosedChainError as error:
             code = fail(str(error), FAILED, as_json)
-        except _Interrupted:
-            code = fail("interrupted", INTERRUPTED, as_json)
+        except _Interrupted as stop:
+            code = fail(str(stop) or "interrupted", INTERRUPTED, as_json)
         except OSError as error:
             code = fail(f"{error.filename or 'file'}: {error.strerror or error}", FAILED, as_json)
         except Exception as error:
@@ -87,7 +87,7 @@ class Verbs(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            raise _Interrupted from interrupt
+            raise _Interrupted(str(interrupt)) from interrupt
 
 
 def fail(message: str, code: int, as_json: bool, **more: Any) -> int:

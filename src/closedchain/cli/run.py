@@ -13,7 +13,7 @@ import typer
 from closedchain.cli import output, report, save, source, values
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.cli.progress import Progress
-from closedchain.errors import ModelError, RunError, RunWarning
+from closedchain.errors import Interrupted, ModelError, RunError, RunWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +151,7 @@ def run(
         found, end, paths = agreed(drawn)
         with Progress(end, quiet=as_json) as progress:
             start = agreed(begun)
-            got, error, complaints = march(
+            got, error, complaints = kept(
                 start,
                 samples,
                 progress=progress,
@@ -266,6 +266,17 @@ def march(
     return got, error, complaints
 
 
+def kept(start: State, samples: int, **options: Any) -> tuple[Run, str | None, list[str]]:
+    """The same; what Ctrl-C left of the run is a value, too."""
+    try:
+        return march(start, samples, **options)
+    except Interrupted as stop:
+        run: Any = stop.run
+        if run is None or run.complete:
+            raise
+        return run, None, run.complaints()
+
+
 # ---- what was typed -------------------------------------------------------------------------------------------------
 
 
@@ -326,7 +337,7 @@ def _check_names(start: State, method: Formulation, names: list[str]) -> None:
 def _timings(got: Run) -> tuple[str, str]:
     marching, compiling, loading = (
         report.seconds(x)
-        for x in (got.seconds["march"], got.seconds["close"] + got.seconds["compile"], got.seconds["load"])
+        for x in (got.seconds["march"], got.seconds["close"] + got.seconds["compile"], got.seconds.get("load", 0.0))
     )
     cached = " (machine code from the cache)" if got.program.rhs.timings.cached else ""
     return "time", f"{marching} to march, {compiling} to close and compile{cached}, {loading} to load the solver"

@@ -13,7 +13,7 @@ import numpy as np
 
 from closedchain.distribute.batched import compute_many
 from closedchain.distribute.study import REDUCTIONS, Columns, Study, looks_at
-from closedchain.errors import AssemblyError, ClosedChainError, RunError, RunWarning
+from closedchain.errors import AssemblyError, ClosedChainError, Interrupted, RunError, RunWarning
 from closedchain.march.trajectory import Status
 from closedchain.results.run import Run
 
@@ -63,6 +63,8 @@ def one(study: Study, number: int) -> dict[str, Any]:
         )  # NumPy's, of a measure: what is not a number is seen in the result
         try:
             run, reason = study.run(number), ""
+        except Interrupted:
+            raise KeyboardInterrupt from None  # without the run: it may come from another process
         except RunError as error:
             run, reason = error.run, KEPT_IN_THE_ERROR.sub("", str(error))  # type: ignore[assignment]
             if run is None:
@@ -73,8 +75,6 @@ def one(study: Study, number: int) -> dict[str, Any]:
             return {"status": "refused", "reason": str(error)}
         except Exception as error:  # one point that breaks must not cost the others
             return {"status": "error", "reason": f"{type(error).__name__}: {error}"}
-        if run.status is Status.interrupted:
-            raise KeyboardInterrupt
         said = [str(w.message) for w in caught if issubclass(w.category, RunWarning)]
         return {**_kept(study, run, reason), "complaint": "; ".join(said)}
 

@@ -13,7 +13,9 @@ A folder holds
 
 A block enters the dataset in one piece: its numbers are written, then its line. Blocks whose numbers do not have the
 digest of their line, because a disk was full or lost power, are computed again. Points of a block that is not complete
-are appended to a file of their own as they come; of a record that is not whole nothing is taken.
+are appended to a file of their own as they come; of a record that is not whole, or does not fit the study, nothing is
+taken. Records are arrays and JSON (`closedchain.disk.plain`): reading them executes nothing. The folder is marked as that
+of a study, and locked while one writes to it (`closedchain.disk.folder`).
 """
 
 from __future__ import annotations
@@ -22,8 +24,6 @@ import contextlib
 import hashlib
 import importlib.util
 import json
-import os
-import pickle
 import shutil
 import struct
 import zlib
@@ -33,6 +33,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.disk import plain
+from closedchain.disk.folder import Folder
+from closedchain.disk.whole import unwritten
 from closedchain.distribute.layout import Layout
 from closedchain.distribute.study import GOOD, Columns, Study, Variable, described
 from closedchain.errors import ModelError
@@ -40,11 +43,10 @@ from closedchain.errors import ModelError
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = 1
 HEADER = struct.Struct("<QL")  # length and checksum of a record
-KEPT = ("results.zarr", "study.json", "study.new", "done.txt", "done.new", "partial", "lock")
-
-_in_use: set[Path] = set()  # folders that this process writes to: its own locks do not stop it
+OWN = r"results\.zarr|study\.json|done\.txt|partial"  # what a folder holds besides its mark and its lock
+CODECS = {"vlen-utf8", "zstd", "blosc", "lz4", "zlib", "gzip"}  # of the dataset: text, and compressed bytes
+ABOUT = {"about": {str: str}, "shape": [int], "box": [int]}
 
 
 class Memory:
@@ -95,81 +97,68 @@ class Store:
     def __init__(self, folder: str | Path, study: Study, layout: Layout) -> None:
         if importlib.util.find_spec("zarr") is None:
             raise ModelError("saving a study needs the package zarr: pip install 'closedchain[sweep]'")
-        self.folder, self.study = Path(folder).expanduser(), study
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ModelError(f"to={str(folder)!r} is a file: give the name of a folder")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ModelError(f"to={str(folder)!r} cannot be made: {error}") from None
-        self._check_ours()
-        self._lock = _Lock(self.folder)
+        self.study = study
+        self._home = Folder(folder, "to", "study", OWN)
+        self.folder = self._home.shown
+        self._home.claim()
         try:
             self.layout = self._open(layout)
             self.done = self._verified()
         except BaseException:
-            self._lock.close()
+            self._home.release()
             raise
 
     # ---- what is there already ---------------------------------------------------------------------------------------
 
-    def _check_ours(self) -> None:
-        if (self.folder / "study.json").exists():
-            return
-        others = sorted(x.name for x in self.folder.iterdir() if x.name not in KEPT)
-        if others:
-            raise ModelError(
-                f"the folder {str(self.folder)!r} holds {others[0]!r}{' and more' * (len(others) > 1)}, but no study: "
-                "give an empty or a new folder"
-            )
-
     def _open(self, layout: Layout) -> Layout:
-        about, path = described(self.study), self.folder / "study.json"
+        about, path = described(self.study), self._home.path / "study.json"
         if path.exists():
             there = self._read_about(path)
             for name, value in about.items():
                 if there["about"].get(name) != value:
                     raise ModelError(
-                        f"the folder {str(self.folder)!r} holds another study, with other {name}: "
-                        f"{there['about'].get(name)} there, {value} here. Give another folder, or delete this one"
+                        f"{self._home} holds another study, with other {name}: {there['about'].get(name)} there, {value} "
+                        f"here: {self._home.advice()}"
                     )
+            if tuple(there["shape"]) != layout.shape:
+                raise ModelError(f"{path} tells another shape than its study, it is damaged: {self._home.advice()}")
             layout = Layout(tuple(there["shape"]), tuple(there["box"]))
             self._arrays = self._found()
             return layout
         # a study that was killed before it had begun leaves pieces
         for name in ("results.zarr", "partial"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
-        (self.folder / "done.txt").unlink(missing_ok=True)
+        (self._home.path / "done.txt").unlink(missing_ok=True)
         self._make(layout)
         self._arrays = self._found()
-        told = {"format": FORMAT, "about": about, "shape": layout.shape, "box": layout.box}
-        write_whole(path, json.dumps(told, indent=1).encode())
+        told = {"about": about, "shape": layout.shape, "box": layout.box}
+        self._home.write("study.json", json.dumps(told, indent=1).encode())
         return layout
 
     def _read_about(self, path: Path) -> dict[str, Any]:
         try:
             there = json.loads(path.read_text(encoding="utf-8"))
-            if there["format"] != FORMAT:
-                raise ValueError(f"it has format {there['format']}")
-            _ = there["about"], there["shape"], there["box"]
-        except (OSError, ValueError, KeyError, TypeError):
-            raise ModelError(
-                f"{path} cannot be read, it is damaged or of another version: delete the folder to begin anew, or give "
-                "another one"
-            ) from None
+            plain.check(there, ABOUT, "it")
+            if len(there["shape"]) != len(there["box"]) or min(there["box"], default=1) < 1:
+                raise ValueError("its blocks have no size")
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path} cannot be read, it is damaged ({error}): {self._home.advice()}") from None
         return there
 
     def _found(self) -> dict[str, Any]:
         import zarr
 
         try:
-            group = zarr.open_group(self.folder / "results.zarr", mode="r+", zarr_format=2)
+            for name in (*coords(self.study), *(v.name for v in self.study.variables)):
+                _check_codecs(self._home.path / "results.zarr" / name / ".zarray")
+            group = zarr.open_group(
+                self._home.path / "results.zarr", mode="r+", zarr_format=2, use_consolidated=False
+            )
             self._write_axes(group)
             return {v.name: group[v.name] for v in self.study.variables}
         except Exception:  # in whatever way it is damaged
             raise ModelError(
-                f"{self.folder / 'results.zarr'} cannot be read, it is damaged: delete the folder to begin anew, or "
-                "give another one"
+                f"{self.folder / 'results.zarr'} cannot be read, it is damaged: {self._home.advice()}"
             ) from None
 
     def _make(self, layout: Layout) -> None:
@@ -177,7 +166,7 @@ class Store:
         import zarr
 
         study, (dims, shape) = self.study, (self.study.points.dims, self.study.points.shape)
-        group = zarr.open_group(self.folder / "results.zarr", mode="w", zarr_format=2)
+        group = zarr.open_group(self._home.path / "results.zarr", mode="w", zarr_format=2)
         group.attrs.update(attributes(study))
         for name, (along, values, attrs) in coords(study).items():
             kind: Any = str if values.dtype.kind in "OU" else values.dtype
@@ -207,7 +196,7 @@ class Store:
 
     def _verified(self) -> set[int]:
         """The blocks whose numbers are those that were written."""
-        path = self.folder / "done.txt"
+        path = self._home.path / "done.txt"
         lines: dict[int, str] = {}
         for line in path.read_text(encoding="ascii", errors="replace").split("\n")[:-1] if path.exists() else ():
             block, _, digest = line.partition(" ")
@@ -215,7 +204,7 @@ class Store:
                 lines[int(block)] = digest
         good = {block for block, digest in lines.items() if self._digest(block) == digest}
         # whole lines only, so that the next one begins its own
-        write_whole(path, "".join(f"{block} {lines[block]}\n" for block in sorted(good)).encode())
+        self._home.write("done.txt", "".join(f"{block} {lines[block]}\n" for block in sorted(good)).encode())
         return good
 
     def _digest(self, block: int) -> str:
@@ -223,7 +212,7 @@ class Store:
         out = hashlib.sha256()
         for v in self.study.variables:
             number = ".".join(map(str, (*self.layout.number(block), *(0 for _ in v.shape))))
-            path = self.folder / "results.zarr" / v.name / number
+            path = self._home.path / "results.zarr" / v.name / number
             content = path.read_bytes() if path.exists() else b""
             out.update(f"{v.name} {len(content)} ".encode() + content)
         return out.hexdigest()[:32]
@@ -237,47 +226,75 @@ class Store:
 
     def partial(self, block: int) -> Iterator[tuple[list[int], Columns]]:
         """Points of a block that are known already."""
-        path = self._partial(block)
-        if not path.exists():
+        name = _partial(block)
+        self._home.refuse_links(name)
+        if not (self._home.path / name).exists():
             return
-        with path.open("r+b") as file:
-            while True:
-                begin = file.tell()
-                header = file.read(HEADER.size)
-                length, checksum = HEADER.unpack(header) if len(header) == HEADER.size else (0, 1)
-                record = file.read(length)
-                if len(record) != length or zlib.crc32(record) != checksum:
-                    break
-                yield pickle.loads(record)
-            file.truncate(begin)
+        begin, data = 0, self._home.read(name)
+        while begin + HEADER.size <= len(data):
+            length, checksum = HEADER.unpack_from(data, begin)
+            record = data[begin + HEADER.size : begin + HEADER.size + length]
+            if len(record) != length or zlib.crc32(record) != checksum:
+                break
+            try:
+                numbers, columns = self._read(block, record)
+            except ValueError:
+                break
+            begin += HEADER.size + length
+            yield numbers, columns
+        self._home.cut(name, begin)
+
+    def _read(self, block: int, record: bytes) -> tuple[list[int], Columns]:
+        """Points and columns of a record; ValueError if it does not fit the study."""
+        told = plain.from_bytes(record)
+        plain.check(told, {"points": [int], "columns": {str: object}}, "a record")
+        numbers, columns = told["points"], told["columns"]
+        if not set(numbers) <= set(self.layout.points(block)) or len(set(numbers)) != len(numbers):
+            raise ValueError("other points")
+        if set(columns) != {v.name for v in self.study.variables}:
+            raise ValueError("other columns")
+        out = {}
+        for v in self.study.variables:
+            wanted = v.empty(len(numbers))
+            if v.kind == "str":
+                plain.check(columns[v.name], [str], v.name)
+                columns[v.name] = np.array([*columns[v.name], None], dtype=object)[:-1]
+            elif not isinstance(columns[v.name], np.ndarray) or columns[v.name].dtype != wanted.dtype:
+                raise ValueError(f"{v.name} holds something else")
+            if columns[v.name].shape != wanted.shape:
+                raise ValueError(f"{v.name} has another shape")
+            out[v.name] = columns[v.name]
+        return numbers, out
 
     def keep(self, block: int, numbers: Sequence[int], columns: Columns) -> None:
         """Points of a block that is not complete."""
-        record = pickle.dumps((list(numbers), columns))
-        path = self._partial(block)
-        path.parent.mkdir(exist_ok=True)
-        with path.open("ab") as file:
-            file.write(HEADER.pack(len(record), zlib.crc32(record)) + record)
+        told: dict[str, Any] = {
+            v.name: [str(x) for x in columns[v.name]] if v.kind == "str" else np.asarray(columns[v.name], v.kind)
+            for v in self.study.variables
+        }
+        record = plain.to_bytes({"points": [int(x) for x in numbers], "columns": told}, "the points")
+        (self._home.path / "partial").mkdir(exist_ok=True)
+        self._home.append(_partial(block), HEADER.pack(len(record), zlib.crc32(record)) + record)
 
     def write(self, block: int, columns: Columns) -> None:
         """A complete block."""
         place = self.layout.place(block)
         lengths = tuple(part.stop - part.start for part in place)
-        for v in self.study.variables:
-            self._arrays[v.name][place] = columns[v.name].reshape(*lengths, *v.shape)
-        with (self.folder / "done.txt").open("a", encoding="ascii") as file:
-            file.write(f"{block} {self._digest(block)}\n")
+        try:
+            for v in self.study.variables:
+                self._arrays[v.name][place] = columns[v.name].reshape(*lengths, *v.shape)
+        except OSError as error:
+            then = ". What the study had saved before is whole: make room, and the same call goes on from there"
+            raise unwritten(self.folder / "results.zarr", error, then) from error
+        self._home.append("done.txt", f"{block} {self._digest(block)}\n".encode())
         self.done.add(block)
-        self._partial(block).unlink(missing_ok=True)
-
-    def _partial(self, block: int) -> Path:
-        return self.folder / "partial" / f"{block:06d}"
+        (self._home.path / _partial(block)).unlink(missing_ok=True)
 
     def dataset(self) -> xarray.Dataset:
         """All results, read from the disk where they are looked at."""
         import xarray
 
-        there = xarray.open_zarr(self.folder / "results.zarr", consolidated=False, chunks=None)
+        there = xarray.open_zarr(self._home.path / "results.zarr", consolidated=False, chunks=None, zarr_format=2)
         # in their order, and so are coordinates: folders know none
         variables = {v.name: there[v.name].variable for v in self.study.variables}
         variables |= {v.name: variables[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
@@ -286,8 +303,8 @@ class Store:
     def close(self) -> None:
         """Nothing more is written."""
         with contextlib.suppress(OSError):  # there is none, or it holds something
-            (self.folder / "partial").rmdir()
-        self._lock.close()
+            (self._home.path / "partial").rmdir()
+        self._home.release()
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------------------
@@ -307,49 +324,20 @@ def attributes(study: Study) -> dict[str, Any]:
     return {"mechanism_name": study.mechanism.name, **described(study)}
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file in one operation of the file system."""
-    fresh = path.with_suffix(".new")
-    with fresh.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
+def _partial(block: int) -> str:
+    return f"partial/{block:06d}"
+
+
+def _check_codecs(path: Path) -> None:
+    """Refuse arrays that are decoded by other means than ours: some of Zarr's codecs execute what they read."""
+    about = json.loads(path.read_text(encoding="utf-8"))
+    used = [codec["id"] for codec in (*(about["filters"] or ()), about["compressor"]) if codec is not None]
+    if not set(used) <= CODECS:
+        raise ValueError(f"{path} is coded by {', '.join(used)}")
 
 
 def _named(dims: Sequence[str], attrs: dict[str, Any]) -> dict[str, Any]:
     return {**attrs, "_ARRAY_DIMENSIONS": list(dims)}  # where xarray looks for them
-
-
-class _Lock:
-    """A folder that one study at a time may write to; the lock ends with the process, however that ends.
-
-    Not `flock`: workers that are forked would hold it, too, and survive for a moment.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder.resolve()
-        refusal = ModelError(
-            f"another study is writing to {str(folder)!r} just now: wait for it, or give another folder"
-        )
-        if self._folder in _in_use:
-            raise refusal
-        self._file = (folder / "lock").open("w")
-        try:
-            import fcntl
-
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # not on every system
-            pass
-        except OSError:
-            self._file.close()
-            raise refusal from None
-        _in_use.add(self._folder)
-
-    def close(self) -> None:
-        """Let others in."""
-        _in_use.discard(self._folder)
-        self._file.close()
 
 
 __all__ = ["Memory", "Store", "Variable"]

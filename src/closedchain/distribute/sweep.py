@@ -21,7 +21,7 @@ from closedchain.distribute.store import Memory, Store
 from closedchain.distribute.study import GOOD, Columns, Measure, Study, completed, looks_at
 from closedchain.distribute.varied import roles, start_of
 from closedchain.distribute.workers import Here, Task, carry_out, crew
-from closedchain.errors import ModelError
+from closedchain.errors import Interrupted, ModelError
 from closedchain.march.events import Event
 from closedchain.march.state import State
 from closedchain.march.times import Equal
@@ -114,6 +114,11 @@ def sweep(
     Dataset with what was kept and measured, and for each point ``status`` (``"finished"``, ``"event"``, or how it
     failed), ``reason``, ``complaint``, ``steps``, ``end`` and the largest closure and energy errors. A point that fails
     costs no other one.
+
+    Raises
+    ------
+    Interrupted
+        After Ctrl-C: a ``KeyboardInterrupt`` with the points that were done in its ``dataset``.
 
     Examples
     --------
@@ -210,11 +215,14 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
         carry_out(study, blocks.tasks(), who, blocks.arrived)
         well = True
     except KeyboardInterrupt:
-        kept = "nothing is kept: with to=FOLDER the same call would go on"
+        blocks.hand_over()
+        there = f"{blocks.done} of {len(study.points)} points are"
+        kept = f"{there} done; with to=FOLDER the same call would go on"
         if isinstance(results, Store):
-            there = f"{blocks.done} of {len(study.points)} points are in {str(results.folder)!r}"
-            kept = f"{there}: the same call goes on from there"
-        raise KeyboardInterrupt(f"the study was interrupted. {kept}") from None
+            kept = f"{there} in {str(results.folder)!r}: the same call goes on from there"
+        stop = Interrupted(f"the study was interrupted. {kept}", dataset=results.dataset())
+        stop.add_note("what was computed is in the exception's .dataset")
+        raise stop from None
     finally:
         who.close(in_haste=not well)
 
@@ -276,6 +284,12 @@ class _Blocks:
         there[rows] = True
         self.done += int(fresh.sum())
         self.failed += sum(x not in GOOD for x in columns["status"][fresh])
+
+    def hand_over(self) -> None:
+        """Blocks that are not complete, as they are; a folder has their points already."""
+        if isinstance(self.results, Memory):
+            for block, (columns, _) in self._open.items():
+                self.results.write(block, columns)
 
     def _complete(self, block: int) -> None:
         self.results.write(block, self._open.pop(block)[0])

@@ -155,19 +155,25 @@ class Watch:
         self._then = {"pass": None, "warn": "record", "stop": "stop"}[singular]
         self.clear = dict(clear or dict.fromkeys(SINGULAR, True))  # no such pose was told of just before
 
-    def saved(self) -> tuple[Any, ...]:
+    def saved(self) -> dict[str, Any]:
         """All that it remembers."""
         known = {id(event): k for k, event in enumerate(self.events)}
-        found = [(time, known.get(id(event)), event.name) for time, event in self.found]
-        return list(self._sign), found, dict(self.words), dict(self.clear)
+        return {
+            "signs": [float(x) for x in self._sign],
+            "found": [(float(time), known.get(id(event)), event.name) for time, event in self.found],
+            "words": {float(time): text for time, text in self.words.items()},
+            "clear": {kind: bool(x) for kind, x in self.clear.items()},
+        }
 
-    def restore(self, saved: tuple[Any, ...]) -> None:
+    def restore(self, saved: dict[str, Any]) -> None:
         """Go on where `saved` was called."""
-        self._sign, found, self.words, self.clear = saved
+        if len(saved["signs"]) != len(self._sign) or set(saved["clear"]) != set(self.clear):
+            raise ModelError("the checkpoint watches other events than the run: it was damaged")
+        self._sign, self.words, self.clear = saved["signs"], saved["words"], saved["clear"]
         self._started = True
         self.found = [
             (time, Event(name, t, then=self._then or "record") if k is None else self.events[k])
-            for time, k, name in found
+            for time, k, name in saved["found"]
         ]
 
     @cached_property

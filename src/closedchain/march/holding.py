@@ -6,13 +6,15 @@ there. Conditions on the state are watched like events: a piece of the run ends 
 
 from __future__ import annotations
 
-import pickle
+import dis
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from closedchain.disk import plain
 from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.integration import HoldError
@@ -31,6 +33,10 @@ OFTEN, SHORT = 50, 1e-4  # so many changes of one condition within so much of a 
 SAME_TIME = 1e-9  # of a period
 JUMP = 1e-6  # of a prescribed motion, that is not one
 MOST_CALLS = 1e9  # of a controller during a run; more are a mistake
+SAVED = {
+    "p": np.ndarray, "t": np.ndarray, "u": np.ndarray, "calls": [int], "next_switch": float, "chattering": {int: str},
+    "said": [str], "flips": {int: [float]}, "memories": list,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -255,25 +261,37 @@ class Holding:
 
     # ---- to go on another day ----------------------------------------------------------------------------------------
 
-    def saved(self) -> dict[str, np.ndarray]:
-        """All that is not known from the drawing."""
-        memories = [_memory(c) for c in self.held.controllers]
-        told = (self.calls, self.next_switch, self.chattering, self.said, self.flips, memories)
+    def saved(self) -> dict[str, Any]:
+        """All that is not known from the drawing, as plain data."""
+        for controller in self.held.controllers:
+            _check_memory(controller)
         return {
-            "p": self.p,
+            "p": self.p.copy(),
             "t": np.array(self.history_t),
             "u": np.array(self.history_u).reshape(len(self.history_t), self.held.outputs),
-            "told": np.frombuffer(pickle.dumps(told), np.uint8),
+            "calls": list(self.calls),
+            "next_switch": float(self.next_switch),
+            "chattering": dict(self.chattering),
+            "said": list(self.said),
+            "flips": {i: list(times) for i, times in self.flips.items()},
+            "memories": deepcopy([_memory(c) for c in self.held.controllers]),
         }
 
-    def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Go on where `saved` was called."""
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go on where `saved` was called; ValueError if it was not called here."""
+        plain.check(saved, SAVED, "held")
+        shape = len(saved["t"]), self.held.outputs
+        if saved["p"].shape != self.p.shape or saved["t"].shape != shape[:1] or saved["u"].shape != shape:
+            raise ValueError("other numbers are held")
+        if any(saved[name].dtype != float for name in ("p", "t", "u")):
+            raise ValueError("what is held is no number")
+        if len(saved["calls"]) != len(self.calls) or set(saved["flips"]) != set(self.flips):
+            raise ValueError("other controllers or conditions are held")
         self.p = saved["p"].copy()
         self.history_t, self.history_u = saved["t"].tolist(), list(saved["u"])
-        self.calls, self.next_switch, self.chattering, self.said, self.flips, memories = pickle.loads(
-            saved["told"].tobytes()
-        )
-        for controller, memory in zip(self.held.controllers, memories, strict=True):
+        self.calls, self.next_switch, self.chattering = saved["calls"], saved["next_switch"], saved["chattering"]
+        self.said, self.flips = saved["said"], saved["flips"]
+        for controller, memory in zip(self.held.controllers, saved["memories"], strict=True):
             _remind(controller.owner, memory)
 
 
@@ -292,33 +310,87 @@ def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> 
             )
 
 
+# ---- what controllers remember ---------------------------------------------------------------------------------------
+
+
 def _memory(controller: Controller) -> Any:
-    """What a controller remembers, in the form that pickle knows; functions are taken to remember nothing."""
-    return None if controller.owner is None else controller.owner.__getstate__()
+    """What a controller remembers: what its ``state()`` tells, else its attributes; functions remember nothing."""
+    owner = controller.owner
+    if owner is None:
+        return None
+    if _tells(owner):
+        return {"state": owner.state()}
+    return {"attributes": _attributes(owner)}
 
 
 def _remind(owner: Any, memory: Any) -> None:
     """Give a controller its memory back."""
-    if memory is None:
+    if (owner is None) != (memory is None):
+        raise ValueError("another controller remembers something")
+    if owner is None:
         return
-    if hasattr(owner, "__setstate__"):
-        owner.__setstate__(memory)
+    plain.check(memory, {"state" if _tells(owner) else "attributes": object}, "memory")
+    if _tells(owner):
+        owner.restore(memory["state"])
         return
-    attributes, slots = memory if isinstance(memory, tuple) else (memory, {})
-    for name, value in {**(attributes or {}), **slots}.items():
+    plain.check(memory["attributes"], {str: object}, "memory")
+    for name, value in memory["attributes"].items():
         object.__setattr__(owner, name, value)
+
+
+def _tells(owner: Any) -> bool:
+    return callable(getattr(owner, "state", None)) and callable(getattr(owner, "restore", None))
+
+
+def _attributes(owner: Any) -> dict[str, Any]:
+    """Those of an object itself, in its dictionary and in its slots."""
+    found = object.__getstate__(owner)  # type: ignore[attr-defined]  # as the language has them, not as the class tells
+    own, slots = found if isinstance(found, tuple) else (found, None)
+    return {**(own or {}), **(slots or {})}
+
+
+def _check_memory(controller: Controller) -> None:
+    who, owner = f"the controller {controller.name!r}", controller.owner
+    advice = (
+        "a memory holds numbers, texts, arrays, and lists and dictionaries of them. Keep it so, give the controller "
+        "state() and restore(state) that do, or leave save_to out"
+    )
+    for name in _captured(controller.function):
+        raise ModelError(
+            f"{who} remembers {name!r} outside of itself, where it cannot be saved: make it an object that keeps "
+            f"{name!r} as an attribute, or leave save_to out"
+        )
+    if owner is None:
+        return
+    try:
+        if _tells(owner):
+            plain.refuse(owner.state(), "state()")
+        else:
+            plain.refuse(_attributes(owner), "memory")
+    except plain.NotPlain as error:
+        raise ModelError(f"{who} remembers something that cannot be saved, {error}: {advice}") from None
+
+
+def _captured(function: Any) -> list[str]:
+    """Variables outside of a function that it assigns: ``nonlocal`` and ``global`` ones."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
+        code = getattr(type(function).__call__, "__code__", None)
+    if code is None:
+        return []
+    return sorted(
+        {
+            x.argval
+            for x in dis.get_instructions(code)
+            if x.opname == "STORE_GLOBAL" or (x.opname == "STORE_DEREF" and x.argval in code.co_freevars)
+        }
+    )
 
 
 def check_memories(mechanism: Mechanism) -> None:
     """Say before a long run which controller cannot be saved."""
     for controller in held(mechanism).controllers:
-        try:
-            pickle.dumps(_memory(controller))
-        except Exception as error:
-            raise ModelError(
-                f"the controller {controller.name!r} remembers something that cannot be saved ({error}): keep numbers "
-                "and arrays in its attributes, or leave save_to out"
-            ) from None
+        _check_memory(controller)
 
 
 def asked(controller: Controller, t: float, now: Now) -> list[float]:

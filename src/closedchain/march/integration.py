@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.errors import ModelError
 from closedchain.march.arguments import fixed_steps
-from closedchain.march.interrupt import check
+from closedchain.march.interrupt import check, postpone
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
@@ -120,6 +121,8 @@ class Integration:
                 self.checkpoint(self._snapshot, now=True)
             if s["status"] == Status.running:
                 s["status"] = Status.interrupted
+            else:
+                postpone()
         return self._trajectory()
 
     def _begin(self) -> None:
@@ -235,7 +238,7 @@ class Integration:
         """All that the numbers to come depend on, by name; parameters follow from what is held."""
         found = {"options": self.options, "state": self.state, "x": self.x, "work": self.work, "start": self.start}
         for i, part in enumerate(self.extra):
-            if isinstance(part, np.ndarray):
+            if isinstance(part, np.ndarray) and part is not self.parameters.get("w_extra"):
                 found[f"extra{i}"] = part
             elif isinstance(part, tuple):
                 found |= {f"extra{i}.{name}": x for name, x in part._asdict().items()}  # type: ignore[attr-defined]
@@ -250,10 +253,20 @@ class Integration:
 
     def _restore(self, saved: dict[str, np.ndarray]) -> None:
         mine = self.options.copy()
-        for name, array in self._arrays().items():
+        arrays = self._arrays()
+        # machine code trusts shapes and indices: nothing is taken over that does not fit
+        _check_same({*arrays, "place"} == set(saved), "other arrays")
+        for name, array in arrays.items():
+            _check_same((array.shape, array.dtype) == (saved[name].shape, saved[name].dtype), name)
+            if array.dtype.kind in "iu":  # sizes, which never change, and rows of matrices
+                inside = (saved[name] >= 0) & (saved[name] < array.shape[-1])
+                _check_same(bool((inside | (saved[name] == array)).all()), name)
+        for name, array in arrays.items():
             np.copyto(array, saved[name])
         for name in LAYOUT:  # arrays and addresses are those that are here, whatever they were there
             self.options[name] = mine[name]
+        _check_same(int(self.s["status"]) == Status.running, "status")
+        _check_same(saved["place"].shape == (3,) and 0 <= saved["place"][0] <= len(self.times), "place")
         handed_over, self.next_change, self.last_end = (float(x) for x in saved["place"])
         self.handed_over = int(handed_over)
         self.steps_booked = int(self.s["steps"])
@@ -324,3 +337,8 @@ class Integration:
             next_step=float(self.s["h"]) or None,
             seconds=self.seconds,
         )
+
+
+def _check_same(fits: bool, what: str) -> None:
+    if not fits:
+        raise ModelError(f"the checkpoint does not fit the run ({what}): it was damaged; give another folder")

@@ -6,22 +6,25 @@ silently. Here the folder of the cache carries a digest of all sources that can 
 sources mean another folder.
 
 The folder is `CLOSEDCHAIN_CACHE_DIR`, else `closedchain` in `XDG_CACHE_HOME` or `~/.cache`; in it
-`numba/<digest>`. If it cannot be written, functions are compiled anew in every process, which is slower and
-not an error.
+`numba/<digest>`. Numba's files are pickles, and pickles are executed: a folder is used only if nobody but this user can
+write to it and to what is in it. If it cannot be used or written, functions are compiled anew in every process, which
+is slower and not an error.
 """
 
+import contextlib
 import functools
 import hashlib
 import tempfile
-import warnings
+import threading
 from pathlib import Path
 
 import numba
 from numba.core.registry import cpu_target
 
 from closedchain import processor
+from closedchain.disk.trusted import distrust_all
 from closedchain.native import engine
-from closedchain.native.object_cache import cache_folder
+from closedchain.native.object_cache import cache_folder, say, usable
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -53,19 +56,20 @@ def source_digest(package=_PACKAGE):
 
 @functools.cache
 def cache_directory():
-    """The folder for machine code, created and known to be writable; None if that is not possible."""
+    """The folder for machine code, created and known to be writable by this user alone; None if that is not possible."""
+    folder = None
     try:
         folder = cache_folder().parent / "numba" / source_digest()
-        folder.mkdir(parents=True, exist_ok=True)
+        if not usable(folder, make=True):
+            return None
+        planted = distrust_all(folder)
+        if planted:
+            say(folder, f"{planted}, and code in it would be executed")
+            return None
         with tempfile.TemporaryFile(dir=folder):
             return folder
-    except (OSError, RuntimeError) as reason:  # RuntimeError: there is no home folder
-        warnings.warn(
-            f"the cache folder cannot be written ({reason}); each process compiles the integrators anew. "
-            "Set CLOSEDCHAIN_CACHE_DIR to a folder that can be written.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+        say(folder, str(error) if folder is None else f"it cannot be written ({error})")
         return None
 
 
@@ -116,11 +120,34 @@ def _kept(decorator, signature, options):
         users = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            return decorator(signature, cache=True, **options)(function)
-        except OSError:
-            # a full disk, or a folder that went away: the machine code is good, only keeping it failed
+            with _forgiving(folder):
+                return decorator(signature, cache=True, **options)(function)
+        except OSError:  # a folder that went away, before anything was compiled
             return decorator(signature, cache=False, **options)(function)
         finally:
             numba.config.CACHE_DIR = users
 
     return decorate
+
+
+_one_at_a_time = threading.RLock()
+
+
+@contextlib.contextmanager
+def _forgiving(folder):
+    """On a full disk machine code is good, only keeping it fails: it is not compiled a second time."""
+    from numba.core.caching import Cache
+
+    def save(cache, signature, data):
+        try:
+            real(cache, signature, data)
+        except OSError as error:
+            say(folder, f"it cannot be written ({error.strerror or error})")
+
+    with _one_at_a_time:
+        real = Cache.save_overload
+        Cache.save_overload = save
+        try:
+            yield
+        finally:
+            Cache.save_overload = real

@@ -1,35 +1,76 @@
 """Long runs on disk: samples are written as they come, and what is needed to go on is saved now and then.
 
-A folder holds, for each piece of the run, its samples in two plain files of 8-byte floating-point numbers
-(``piece0.t``, ``piece0.x``), and ``checkpoint.npz`` with everything else: the arrays of the integrator, what is held,
-and where the run is. A checkpoint replaces the one before in one operation of the file system, so that there is always
-a whole one. Samples written after it are computed again when the run goes on, and overwritten with the same bits.
+A folder (`closedchain.disk.folder`) holds, for each piece of the run, its samples in two plain files of 8-byte
+floating-point numbers (``piece0.t``, ``piece0.x``), and ``checkpoint.npz`` with everything else: the arrays of the
+integrator, what is held, and where the run is. A checkpoint replaces the one before in one operation of the file
+system, so that there is always a whole one. Samples written after it are computed again when the run goes on, and
+overwritten with the same bits.
+
+A checkpoint holds arrays and JSON (`closedchain.disk.plain`), which is compared with a schema before anything is taken
+from it. No class and no function comes from the file: a method is the one of the call, tuned to the step that the file
+tells.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import pickle
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.close.formulation import Formulation
+from closedchain.disk import plain
+from closedchain.disk.folder import LOCK, Folder
+from closedchain.disk.plain import Maybe
 from closedchain.errors import ModelError
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
-from closedchain.march.trajectory import Status, Trajectory
+from closedchain.march.trajectory import Counts, Failure, Status, Trajectory
 
 if TYPE_CHECKING:
     from closedchain.march.events import Watch
     from closedchain.march.segments import March, Segment
 
-FORMAT = 1
-LOCK = "lock"  # a file
+CHECKPOINT = "checkpoint.npz"
+OWN = r"checkpoint\.npz|piece\d+\.[tx]"  # what a folder holds besides its mark and its lock
+
+_NUMBER = int | float
+_OPTIONAL = int | float | None
+_STATE = {"q": np.ndarray, "v": np.ndarray, "t": _NUMBER, "open_joints": [str]}
+_CHOICE = (_STATE, bool, int, _OPTIONAL)
+_COUNTS = {
+    "steps": int, "rejections": int, "evaluations": int, "corrections": int, "smallest_step": float,
+    "largest_step": float, "jacobians": int, "factorisations": int,
+}  # fmt: skip
+_FAILURE = {"t": _NUMBER, "x": np.ndarray, "index": int | None, "advice": str}
+SCHEMA = {
+    "about": {str: str},
+    "finished": bool,
+    "refusal": str,
+    "rows": [int],
+    "columns": [int],
+    "record": [{"t": _NUMBER, "what": str, "text": str, "numbers": dict}],
+    "place": {
+        "state": _STATE, "solver": str, "tuned": _OPTIONAL, "work": _NUMBER, "guarded": bool, "armed": _OPTIONAL,
+        "next_step": _OPTIONAL, "clear": Maybe({str: bool}), "fresh": bool, "signs": {int: float},
+    },
+    "chosen": _CHOICE,
+    "stiffness": Maybe(
+        {"until": _NUMBER, "solver": str, "tired": bool, "_explicit_step": _NUMBER, "_calm": int, "_looks": int}
+    ),
+    "segments": [
+        {
+            "start": _STATE, "solver": str, "chosen": _CHOICE, "counts": _COUNTS, "status": int, "message": str,
+            "failure": Maybe(_FAILURE), "pivot": _NUMBER, "next_step": _OPTIONAL, "seconds": _NUMBER,
+        }
+    ],
+    "watch": Maybe({"signs": [float], "found": [(_NUMBER, int | None, str)], "words": {float: str}, "clear": {str: bool}}),
+    "held": dict,
+    "integrator": {str: np.ndarray},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +107,8 @@ class Saving:
     """
 
     def __init__(self, folder: str | Path, about: dict[str, str], every: float = 5.0, writes: bool = True) -> None:
-        self.folder, self.about, self.every, self.writes = Path(folder), about, every, writes
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ModelError(f"save_to={str(folder)!r} is a file: give the name of a folder")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ModelError(f"save_to={str(folder)!r} cannot be made: {error}") from None
-        self._lock: Any = None
+        self.folder = Folder(folder, "save_to", "run", OWN)
+        self.about, self.every, self.writes = about, every, writes
         self.rows: list[int] = []  # samples of each piece
         self.columns: list[int] = []
         self._last = time.monotonic()
@@ -89,11 +124,9 @@ class Saving:
     def keep(self, t: np.ndarray, x: np.ndarray) -> None:
         """Append samples to the last piece."""
         # never cut off: somebody may still look at samples of an earlier attempt, which are the same
-        for path, values in zip(self._files(len(self.rows) - 1), (t, x), strict=True) if self.writes else ():
-            path.touch()
-            with path.open("r+b") as file:
-                file.seek(8 * self.rows[-1] * (values.shape[1] if values.ndim == 2 else 1))
-                file.write(np.ascontiguousarray(values, float).tobytes())
+        for name, values in zip(_files(len(self.rows) - 1), (t, x), strict=True) if self.writes else ():
+            width = values.shape[1] if values.ndim == 2 else 1
+            self.folder.put(name, np.ascontiguousarray(values, float).tobytes(), 8 * self.rows[-1] * width)
         self.rows[-1] += len(t)
 
     def put_away(self, trajectory: Trajectory) -> Trajectory:
@@ -101,15 +134,12 @@ class Saving:
         self.keep(trajectory.t, trajectory.x)
         return replace(trajectory, t=trajectory.t[:0], x=trajectory.x[:0])
 
-    def _files(self, piece: int) -> tuple[Path, Path]:
-        return self.folder / f"piece{piece}.t", self.folder / f"piece{piece}.x"
-
     def _on_disk(self, piece: int) -> tuple[np.ndarray, np.ndarray]:
         """Samples as arrays that are read from the disk where they are looked at."""
         rows, columns = self.rows[piece], self.columns[piece]
         if not rows:
             return np.empty(0), np.empty((0, columns))
-        t, x = self._files(piece)
+        t, x = (self.folder.path / name for name in _files(piece))
         return (
             np.memmap(t, float, "r", shape=(rows,)),
             np.memmap(x, float, "r", shape=(rows, columns)),
@@ -134,120 +164,137 @@ class Saving:
         done = march.segments and march.segments[-1].trajectory.status is not Status.interrupted
         if done and self.writes:
             for piece, rows in enumerate(self.rows):
-                for path, width in zip(self._files(piece), (1, self.columns[piece]), strict=True):
-                    path.touch()
-                    os.truncate(path, 8 * rows * width)
+                for name, width in zip(_files(piece), (1, self.columns[piece]), strict=True):
+                    self.folder.cut(name, 8 * rows * width)
             self._write(march, None, {}, finished=True, refusal=refusal)
 
     def let_go(self, march: March) -> None:
         """Nothing more is written: samples are read from the disk where they are looked at."""
         self._read_samples(march)
-        if self._lock is not None:
-            self._lock.close()
+        self.folder.release()
 
     def _write(
         self, march: March, watch: Any, arrays: dict[str, np.ndarray], finished: bool = False, refusal: str = ""
     ) -> None:
         if not self.writes:
             return
-        place = march.place
+        place, stiffness = march.place, march.stiffness
         told = {
-            "format": FORMAT,
             "about": self.about,
             "finished": finished,
             "refusal": refusal,
             "rows": self.rows,
             "columns": self.columns,
-            "record": march.record,
-            "place": {**vars(place), "state": _plain(place.state)},
+            "record": [vars(happening) for happening in march.record],
+            "place": {
+                **{name: x for name, x in vars(place).items() if name != "method"},
+                "state": _plain(place.state),
+                "guarded": bool(place.guarded),
+                "clear": None if place.clear is None else {kind: bool(x) for kind, x in place.clear.items()},
+            },
             "chosen": _plain_choice(march.chosen),
-            "stiffness": march.stiffness,
+            "stiffness": None if stiffness is None else vars(stiffness),
             "segments": [_plain_segment(s) for s in march.segments],
             "watch": watch,
+            "held": march.holding.saved(),
+            "integrator": arrays,
         }
-        parts = {f"integrator.{name}": array for name, array in arrays.items()}
-        parts |= {f"held.{name}": array for name, array in march.holding.saved().items()}
-        parts["told"] = np.frombuffer(pickle.dumps(told), np.uint8)
-        buffer = io.BytesIO()
-        np.savez(buffer, **parts)  # type: ignore[arg-type]
         # on the disk in this order: samples, the checkpoint that counts them, and its name
-        for path in self._files(len(self.rows) - 1) if self.rows else ():
-            if path.exists():
-                with path.open("rb") as samples:
-                    os.fsync(samples.fileno())
-        fresh = self.folder / "checkpoint.new"
-        with fresh.open("wb") as file:
-            file.write(buffer.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, self.folder / "checkpoint.npz")
-        with contextlib.suppress(OSError):  # folders cannot be opened on every system
-            handle = os.open(self.folder, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        for name in _files(len(self.rows) - 1) if self.rows else ():
+            self.folder.sync(name)
+        self.folder.write(CHECKPOINT, plain.to_bytes(told, "the checkpoint"))
 
     def load(self, march: March) -> Left | None:
         """Put a march where it was left; None if the run is new."""
         if self.writes:
-            self._lock = _locked(self.folder)
-        path = self.folder / "checkpoint.npz"
-        if not path.exists():
+            self.folder.claim()
+        path = self.folder.shown / CHECKPOINT
+        self.folder.refuse_links(CHECKPOINT)
+        if not (self.folder.path / CHECKPOINT).exists():
             return None
         try:
-            with np.load(path) as saved:
-                parts = dict(saved)
-            told = pickle.loads(parts["told"].tobytes())
-            if told["format"] != FORMAT:
-                raise ValueError(f"it has format {told['format']}")
-        except Exception:
-            raise ModelError(
-                f"{path} cannot be read, it is damaged: delete the folder to begin anew, or give another one"
-            ) from None
+            told = plain.from_bytes(self.folder.read(CHECKPOINT))
+            plain.check(told, SCHEMA, "the checkpoint")
+        except (OSError, ValueError) as error:
+            raise self._damaged(path, error) from None
         for name, value in self.about.items():
             saved = told["about"].get(name)
             if saved != value:
                 raise ModelError(
-                    f"{str(self.folder)!r} holds another run, with other {name}: {saved or 'none'} there, "
-                    f"{value or 'none'} here. Give another folder, or delete this one"
+                    f"{str(self.folder.shown)!r} holds another run, with other {name}: {saved or 'none'} there, "
+                    f"{value or 'none'} here: {self.folder.advice()}"
                 )
-        self.rows, self.columns = told["rows"], told["columns"]
-        for piece, (rows, columns) in enumerate(zip(self.rows, self.columns, strict=True)):
-            for file, width in zip(self._files(piece), (1, columns), strict=True):
+        self._check_samples(told["rows"], told["columns"])
+        try:
+            return self._put_back(march, told)
+        except ModelError:
+            raise
+        except Exception as error:  # numbers that do not belong together
+            raise self._damaged(path, error) from error
+
+    def _damaged(self, path: Path, error: Exception) -> ModelError:
+        return ModelError(f"{path} cannot be read, it is damaged ({error}): {self.folder.advice()}")
+
+    def _check_samples(self, all_rows: list[int], all_columns: list[int]) -> None:
+        for piece, (rows, columns) in enumerate(zip(all_rows, all_columns, strict=True)):
+            for name, width in zip(_files(piece), (1, columns), strict=True):
+                file = self.folder.path / name
                 there = file.stat().st_size if file.exists() else 0
-                if there < 8 * rows * width:
+                if there < 8 * rows * width or rows < 0 or width < 0:
                     raise ModelError(
-                        f"{file} holds {there} bytes instead of {8 * rows * width}: it was damaged. Delete the folder "
-                        "to begin anew, or give another one"
+                        f"{self.folder.shown / name} holds {there} bytes instead of {8 * rows * width}, it was damaged: "
+                        f"{self.folder.advice()}"
                     )
-        march.record[:] = told["record"]
-        march.stiffness = told["stiffness"]
-        march.holding.restore({k.removeprefix("held."): v for k, v in parts.items() if k.startswith("held.")})
-        for plain in told["segments"]:
-            self._restore_segment(march, plain)
-        vars(march.place).update(told["place"])
-        march.place.state = _state(march, told["place"]["state"])
+
+    def _put_back(self, march: March, told: dict[str, Any]) -> Left:
+        """Everything is where it was; what the file says is in the shape of what is here."""
+        from closedchain.march.events import Happening
+
+        self.rows, self.columns = told["rows"], told["columns"]
+        march.record[:] = [Happening(**entry) for entry in told["record"]]
+        if (march.stiffness is None) != (told["stiffness"] is None):
+            raise ValueError("it is of another solver")
+        if march.stiffness is not None:
+            vars(march.stiffness).update(told["stiffness"])
+            _known(march.stiffness.solver)
+        march.holding.restore(told["held"])
+        for entry, columns in zip(told["segments"], self.columns, strict=False):
+            self._restore_segment(march, entry, columns)
+        place = told["place"]
+        method = march.tuned(place["tuned"])
+        vars(march.place).update(place | {"state": _state(march, place["state"]), "method": method})
+        _known(march.place.solver)
         march.chosen = _choice(march, told["chosen"])
-        march.program = march.choose(march.chosen, march.place.method)
-        arrays = {k.removeprefix("integrator."): v for k, v in parts.items() if k.startswith("integrator.")}
-        return Left(told["finished"], told["refusal"], arrays, told["watch"])
+        march.program = march.choose(march.chosen)
+        return Left(told["finished"], told["refusal"], told["integrator"], told["watch"])
 
     def check_shared(self) -> None:
         """All processes of a team read what one of them writes."""
-        if not (self.folder / LOCK).exists():
+        if not (self.folder.path / LOCK).exists():
             raise ModelError(
-                f"save_to={str(self.folder)!r} is not the folder that the first rank writes to: give one on a disk "
+                f"save_to={str(self.folder.shown)!r} is not the folder that the first rank writes to: give one on a disk "
                 "that all ranks share"
             )
 
-    def _restore_segment(self, march: March, plain: dict[str, Any]) -> None:
+    def _restore_segment(self, march: March, entry: dict[str, Any], columns: int) -> None:
         from closedchain.march.segments import Segment
 
-        chosen = _choice(march, plain["chosen"])
-        program = march.choose(chosen, plain["method"])
-        state = _state(march, plain["start"])
-        march.segments.append(Segment(state, program, plain["trajectory"], plain["solver"], march.holding, chosen))
+        chosen = _choice(march, entry["chosen"])
+        program = march.choose(chosen)
+        trajectory = Trajectory(
+            np.empty(0),
+            np.empty((0, columns)),
+            np.empty(0),
+            Counts(**entry["counts"]),
+            Status(entry["status"]),
+            entry["message"],
+            None if entry["failure"] is None else Failure(**entry["failure"]),
+            pivot=entry["pivot"],
+            next_step=entry["next_step"],
+            seconds=entry["seconds"],
+        )
+        state, solver = _state(march, entry["start"]), _known(entry["solver"])
+        march.segments.append(Segment(state, program, trajectory, solver, march.holding, chosen))
 
     def _read_samples(self, march: March) -> None:
         for piece, segment in enumerate(march.segments):
@@ -255,50 +302,55 @@ class Saving:
             march.segments[piece] = replace(segment, trajectory=replace(segment.trajectory, t=t, x=x))
 
 
-def _locked(folder: Path) -> Any:
-    """A file that only one run at a time can hold; it is let go with the run, however that ends."""
-    file = (folder / LOCK).open("w")
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # not on every system
-        pass
-    except OSError:
-        file.close()
-        raise ModelError(
-            f"another run is writing to {str(folder)!r} just now: wait for it, or give another folder"
-        ) from None
-    return file
+def _files(piece: int) -> tuple[str, str]:
+    return f"piece{piece}.t", f"piece{piece}.x"
 
 
-# A choice of equations is made anew from where it was made: the state, whether closures are watched one by one, and how
-# many pieces there were before.
-Choice = tuple[State, bool, int]
+# Equations are made anew from where they were made: the state, whether closures are watched one by one, how many pieces
+# there were before, and the step that the method was tuned to.
+Choice = tuple[State, bool, int, float | None]
+
+
+def _known(solver: str) -> str:
+    if solver not in SOLVERS:
+        raise ValueError(f"there is no solver {solver!r}")
+    return solver
 
 
 def _plain(state: State) -> dict[str, Any]:
-    return {"q": state.q, "v": state.v, "t": state.t, "open_joints": state.open_joints}
+    return {"q": state.q, "v": state.v, "t": state.t, "open_joints": list(state.open_joints)}
 
 
-def _state(march: March, plain: dict[str, Any]) -> State:
-    return replace(march.start, **plain)
+def _state(march: March, told: dict[str, Any]) -> State:
+    start = march.start
+    for name in ("q", "v"):
+        here, there = getattr(start, name), told[name]
+        if (here.shape, here.dtype) != (there.shape, there.dtype):
+            raise ValueError(f"{name} has {there.shape} numbers instead of {here.shape}")
+    return replace(start, **told | {"open_joints": tuple(told["open_joints"])})
 
 
 def _plain_choice(chosen: Choice) -> tuple[Any, ...]:
-    return _plain(chosen[0]), *chosen[1:]
+    state, guarded, before, tuned = chosen
+    return _plain(state), bool(guarded), before, tuned
 
 
-def _choice(march: March, plain: tuple[Any, ...]) -> Choice:
-    return _state(march, plain[0]), plain[1], plain[2]
+def _choice(march: March, told: tuple[Any, ...]) -> Choice:
+    state, guarded, before, tuned = told
+    return _state(march, state), guarded, before, tuned
 
 
 def _plain_segment(segment: Segment) -> dict[str, Any]:
-    none = segment.trajectory
+    t = segment.trajectory
     return {
         "start": _plain(segment.start),
         "solver": segment.solver,
-        "method": segment.program.method,
         "chosen": _plain_choice(segment.chosen),
-        "trajectory": replace(none, t=np.empty(0), x=np.empty((0, none.x.shape[1])), steps_t=np.empty(0), sol=None),
+        "counts": asdict(t.counts),
+        "status": int(t.status),
+        "message": t.message,
+        "failure": None if t.failure is None else vars(t.failure),
+        "pivot": t.pivot,
+        "next_step": t.next_step,
+        "seconds": t.seconds,
     }

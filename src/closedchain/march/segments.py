@@ -24,7 +24,7 @@ from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
 from closedchain.march.interrupt import check, interrupts, noted
-from closedchain.march.saving import Left, Saving
+from closedchain.march.saving import Choice, Left, Saving
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.stiffness import Stiffness
@@ -55,8 +55,8 @@ class Segment:
     holding
         What was held on the way.
     chosen
-        Where its equations were chosen: a state, whether closures are watched one by one, and how many pieces there
-        were before.
+        Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
+        before, and the step that the method was tuned to.
     """
 
     start: State
@@ -64,7 +64,7 @@ class Segment:
     trajectory: Trajectory
     solver: str
     holding: Holding
-    chosen: tuple[State, bool, int]
+    chosen: Choice
 
     @property
     def p(self) -> np.ndarray:
@@ -108,6 +108,8 @@ class Place:
         Where the piece begins.
     solver, method
         As they are now.
+    tuned
+        The step that the method was tuned to on the way, if it was.
     guarded
         Whether closures are watched one by one.
     armed
@@ -125,6 +127,7 @@ class Place:
     state: State
     solver: str
     method: Formulation
+    tuned: float | None = None
     work: float = 0.0
     guarded: bool = False
     armed: float | None = None
@@ -147,7 +150,7 @@ class March:
     def __post_init__(self) -> None:
         task = self.task
         self.place = Place(self.start, task.solver, task.method, next_step=task.first_step)
-        self.chosen: tuple[State, bool, int] = (self.start, False, 0)
+        self.chosen: Choice = (self.start, False, 0, None)
         self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
         if self.stiffness is not None:
             self.place.solver = self.stiffness.solver
@@ -188,7 +191,7 @@ class March:
 
     def _guarded(self) -> AbstractContextManager[None]:
         team, saving = self.task.team, self.task.saving
-        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder)
+        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder.shown)
 
     def _load(self, saving: Saving) -> Left | None:
         if self.task.team is None:
@@ -213,9 +216,9 @@ class March:
         """March one piece, or go on where one was left; whether there is another one."""
         here, task, state = self.place, self.task, self.place.state
         if left is None and (here.fresh or here.guarded):
-            self.chosen = (state, here.guarded, len(self.segments))
+            self.chosen = (state, here.guarded, len(self.segments), here.tuned)
             rows = self.program.rows
-            self.program = self.choose(self.chosen, here.method)
+            self.program = self.choose(self.chosen)
             here.state = state = fitted(self.program, state)
             here.fresh = False
             if self.program.choice.aimed and self.program.rows != rows:
@@ -271,7 +274,8 @@ class March:
         here.next_step = here.next_step if said else trajectory.next_step
         if trajectory.status is Status.new_gains:
             assert here.next_step is not None
-            here.method, here.fresh = self.task.method.tuned(here.next_step), True
+            here.tuned = here.next_step
+            here.method, here.fresh = self.tuned(here.tuned), True
         elif changes:
             assert self.stiffness is not None and here.next_step is not None
             self._tell("solver", self.stiffness.change(trajectory.status, here.state.t, here.next_step))
@@ -319,12 +323,16 @@ class March:
             return False
         return True
 
-    def choose(self, chosen: tuple[State, bool, int], method: Formulation) -> Compiled:
+    def tuned(self, step: float | None) -> Formulation:
+        """The method, with the gains of steps of some length."""
+        return self.task.method if step is None else self.task.method.tuned(step)
+
+    def choose(self, chosen: Choice) -> Compiled:
         """The equations of a piece; see `Segment.chosen`."""
-        state, guarded, number = chosen
+        state, guarded, number, step = chosen
         before = self.segments[:number]
         pivots = [s.program.choice.pivots for s in before]
-        program = compiled(state, method, guarded, pivots, native=self.task.team is None)
+        program = compiled(state, self.tuned(step), guarded, pivots, native=self.task.team is None)
         return program.aimed(state, before[-1].program) if before else program
 
     # ---- a piece -----------------------------------------------------------------------------------------------------
@@ -481,7 +489,8 @@ class March:
         w = program.rhs.prepare(self.holding.p)
         one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
         trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
-        return Segment(state, program, trajectory, here.solver, self.holding, (state, here.guarded, len(self.segments)))
+        chosen = (state, here.guarded, len(self.segments), here.tuned)
+        return Segment(state, program, trajectory, here.solver, self.holding, chosen)
 
 
 def fading(program: Compiled) -> float:

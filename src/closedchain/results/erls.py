@@ -14,6 +14,7 @@ from closedchain.errors import ModelError, RunError, RunWarning
 from closedchain.march.assemble import assemble
 from closedchain.march.state import State
 from closedchain.march.times import Given
+from closedchain.march.trajectory import Status
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_run import ErlsRun
@@ -86,7 +87,7 @@ def simulate_erls(
     """
     from closedchain.march.erls.integrate import integrate  # loads Numba
     from closedchain.march.erls.system import rigid_twin, system
-    from closedchain.results.simulate import sample_times
+    from closedchain.results.simulate import interrupted, sample_times
 
     method = ERLS() if method is None else method
     if not isinstance(method, ERLS):
@@ -153,7 +154,9 @@ def simulate_erls(
         progress=progress,
     )
     run = ErlsRun(made, motion, solver, rtol, tolerance)
-    if not run.ended_well:
+    if run.status is Status.interrupted:
+        raise interrupted(run)
+    if not run.complete:
         raise RunError(run.explanation, run)
     for complaint in run.complaints():
         warnings.warn(complaint, RunWarning, stacklevel=2)

@@ -83,11 +83,6 @@ class ErlsRun(Takeaway):
         return self.status is Status.finished
 
     @property
-    def ended_well(self) -> bool:
-        """Complete, or interrupted by the user."""
-        return self.complete or self.status is Status.interrupted
-
-    @property
     def counts(self) -> Counts:
         """What the run cost."""
         return self.motion.counts

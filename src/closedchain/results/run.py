@@ -117,11 +117,6 @@ class Run(Takeaway):
         """Whether the run reached its end, or the event that was to stop it."""
         return self.status in (Status.finished, Status.event)
 
-    @property
-    def ended_well(self) -> bool:
-        """Complete, or interrupted by the user."""
-        return self.complete or self.status is Status.interrupted
-
     @cached_property
     def counts(self) -> Counts:
         """What the run cost, all pieces together."""

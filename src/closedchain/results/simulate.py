@@ -22,7 +22,7 @@ from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
-from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
+from closedchain.errors import AssemblyError, Interrupted, ModelError, RunError, RunWarning
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
@@ -38,6 +38,7 @@ from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.team import Team
 from closedchain.march.times import Equal, Given
+from closedchain.march.trajectory import Status
 from closedchain.model.control import traced_laws
 from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
@@ -124,6 +125,8 @@ def simulate(
     ------
     RunError
         If the run ends early; what was computed is in its ``run``.
+    Interrupted
+        After Ctrl-C, when what is there is saved: a ``KeyboardInterrupt`` with what was computed in its ``run``.
 
     Examples
     --------
@@ -232,20 +235,35 @@ def simulate(
             writes = partition is None or partition.leads
             task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
         marching = March(start, task, program)
-        refusal = None
+        refusal, stopped = None, False
         try:
             marching.run()
         except Refused as refused:
             refusal = str(refused)
+        except KeyboardInterrupt:
+            if not marching.segments:
+                raise
+            stopped = True
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
     run = Run(mechanism, marching.segments, marching.record, p, task, seconds)
+    if stopped or run.status is Status.interrupted:
+        raise interrupted(run, None if task.saving is None else task.saving.folder.shown)
     if refusal is not None:
         raise RunError(f"{refusal}. {len(run.t)} samples up to t = {run.t[-1]:.6g} s are kept in the error's .run", run)
-    if not run.ended_well:
+    if not run.complete:
         raise RunError(explain(run), run)
     for complaint in run.complaints():
         warnings.warn(complaint, RunWarning, stacklevel=2)
     return run
+
+
+def interrupted(run: Any, folder: Path | None = None) -> Interrupted:
+    """What Ctrl-C left of a run."""
+    end = " when it had reached its end" if run.complete else f" after t = {run.t[-1]:.6g} s" if len(run.t) else ""
+    saved = "" if folder is None else f"; what was saved is in '{folder}', the same call goes on from there"
+    stop = Interrupted(f"the run was interrupted{end}{saved}", run)
+    stop.add_note(f"{len(run.t)} samples are in the exception's .run")
+    return stop
 
 
 def sample_times(begin: float, until: float, t_eval: Any, every: float | None = None) -> Given | Equal:

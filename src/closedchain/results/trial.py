@@ -18,7 +18,7 @@ from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
 from closedchain.march.tableaus import DOP853, DOPRI5, RK4
 from closedchain.march.times import Given
-from closedchain.march.trajectory import Status, Trajectory
+from closedchain.march.trajectory import Trajectory
 from closedchain.native.counts import OperationCounts
 from closedchain.results.run import Run
 from closedchain.results.simulate import simulate
@@ -88,8 +88,6 @@ def _simulate(start: State, until: float, trial: Trial) -> tuple[Run, tuple[str,
             max_steps=trial.max_steps,
             t_eval=np.linspace(start.t, until, trial.samples),
         )
-    if run.status is Status.interrupted:
-        raise KeyboardInterrupt
     return run, tuple(str(w.message) for w in caught if issubclass(w.category, RunWarning))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from numba.core.event import install_recorder
 
 import closedchain.march.jit as jit_module
 from closedchain.march.jit import cache_directory, jit, source_digest
@@ -71,7 +72,32 @@ def test_folder_that_goes_away_is_not_an_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(jit_module, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
-    assert jit("int64(int64)")(_next)(1) == 2
+    with install_recorder("numba:compile") as recorder, pytest.warns(RuntimeWarning, match="No space left on device"):
+        made = jit("int64(int64)")(_next)
+    assert made(1) == 2
+    assert sum(event.is_start for _, event in recorder.buffer) == 1  # not compiled a second time
+
+
+def test_a_folder_of_everybody_is_not_used(tmp_path, monkeypatch):
+    """Numba's files are pickles: planted ones would be executed."""
+    folder = tmp_path / "x"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setenv("CLOSEDCHAIN_CACHE_DIR", str(folder))
+    with pytest.warns(RuntimeWarning, match=r"can be written by others \(mode 777\)"):
+        assert cache_directory.__wrapped__() is None
+    assert not list(folder.iterdir())
+
+
+def test_a_planted_file_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLOSEDCHAIN_CACHE_DIR", str(tmp_path))
+    folder = cache_directory.__wrapped__()
+    assert folder == tmp_path / "numba" / source_digest()
+    folder.chmod(0o755)
+    (folder / "planted.nbi").write_bytes(b"")
+    (folder / "planted.nbi").chmod(0o666)
+    with pytest.warns(RuntimeWarning, match=r"planted.nbi' can be written by others"):
+        assert cache_directory.__wrapped__() is None
 
 
 def test_setting_of_the_user_is_kept(tmp_path, monkeypatch):

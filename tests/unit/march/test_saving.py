@@ -50,7 +50,7 @@ def test_a_checkpoint_is_always_whole(tmp_path, monkeypatch):
             raise MemoryError("the machine goes down")
         real(source, target)
 
-    import closedchain.march.saving as home
+    import closedchain.disk.folder as home
 
     real = home.os.replace
     monkeypatch.setattr(home.os, "replace", dies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import casadi
 import numpy as np
 import pytest
 
-from closedchain.native import cache_folder, compile_function, object_cache
+from closedchain.native import cache_folder, compile_function, engine, object_cache
 from closedchain.native.function import NativeFunction
 
 
@@ -60,14 +61,146 @@ def test_damaged_entry_is_recompiled_and_rewritten(cache_dir: Path, damage: str)
     assert make().timings.cached
 
 
-def test_unwritable_folder_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What LLVM was asked to compile."""
+    done: list[str] = []
+    real = engine._compile
+
+    def counted(text: str, effort: engine.Effort) -> bytes:
+        done.append(text)
+        return real(text, effort)
+
+    monkeypatch.setattr(engine, "_compile", counted)
+    return done
+
+
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_unwritable_folder_is_not_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
     # a file where the folder should be: this fails for every user, also for one who may write anywhere
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CLOSEDCHAIN_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.warns(RuntimeWarning, match=r"file/native' is not used: it cannot be made .*CLOSEDCHAIN_CACHE_DIR"):
+        native = make()
+    assert not native.timings.cached and len(compilations) == 1
+    check(native)
+    assert not object_cache.store("00aa", b"code")  # and nothing more is said
+
+
+def test_a_full_disk_is_not_an_error(
+    cache_dir: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
+    monkeypatch.setattr(object_cache.os, "replace", no_space)
+    with pytest.warns(RuntimeWarning, match=r"it cannot be written \(No space left on device\)"):
+        check(make())
+    assert len(compilations) == 1  # no slower than the first time on any disk
+    check(make())
+    assert not [x for x in cache_dir.rglob("*") if x.is_file()]
+
+
+def test_no_home_is_not_an_error(monkeypatch: pytest.MonkeyPatch, compilations: list[str]) -> None:
+    for name in ("CLOSEDCHAIN_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda number: {}[number])
+    with pytest.warns(RuntimeWarning, match="no cache folder: HOME is not set, and the user has no folder"):
+        check(make())
+    assert len(compilations) == 1
+
+
+@pytest.mark.parametrize("home", [None, ""])
+def test_without_home_the_folder_of_the_user_is_found(monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
+    import pwd
+
+    for name in ("CLOSEDCHAIN_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored, says its standard
+    assert cache_folder() == Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache" / "closedchain" / "native"
+
+
+# ---- planted entries are never executed ------------------------------------------------------------------------------
+
+
+def planted(folder: Path) -> Path:
+    """An entry with a good digest and other code: what it computes is not what the function says."""
+    make()
+    path = entry(folder)
+    x = casadi.SX.sym("x", 3)
+    other = compile_function("f", {"x": x}, {"y": casadi.cos(x)})
+    assert not other.timings.cached
+    path.write_bytes(next(p for p in folder.rglob("*.o") if p != path).read_bytes())
+    object_cache._checked.clear()
+    return path
+
+
+def test_a_planted_entry_would_be_executed(cache_dir: Path) -> None:
+    """The attack works where the owner himself plants the code: what follows shows something."""
+    planted(cache_dir)
+    x = np.array([0.1, 0.2, 0.3])
+    assert make().timings.cached
+    np.testing.assert_allclose(make()(x), np.cos(x))
+
+
+@pytest.mark.parametrize("place", ["", "native"])
+def test_a_folder_of_everybody_is_not_used(cache_dir: Path, place: str) -> None:
+    planted(cache_dir)
+    (cache_dir / place).chmod(0o777)
+    with pytest.warns(RuntimeWarning, match=r"can be written by others \(mode 777\), and code that they plant"):
+        native = make()
+    assert not native.timings.cached
+    check(native)
+    assert not object_cache.store("00aa", b"code") and not list(cache_dir.rglob("aa.o"))
+
+
+def test_nothing_is_made_in_a_folder_of_everybody(cache_dir: Path) -> None:
+    cache_dir.mkdir()
+    cache_dir.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="can be written by others"):
+        check(make())
+    assert not list(cache_dir.iterdir())
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_a_folder_of_ones_own_is_used(cache_dir: Path, mode: int) -> None:
+    cache_dir.mkdir()
+    cache_dir.chmod(mode)
+    make()
+    assert make().timings.cached
+
+
+@pytest.mark.parametrize("how", ["mode", "owner", "link"])
+def test_an_entry_of_somebody_else_is_not_used(cache_dir: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    path = planted(cache_dir)
+    if how == "mode":
+        path.chmod(0o666)
+    elif how == "link":
+        path.rename(cache_dir / "elsewhere")
+        path.symlink_to(cache_dir / "elsewhere")
+    elif os.geteuid() == 0:
+        os.chown(path, 12345, -1)
+    else:
+        pytest.skip("only the administrator can give a file away")
     native = make()
     assert not native.timings.cached
     check(native)
-    assert not object_cache.store("00aa", b"code")
+    assert make().timings.cached  # replaced by a good one
+    check(make())
+
+
+def test_folders_are_closed_whatever_the_habits(cache_dir: Path) -> None:
+    before = os.umask(0)
+    try:
+        make()
+    finally:
+        os.umask(before)
+    assert {x.stat().st_mode & 0o777 for x in (cache_dir, *cache_dir.rglob("*")) if x.is_dir()} == {0o700}
+    assert make().timings.cached
 
 
 def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def test_names_give_arrays(four_bar_run):
 def test_properties(four_bar_run):
     run = four_bar_run
 
-    assert run.complete and run.good and run.ended_well
+    assert run.complete and run.good
     assert run.closure_error.identical(run.dataset["closure_error"])
     assert run.energy_error.identical(run.dataset["energy_error"])
     assert run.parameters == dict(run.mechanism.parameters)

@@ -69,15 +69,17 @@ def test_progress_is_called(four_bar):
     assert seen and seen[-1][0] == 0.5 and seen[-1][1] > 0
 
 
-def test_an_interrupted_run_is_returned_with_a_warning(four_bar):
-    """Ctrl-C in a notebook: what was computed is there, and nobody takes it for the whole."""
+def test_an_interrupted_run_is_in_the_exception(four_bar):
+    """Ctrl-C ends a script; whoever asks has what was computed, and nobody takes it for the whole."""
 
     def stop(t, steps):
         raise KeyboardInterrupt
 
-    with pytest.warns(cc.RunWarning, match="incomplete.*interrupted"):
-        run = cc.simulate(four_bar, until=1e5, progress=stop, t_eval=[0.0, 1e-3, 1e5])
+    with pytest.raises(KeyboardInterrupt, match="the run was interrupted after t = ") as caught:
+        cc.simulate(four_bar, until=1e5, progress=stop, t_eval=[0.0, 1e-3, 1e5])
 
+    run = caught.value.run
+    assert "samples are in the exception's .run" in caught.value.__notes__[0]
     assert not run.complete and run.dataset.attrs["status"] == "interrupted" and len(run.t) >= 1
 
 
