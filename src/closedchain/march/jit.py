@@ -13,6 +13,7 @@ not an error.
 import functools
 import hashlib
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import numba
 
 from closedchain.native.object_cache import cache_folder
 
+_one_at_a_time = threading.RLock()
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -92,14 +94,15 @@ def _kept(decorator, signature, options):
             return decorator(signature, cache=False, **options)(function)
 
         # the setting belongs to the user: it is ours only while this function is decorated
-        users = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            return decorator(signature, cache=True, **options)(function)
-        except OSError:
-            # a full disk, or a folder that went away: the machine code is good, only keeping it failed
-            return decorator(signature, cache=False, **options)(function)
-        finally:
-            numba.config.CACHE_DIR = users
+        with _one_at_a_time:
+            users = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(folder)
+            try:
+                return decorator(signature, cache=True, **options)(function)
+            except OSError:
+                # a full disk, or a folder that went away: the machine code is good, only keeping it failed
+                return decorator(signature, cache=False, **options)(function)
+            finally:
+                numba.config.CACHE_DIR = users
 
     return decorate

@@ -22,6 +22,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError, RunError, RunWarning
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
@@ -319,6 +320,7 @@ def check_same(team: Team, about: dict[str, str]) -> None:
                 )
 
 
+@locked
 def digest_of_equations(program: Compiled) -> str:
     """A few digits that change with the equations of motion."""
     inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
@@ -437,6 +439,7 @@ def settled(program: Compiled, start: State, p: np.ndarray) -> State:
     return replace(start, q=q, v=v)
 
 
+@locked
 def residuals(e: Equations) -> Any:
     """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
     derived = e.topology.mechanism._derived
