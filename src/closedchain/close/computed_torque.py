@@ -40,7 +40,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -53,6 +52,7 @@ from closedchain.close.massless import fortify
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_length
+from closedchain.lock import once
 from closedchain.model.actions import Actuator
 from closedchain.model.control import TracedLaw, laws_in
 from closedchain.model.expression import Number
@@ -121,7 +121,7 @@ class TorqueLaw(TracedLaw):
 
     counts_on_closures: ClassVar[bool] = True
 
-    @cached_property
+    @once
     def unknown(self) -> ca.SX:
         """Symbols that stand for the efforts until they are traced."""
         return ca.SX.sym("u", len(self.coordinates))

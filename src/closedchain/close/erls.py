@@ -37,7 +37,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -48,6 +47,7 @@ from closedchain.derive.equations import Equations
 from closedchain.derive.erls import Displacements
 from closedchain.derive.erls_loads import trace_loads
 from closedchain.errors import ModelError
+from closedchain.lock import locked, once
 
 TERMS = ("consistent", "paper")
 ZERO = ("chord", "base")
@@ -231,13 +231,14 @@ class Traced:
         self._v, self._a = v, ca.substitute(ca.densify(a), limbs.v, v)
         self.T = ca.sparsify(ca.jacobian(d.columns, d.u))
 
+    @locked
     def closed(self, x: Sequence[ca.SX]) -> list[ca.SX]:
         """Expressions with the velocities and accelerations of the tree put in."""
         return ca.substitute([ca.densify(y) for y in x], [self.e.limbs.v, self.d.a], [self._v, self._a])
 
     # ---- closing the loops -----------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def newton(self) -> ca.SX:
         """One Newton step for the dependent coordinates: the new ones, and how far it went."""
         e = self.e
@@ -249,7 +250,7 @@ class Traced:
 
     # ---- the motion ----------------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def parts(self) -> dict[str, ca.SX]:
         """By name: motions of the bodies, their Jacobians, displacements with rates, T, D, loads, the zeroed block,
         and how well the coordinates determine all others.
@@ -282,12 +283,12 @@ class Traced:
             "closed": self.motions.health,
         }
 
-    @cached_property
+    @once
     def motion(self) -> tuple[ca.SX, dict[str, slice]]:
         """All parts below each other, and where each is."""
         return _stacked(self.parts, self.closed)
 
-    @cached_property
+    @once
     def tangent(self) -> tuple[ca.SX, ca.SX, dict[str, slice]]:
         """For the iteration matrix: the symbol of the forces on u_hat, derivatives by u, and where each is.
 
@@ -313,7 +314,7 @@ class Traced:
         both, places = _stacked(parts, self.closed)
         return f, both, places
 
-    @cached_property
+    @once
     def energies(self) -> dict[str, ca.SX]:
         """For energies at samples: twists, poses of bodies, and energies of springs and rotors."""
         d = self.d

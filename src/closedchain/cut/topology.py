@@ -9,11 +9,11 @@ The theory is in ``docs/theory/cut.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 from closedchain.cut.choose import Edge, choose_tree
 from closedchain.errors import ModelError
+from closedchain.lock import locked, once
 from closedchain.model.expression import Expression
 from closedchain.model.flexible import Flexibility
 from closedchain.model.joint_types import JOINT_TYPES, JointType
@@ -84,7 +84,7 @@ class ShapeCoordinates:
         """Of the body."""
         return self.flexibility.body.name
 
-    @cached_property
+    @once
     def type(self) -> JointType:
         """Names and units, as a joint has them."""
         names, torsion = self.flexibility.modes.names, set(self.flexibility.modes.using("t"))
@@ -123,17 +123,17 @@ class Topology:
     links: tuple[Link, ...]
     cuts: tuple[Joint, ...]
 
-    @cached_property
+    @once
     def nq(self) -> int:
         """Number of coordinates: those of the tree, and the counters."""
         return self.tree_nq + len(self.counters)
 
-    @cached_property
+    @once
     def tree_nq(self) -> int:
         """Number of coordinates of the tree."""
         return sum(link.joint.type.nq + link.shapes for link in self.links)
 
-    @cached_property
+    @once
     def counters(self) -> tuple[Counter, ...]:
         """The angles of cut joints that a pose tells only up to whole turns.
 
@@ -143,45 +143,45 @@ class Topology:
         angles = [(j, i) for j in self.cuts for i in range(j.type.nq) if j.type.wraps(i)]
         return tuple(Counter(j, i, self.tree_nq + k, middle.get((j.name, i), 0.0)) for k, (j, i) in enumerate(angles))
 
-    @cached_property
+    @once
     def nv(self) -> int:
         """Number of velocities."""
         return sum(link.joint.type.nv + link.shapes for link in self.links)
 
-    @cached_property
+    @once
     def limb_velocities(self) -> tuple[list[int], ...]:
         """Numbers of the velocities of each limb."""
         return tuple([k for link in limb for k in range(link.v.start, link.shape_v.stop)] for limb in self.limbs)
 
-    @cached_property
+    @once
     def limbs(self) -> tuple[tuple[Link, ...], ...]:
         """Links grouped by limb."""
         count = 1 + max(link.limb for link in self.links)
         return tuple(tuple(link for link in self.links if link.limb == k) for k in range(count))
 
-    @cached_property
+    @once
     def link_of(self) -> dict[str, int]:
         """Number of the link of a body; the ground is -1."""
         return {"ground": -1} | {link.body.name: link.index for link in self.links}
 
-    @cached_property
+    @once
     def tree_joints(self) -> dict[str, Link]:
         """The link that hangs on each joint that is not cut."""
         return {link.joint.name: link for link in self.links}
 
-    @cached_property
+    @once
     def joints(self) -> tuple[Joint, ...]:
         """All joints, in the order of the drawing; joints implied by cutting come last."""
         drawn = list(self.mechanism.joints.values())
         implied = [link.joint for link in self.links if link.joint.name not in self.mechanism.joints]
         return tuple(drawn + implied)
 
-    @cached_property
+    @once
     def measured(self) -> tuple[Joint | ShapeCoordinates, ...]:
         """All that has coordinates: all joints, then the shapes of flexible bodies."""
         return self.joints + tuple(link.shape for link in self.links if link.shape is not None)
 
-    @cached_property
+    @once
     def own(self) -> dict[str, tuple[slice, slice]]:
         """Where the coordinates and velocities of what is not cut lie in `q` and `v`, by joint and flexible body."""
         joints = {link.joint.name: (link.q, link.v) for link in self.links}
@@ -191,18 +191,18 @@ class Topology:
         """Unit of a velocity of a joint or of the shape of a body."""
         return next(x for x in self.measured if x.name == name).type.velocity_units[index]
 
-    @cached_property
+    @once
     def v_units(self) -> tuple[str, ...]:
         """Unit of each velocity in `v`."""
         return tuple(unit for link in self.links for unit in link.v_units)
 
-    @cached_property
+    @once
     def q_labels(self) -> tuple[str, ...]:
         """Name of each coordinate in `q`."""
         tree = tuple(label for link in self.links for label in link.q_labels)
         return tree + tuple(counter.label for counter in self.counters)
 
-    @cached_property
+    @once
     def v_labels(self) -> tuple[str, ...]:
         """Name of each velocity in `v`."""
         return tuple(label for link in self.links for label in link.v_labels)
@@ -221,6 +221,7 @@ class Topology:
         return next((k for k in self.path(j) if k in above), -1)
 
 
+@locked
 def cut(mechanism: Mechanism) -> Topology:
     """Choose the cuts of a mechanism and number what remains.
 

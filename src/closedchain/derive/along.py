@@ -22,6 +22,7 @@ import casadi as ca
 from closedchain.derive.equations import Equations
 from closedchain.derive.relative import Rows
 from closedchain.derive.spatial import tidy
+from closedchain.lock import locked
 from closedchain.model.wishes import Wishes
 
 
@@ -43,6 +44,7 @@ class Along:
         return len(self.names)
 
 
+@locked
 def trace_along(e: Equations, wishes: Wishes) -> Along:
     """Trace the rows of a motion that is asked for."""
     t, n = e.limbs.t, e.topology.nv

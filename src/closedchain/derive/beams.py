@@ -29,13 +29,13 @@ The theory is in ``docs/theory/flexible.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, skew, symmetric, tidy
+from closedchain.lock import once
 from closedchain.model.expression import is_zero
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Beam:
 
     # ---- mass --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def inertia(self) -> Inertia:
         """Mass properties in the body's frame, functions of eta."""
         m, L, eta, on, drawn = self.mass, self.length, self.eta, self.data.modes.integrals, self.drawn

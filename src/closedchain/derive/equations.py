@@ -28,6 +28,8 @@ from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import rotor_energy, with_rotors
+from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.model.control import traced_laws
 from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
@@ -81,11 +83,21 @@ class Equations:
         """The cut mechanism these equations belong to."""
         return self.limbs.topology
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        m = self.topology.mechanism
+        if ("topology", m.revision) not in m._derived or m._derived.get("equations") is not self:
+            raise ModelError(
+                f"the drawing of {m.name!r} has changed since this was computed from it: copy or pickle results before "
+                "the drawing is changed, or draw on a copy of the mechanism"
+            )
+        return derive, (m,)
+
     @property
     def symbols(self) -> dict[str, ca.SX]:
         """``t, q, v, p`` by name."""
         return {"t": self.limbs.t, "q": self.limbs.q, "v": self.limbs.v, "p": self.limbs.p}
 
+    @locked
     def expression(
         self,
         x: Any,
@@ -109,6 +121,7 @@ class Equations:
         motors = self.topology.mechanism.motors.values()
         return self.without(tuple(x.name for x in motors if (x.joint, x.index) in replaced))
 
+    @locked
     def without(self, names: tuple[str, ...]) -> Applied:
         """What acts without motors, joint springs and joint dampers of some names; traced once."""
         m = self.topology.mechanism
@@ -118,10 +131,12 @@ class Equations:
             m._derived[key] = _put_in_applied(applied, *self.laws)
         return m._derived[key] if names else self.applied
 
+    @locked
     def known(self, x: ca.SX) -> ca.SX:
         """An expression with the efforts of control laws put in, wherever it was lowered by itself."""
         return put(x, *self.laws)
 
+    @locked
     def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
         """A CasADi function of ``(t, q, v, p)``."""
         inputs = self.symbols
@@ -129,6 +144,7 @@ class Equations:
         return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
 
 
+@locked
 def derive(mechanism: Mechanism) -> Equations:
     """Cut a mechanism and trace its equations; the result is kept until the drawing changes.
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 
@@ -32,6 +31,7 @@ from closedchain.derive.equations import Equations
 from closedchain.derive.erls_joints import joint_pose, motion_space
 from closedchain.derive.erls_nodes import GROUND, PLANAR, SPATIAL, Hold, Nodes
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, tidy
+from closedchain.lock import locked, once
 from closedchain.model.expression import Number, is_zero
 from closedchain.model.parts import Frame, Joint
 
@@ -92,7 +92,7 @@ class Displacements:
 
     # ---- bodies --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def bodies(self) -> dict[int, BodyMotion]:
         """Motion of each body by the number of its link."""
         limbs, motion, n = self.e.limbs, self.e.motion, self.e.topology.nv
@@ -124,7 +124,7 @@ class Displacements:
         both = ca.densify(ca.vertcat(x.lin, x.ang))
         return ca.vertcat(*(both[SPATIAL.index(name)] for name in self.names))
 
-    @cached_property
+    @once
     def columns(self) -> ca.SX:
         """``u_hat`` of all nodes, one after the other."""
         return ca.vertcat(ca.SX(0, 1), *(self.column(k) for k in range(len(self.nodes.nodes))))
@@ -135,6 +135,7 @@ class Displacements:
             return self._own[joint.name]
         return ca.SX.zeros(joint.type.nv, 1)
 
+    @locked
     def rate(self, x: ca.SX) -> ca.SX:
         """Time derivative of a function of t, q and u."""
         limbs = self.e.limbs
@@ -142,6 +143,7 @@ class Displacements:
         moving = ca.jtimes(x, limbs.q, self.e.qdot) + ca.jtimes(x, self.u, self.u_dot)
         return moving + ca.jtimes(x, limbs.t, ca.SX(1))
 
+    @locked
     def second_rate(self, x_dot: ca.SX) -> ca.SX:
         """Time derivative of a rate: a function of t, q, v, a, u and their rates."""
         return self.rate(x_dot) + ca.jtimes(x_dot, self.e.limbs.v, self.a) + ca.jtimes(x_dot, self.u_dot, self.u_ddot)
@@ -192,7 +194,7 @@ class Displacements:
 
     # ---- the rigid motion as displacements -------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def J(self) -> ca.SX:  # `solve_for` leaves out rows
         """Displacements u (n x nv) that velocities of the tree would give if the rigid-link system moved (26)."""
         rows = [ca.SX(0, self.e.topology.nv)]

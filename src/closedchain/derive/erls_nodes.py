@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from closedchain.cut.topology import Topology
 from closedchain.errors import ModelError
+from closedchain.lock import once
 from closedchain.model.expression import Expression, Number
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame, Joint
@@ -93,7 +93,7 @@ class Nodes:
     closing: tuple[Hold, ...]
     value: Callable[[Number], float]
 
-    @cached_property
+    @once
     def _stations(self) -> dict[str, list[tuple[float, int]]]:
         out: dict[str, list[tuple[float, int]]] = {}
         for k, node in enumerate(self.nodes):
@@ -110,7 +110,7 @@ class Nodes:
         xi = self.value(frame.position[0]) / self.value(self.flexible[frame.body.name])
         return min(stations, key=lambda s: abs(s[0] - xi))[1]
 
-    @cached_property
+    @once
     def hold_of(self) -> dict[str, Hold]:
         """The relation that each joint is, by its name."""
         return {hold.joint.name: hold for hold in (*self.holds, *self.closing)}

@@ -9,7 +9,6 @@ The theory is in ``docs/theory/equations.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import casadi as ca
@@ -17,6 +16,7 @@ import casadi as ca
 from closedchain.derive.joint_motion import apparent
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, cross_motion, tidy
+from closedchain.lock import locked, once
 from closedchain.model.parts import Frame, Joint
 
 
@@ -39,7 +39,7 @@ class Kinematics:
     twist: dict[int, Vector6]
     bias: dict[int, Vector6]
 
-    @cached_property
+    @once
     def axes(self) -> dict[int, list[Column]]:
         """The motions that each link adds to those of its parent, in the axes of the root."""
         out = {}
@@ -73,6 +73,7 @@ class Kinematics:
                 J.lin[:, columns] += lin + cross_columns(ang, tidy(r - origin))
         return J
 
+    @locked
     def frame(self, frame: Frame, joint: Joint | None = None) -> FrameMotion:
         """Pose, velocity, bias acceleration and Jacobian of a frame, in the axes of the root.
 

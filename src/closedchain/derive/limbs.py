@@ -9,7 +9,6 @@ The theory is in ``docs/theory/equations.md``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -19,6 +18,7 @@ from closedchain.derive.beams import Attachment, Beam, trace_beam
 from closedchain.derive.joint_motion import JointMotion, bent, joint_motion
 from closedchain.derive.lower import lower
 from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, skew, symmetric, tidy
+from closedchain.lock import once
 from closedchain.model.expression import Expression
 from closedchain.model.held import LIVE, held
 from closedchain.model.parts import Body, Frame, Joint
@@ -111,19 +111,19 @@ class TracedLink:
         """Pose of the joint on the parent."""
         return self.on_parent.X
 
-    @cached_property
+    @once
     def X(self) -> Transform:
         """Pose of this link in its parent."""
         return self.X_PJ @ self.motion.X
 
-    @cached_property
+    @once
     def hang(self) -> Vector6 | None:
         """Twist of the joint's frame on the parent that each rate of the parent's shape gives, in the joint's axes."""
         if self.on_parent.rates is None:
             return None
         return self.on_parent.rates.map(lambda part: ca.sparsify(self.X_PJ.R.T @ part))
 
-    @cached_property
+    @once
     def carried(self) -> Vector6 | None:
         """The same twists as this link feels them, in its own frame."""
         return None if self.hang is None else self.motion.X.motion_into(self.hang)

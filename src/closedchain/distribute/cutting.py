@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
+from closedchain.lock import once
 from closedchain.native.counts import OperationCounts, count_operations
 from closedchain.native.function import NativeFunction
 from closedchain.native.graph import Graph
@@ -68,7 +68,7 @@ class Step:
     then: int
     received: tuple[int, int] = (0, 0)
 
-    @cached_property
+    @once
     def operations(self) -> OperationCounts:
         """What it costs, as compiled: what follows from parameters alone is computed before."""
         return count_operations(

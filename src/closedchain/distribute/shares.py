@@ -15,6 +15,7 @@ from closedchain.derive.equations import Equations
 from closedchain.distribute.cutting import Cutting, Member
 from closedchain.distribute.kernels import COUNTS, GATHERED, NUMBERS, Share
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.compiled import Compiled
 from closedchain.march.erls.memory import Memory
 from closedchain.model.parts import suggest
@@ -80,6 +81,7 @@ class Traced:
         return [member.operations for member in alone.members]
 
 
+@locked
 def trace_limbs(program: Compiled, master: bool) -> Traced:
     """Trace the equations of a program again, limb by limb."""
     e, m = program.equations, program.equations.topology.mechanism

@@ -17,6 +17,7 @@ import numpy as np
 
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.closing import Closing, functions
@@ -208,6 +209,7 @@ def _values(
     return out
 
 
+@locked
 def _search(start: State, held: tuple[str, ...], wanted: tuple[str, ...]) -> _Search:
     """The search for given coordinates, traced and compiled once for each drawing."""
     e = derive(start.mechanism)

@@ -20,6 +20,7 @@ from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.lock import locked
 from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.model.mechanism import LARGEST
@@ -514,6 +515,7 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
     return out
 
 
+@locked
 def _pose_function(e: Equations, poses: Sequence[Pose]) -> ca.Function:
     values, rows = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)]
     for pose in poses:
@@ -535,6 +537,7 @@ def _column(scalars: Iterable[ca.SX]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *scalars)
 
 
+@locked
 def functions(e: Equations) -> dict[str, ca.Function]:
     """CasADi functions for the search, made once for each drawing."""
     derived = e.topology.mechanism._derived

@@ -18,6 +18,7 @@ from closedchain.close.formulation import Choice, Closed, Formulation
 from closedchain.close.massless import fortify
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows
 from closedchain.march.bound import Bound
 from closedchain.march.closing import Closing
@@ -26,6 +27,7 @@ from closedchain.march.inertia import limbs_have_inertia
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.state import State, parameter_vector
 from closedchain.native import LateFunction
+from closedchain.native.at_samples import at_samples
 
 if TYPE_CHECKING:
     from closedchain.march.solved_first import SolvedFirst
@@ -46,12 +48,8 @@ class Compiled:
         ``(t, x, p) -> x_plus, residual``, or None.
     choice
         Which closure rows are solved, and how.
-    active
-        All closure rows that hold; those of open joints do not.
-    moving, rank
-        Those of them that some motion changes, and how many of these are independent at generic poses.
-    loops_rank
-        The same without prescribed motions.
+    found
+        What was found out about the closure rows at the start.
     numbers
         Of the formulation, and the aims of the rows that are solved, if they have any; see `close.aims`.
     seconds
@@ -64,14 +62,35 @@ class Compiled:
     rhs: Bound | SolvedFirst
     correct: Bound | None
     choice: Choice
-    active: tuple[int, ...]
-    moving: tuple[int, ...]
-    rank: int
-    loops_rank: int
+    found: Rows
     numbers: np.ndarray
     seconds: dict[str, float]
     shared: dict[Any, Any]  # functions of results and the Jacobian, made when asked for, by all methods of the family
+    by_limbs: bool  # whether each limb has inertia of its own
     functions: dict[Any, Any] = field(default_factory=dict)  # with this method's own numbers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.equations, self.method, self.choice, self.found, self.by_limbs, self.numbers)
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """All closure rows that hold; those of open joints do not."""
+        return self.found.active
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Those of them that some motion changes."""
+        return self.found.moving
+
+    @property
+    def rank(self) -> int:
+        """How many of these are independent at generic poses."""
+        return len(self.found.kept)
+
+    @property
+    def loops_rank(self) -> int:
+        """The same without prescribed motions."""
+        return self.found.loops_rank
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -115,6 +134,7 @@ class Compiled:
         correct = None if self.correct is None else Bound(self.correct.function, numbers)
         return replace(self, rhs=rhs, correct=correct, numbers=numbers, functions={})
 
+    @locked
     def of_state(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of ``t, q, v, p`` as functions of ``t, x, p``."""
         if self.closed.velocities is None:
@@ -147,29 +167,24 @@ class Compiled:
 
         ``p`` is one vector, or a row for each sample.
 
-        ``expressions`` gives them by name; it is called once for each key. CasADi's own interpreter is fast enough
-        here, and saves the user a compilation.
+        ``expressions`` gives them by name; it is called once for each key.
         """
-        key = (key, self.active)
+        f = self._function((key, self.active), expressions)
+        t, x = np.reshape(t, (-1, 1)), np.reshape(x, (len(t), self.closed.x.numel()))
+        return dict(zip(f.name_out(), at_samples(f, len(t), [t, x, p, self.numbers]), strict=True))
+
+    @locked
+    def _function(self, key: object, expressions: Callable[[], dict[str, ca.SX]]) -> ca.Function:
         if key not in self.shared:
-            inputs = [self.equations.limbs.t, self.closed.x, ca.vertcat(self.equations.limbs.p, self.closed.parameters)]
+            e = self.equations
             traced = expressions()
             dense = ca.cse([ca.densify(v) for v in self.of_state(list(traced.values()))])
-            self.shared[key] = ca.Function("evaluate", inputs, dense, ["t", "x", "p"], list(traced))
-        f = self.shared[key]
-        n = len(t)
-        p = np.hstack([np.broadcast_to(p, (n, p.shape[-1])), np.tile(self.numbers, (n, 1))])
-        out = {}
-        values = f.map(n)(np.asarray(t).reshape(1, n), np.asarray(x).T, p.T) if n else []
-        values = values if isinstance(values, tuple | list) else [values]
-        for i, name in enumerate(f.name_out()):
-            shape = f.size_out(i)
-            flat = np.array(values[i]) if n else np.zeros((shape[0], 0))
-            # columns come time after time: (rows, n * columns)
-            out[name] = flat.reshape(shape[0], n, shape[1]).transpose(1, 0, 2)
-        return out
+            inputs = {"t": e.limbs.t, "x": self.closed.x, "p": e.limbs.p, "numbers": self.closed.parameters}
+            self.shared[key] = ca.Function("evaluate", list(inputs.values()), dense, list(inputs), list(traced))
+        return self.shared[key]
 
 
+@locked
 def compiled(
     start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = (), native: bool = True
 ) -> Compiled:
@@ -179,8 +194,12 @@ def compiled(
     ``before``: choices of independent velocities to return to, if they are not much worse than the best.
     ``native``: compile now; otherwise when machine code is first asked for, which a team never does.
     """
-    m = start.mechanism
     e, choice, rows = _chosen(start, method, guarded, before)
+    return _program(e, method, choice, rows, native)
+
+
+def _program(e: Equations, method: Formulation, choice: Choice, rows: Rows, native: bool) -> Compiled:
+    m = e.topology.mechanism
     key = ("compiled", method, choice, rows.active, e.by_limbs)
     if key not in m._derived:
         numbers = np.array(method.numbers(e, choice), float)
@@ -201,17 +220,25 @@ def compiled(
             rhs,
             correct,
             choice,
-            rows.active,
-            rows.moving,
-            len(rows.kept),
-            rows.loops_rank,
+            rows,
             numbers,
             seconds,
             shared,
+            e.by_limbs,
         )
     return m._derived[key].aimed(start)
 
 
+@locked
+def _again(
+    e: Equations, method: Formulation, choice: Choice, found: Rows, by_limbs: bool, numbers: np.ndarray
+) -> Compiled:
+    """A program that was pickled; machine code is taken from the cache when it is first asked for."""
+    e = e if by_limbs else fortify(e, choice.rows)
+    return _program(e, method, choice, found, native=False).with_numbers(numbers)
+
+
+@locked
 def chosen(start: State, method: Formulation) -> tuple[Equations, Choice]:
     """The equations that a formulation closes at a start, and what it has to know of them."""
     return _chosen(start, method, guarded=False)[:2]

@@ -19,6 +19,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
 from closedchain.march.closing import functions as closing_functions
@@ -171,6 +172,7 @@ class _Search:
             q, S, force[:, 0], S.T @ force[:, 0], S.T @ R_q @ N @ S, S.T @ M @ S, ROUNDING * (np.abs(S.T) @ size)
         )
 
+    @locked
     def _elastic(self, q: np.ndarray) -> np.ndarray:
         """How large the elastic forces are that cancel in each shape of a flexible body."""
         out = np.zeros(self.e.topology.nv)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.lock import locked, once
 from closedchain.march.compiled import Compiled
 from closedchain.march.conditioning import KINDS, Conditioning
 from closedchain.march.holding import Flip, Holding, signals
@@ -24,6 +24,7 @@ from closedchain.model.expression import Expression, t
 from closedchain.model.held import LIVE, Jump
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
+from closedchain.native.at_samples import at_samples
 
 BETWEEN = 8  # looks at each step
 REACH = 2.0  # of what a value falls by between looks: how much further down it may turn; a parabola goes an eighth
@@ -176,7 +177,7 @@ class Watch:
             for time, k, name in saved["found"]
         ]
 
-    @cached_property
+    @once
     def conditioning(self) -> Conditioning:
         """Made where it is asked for."""
         return Conditioning(self.program, self._holding.p)
@@ -331,10 +332,7 @@ class Watch:
     def _function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """The values of all events (event, time) at many states."""
         own = tuple(event for event in self.events if not isinstance(event.then, Flip))
-        key = ("events", tuple(map(id, own)))
-        if own and key not in self.program.functions:
-            self.program.functions[key] = (_traced(self.program, own), own)  # with the events, so that ids stay theirs
-        f = self.program.functions[key][0] if own else None
+        f = _function(self.program, own) if own else None
         used = {leaf.args[0] for x in own for leaf in x.when.leaves() if leaf.op == "conditioning"}
         flips = [event for event in self.events if isinstance(event.then, Flip)]
         numbers = [event.then.number for event in flips if isinstance(event.then, Flip)]
@@ -352,14 +350,23 @@ class Watch:
                         f"an event asks for the conditioning of the {missing.pop()}, which this mechanism does not "
                         "have: it needs a loop, a motor or drive, or m.output"
                     )
-                far = np.array([kinds.get(kind, np.ones(n)) for kind in KINDS])
-                out = np.array(f.map(n)(t.reshape(1, n), x.T, np.tile(p[:, None], (1, n)), far)).reshape(-1, n)
+                far = np.array([kinds.get(kind, np.ones(n)) for kind in KINDS]).T
+                out = at_samples(f, n, [t[:, None], x, p, far])[0][:, :, 0].T
             if flips:
                 jumps = self._holding.held.jumps
                 out = np.vstack([out, signals(self.program, jumps, t, x, self.p).T[numbers] - levels])
             return out
 
         return evaluate
+
+
+@locked
+def _function(program: Compiled, events: tuple[Event, ...]) -> ca.Function:
+    """What the events of a run watch; it is kept for the next run with the same ones."""
+    kept = program.functions.get("events")
+    if kept is None or [*map(id, kept[0])] != [*map(id, events)]:
+        kept = program.functions["events"] = (events, _traced(program, events))
+    return kept[1]
 
 
 def _traced(program: Compiled, events: tuple[Event, ...]) -> ca.Function:

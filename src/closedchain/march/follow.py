@@ -18,7 +18,6 @@ The theory is in ``docs/theory/inverse_dynamics.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -27,6 +26,7 @@ import numpy as np
 from closedchain.derive.along import Along, trace_along
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.lock import locked, once
 from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
@@ -122,7 +122,7 @@ class Follower:
             )
         return found[0]
 
-    @cached_property
+    @once
     def _inertia(self) -> InPlace:
         return InPlace(self.e.function("inertia", {"M": self.e.M, "force": self.e.h - self.e.tau}))
 
@@ -346,6 +346,7 @@ def numbers(e: Equations, wishes: Wishes, p: np.ndarray, t: float) -> tuple[dict
     hold: dict[str, float] = {}
     frames: dict[Any, Any] = {}
 
+    @locked
     def value(x: Any) -> float:
         f = ca.Function("value", [e.limbs.t, e.limbs.p], [e.expression(x)])
         return float(f(t, p))

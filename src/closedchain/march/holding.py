@@ -73,11 +73,10 @@ class Holding:
     ) -> None:
         self.held = held(mechanism)
         self.mechanism, self.p = mechanism, p.copy()
-        self.begin, self.until = begin, until
+        self.begin, self.until, self.max_step = begin, until, max_step
         self.first = len(mechanism.parameters)
         self.first_jump = self.first + self.held.outputs
-        values = dict(zip(mechanism.parameters, p.tolist(), strict=False))
-        self.times = SwitchingTimes(self.held.jumps, values, begin, until, max_step)
+        self.times = self._times()
         mixed = self._mixed()
         self.by_state = (
             [i for i, jump in enumerate(self.held.jumps) if not jump.timed and not (i in mixed and jump.counts)]
@@ -102,6 +101,17 @@ class Holding:
                 )
             if hasattr(controller.owner, "reset"):
                 controller.owner.reset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "times"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.times = self._times()
+
+    def _times(self) -> SwitchingTimes:
+        values = dict(zip(self.mechanism.parameters, self.p.tolist(), strict=False))
+        return SwitchingTimes(self.held.jumps, values, self.begin, self.until, self.max_step)
 
     def _mixed(self) -> set[int]:
         """Conditions on the state whose signals jump themselves, when others change at known instants."""

@@ -34,6 +34,7 @@ from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import cross
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.bound import Bound
 from closedchain.march.compiled import Compiled
 from closedchain.native import compile_function
@@ -99,6 +100,7 @@ def step_equations(program: Compiled) -> Step:
     return program.functions["index3"]
 
 
+@locked
 def _traced(program: Compiled) -> tuple[Any, Any]:
     e, rows = program.equations, list(program.rows)
     rho, aims = ca.vertsplit(program.closed.parameters, [0, 1, program.closed.parameters.numel()])

@@ -6,12 +6,12 @@ The theory is in ``docs/theory/multipliers.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
+from closedchain.lock import locked
 from closedchain.march.state import State, parameter_vector
 
 NOTHING = 1e-13  # smallest eigenvalue of a matrix with unit diagonal that counts as zero
@@ -48,9 +48,12 @@ def _numbers(e: Equations, state: State) -> tuple[np.ndarray, np.ndarray]:
     return np.array(M), np.array(A)
 
 
-@lru_cache(maxsize=32)
+@locked
 def _function(e: Equations) -> ca.Function:
-    return e.function("inertia", {"M": e.M, "A": e.closure.A})
+    derived, key = e.topology.mechanism._derived, ("inertia", e)
+    if key not in derived:
+        derived[key] = e.function("inertia", {"M": e.M, "A": e.closure.A})
+    return derived[key]
 
 
 def _weakest(M: np.ndarray, whole: np.ndarray) -> tuple[float, np.ndarray]:

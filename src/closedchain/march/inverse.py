@@ -34,7 +34,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -45,11 +44,13 @@ from closedchain.derive.rnea import body_forces, rnea
 from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
+from closedchain.lock import locked, once
 from closedchain.march.assemble import active_rows
 from closedchain.march.rank import ALIKE, UNDETERMINED, cut_off, null_space, relative_tolerance, significant
 from closedchain.march.redundancy import generic_rank, independent_rows
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
+from closedchain.native.at_samples import at_samples
 
 UNBALANCED = 1e-8  # of the forces of a motion: what no actuator gives, and is not rounding
 
@@ -86,18 +87,18 @@ class Terms:
     freedoms: int
     idle: int = 0
 
-    @cached_property
+    @once
     def velocity_size(self) -> np.ndarray:
         """By which velocities compare."""
         return velocity_sizes(self.equations, self.length)
 
-    @cached_property
+    @once
     def effort_size(self) -> np.ndarray:
         """Of each actuator: the length of the drawing for a torque, one for a force."""
         units = [self.equations.topology.unit(*freedom) for freedom in self.actuators]
         return np.array([1.0 if u == "m/s" else self.length for u in units])
 
-    @cached_property
+    @once
     def motions(self) -> np.ndarray:
         """A basis (n, nv, freedoms) of what the closures allow, orthonormal in velocities over their sizes."""
         size = self.velocity_size
@@ -107,7 +108,7 @@ class Terms:
         Vt = np.linalg.svd(self._scaled)[2]
         return size[:, None] * np.swapaxes(Vt[:, nv - self.freedoms :], 1, 2)
 
-    @cached_property
+    @once
     def regular(self) -> np.ndarray:
         """(n) whether the closures have the rank at a sample that they have around it."""
         wanted = len(self.velocity_size) - self.freedoms
@@ -133,12 +134,12 @@ class Terms:
         """A with angles and lengths compared by the size of the drawing."""
         return self.A * self.velocity_size / row_sizes(self.equations, self.rows, self.length)[:, None]
 
-    @cached_property
+    @once
     def felt(self) -> np.ndarray:
         """``(B N)'``: what efforts do along the motions, (n, freedoms, actuators), both over their sizes."""
         return np.swapaxes(self.B @ self.motions, 1, 2) * self.effort_size / max(self.length, 1e-300)
 
-    @cached_property
+    @once
     def conditioning(self) -> np.ndarray:
         """(n) how well the actuators hold the mechanism, 0 where something moves although all of them are locked."""
         n, freedoms, count = self.felt.shape
@@ -178,23 +179,18 @@ def terms(
     rows = closed_rows(e, start, actuators)
     f = _function(e, tuple(actuators), rows)
     n, nv = len(t), e.topology.nv
-    got = f.map(n)(t[None], q.T, v.T, np.tile(p, (n, 1)).T, a.T)
-    r, r_rec, A, B, size = (np.array(x) for x in got)
-
-    def stacked(x: np.ndarray) -> np.ndarray:
-        return x.reshape(x.shape[0], n, nv).transpose(1, 0, 2)
-
+    r, r_rec, A, B, size = at_samples(f, n, [t[:, None], q, v, p, a])
     length, freedoms = drawn_length(e, p), nv - generic_rank(e, start, rows)
-    force_size = size[0] + size[1] * length
+    force_size = size[:, 0, 0] + size[:, 1, 0] * length
     return Terms(
         e,
         tuple(actuators),
         rows,
         start,
-        r.T,
-        r_rec.T,
-        stacked(A),
-        stacked(B),
+        r[:, :, 0],
+        r_rec[:, :, 0],
+        A,
+        B,
         force_size,
         length,
         freedoms,
@@ -209,6 +205,7 @@ def closed_rows(e: Equations, state: State, actuators: Sequence[Freedom]) -> tup
     return tuple(row for row in active_rows(e, state.open_joints) if e.closure.joints[row] not in asked)
 
 
+@locked
 def _function(e: Equations, actuators: tuple[Freedom, ...], rows: tuple[int, ...]) -> ca.Function:
     m = e.topology.mechanism
     key = ("inverse dynamics", e, actuators, rows)

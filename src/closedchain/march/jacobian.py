@@ -20,6 +20,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.march.bound import Bound
 from closedchain.march.compiled import Compiled
 from closedchain.march.structure import Structure, structure
@@ -49,6 +50,7 @@ class Jacobian(Bound):
         return dense
 
 
+@locked
 def jacobian(program: Compiled) -> Jacobian:
     """The Jacobian of a program, compiled when it is first asked for.
 

@@ -16,6 +16,7 @@ import functools
 import hashlib
 import tempfile
 import threading
+import warnings
 from pathlib import Path
 
 import numba
@@ -26,6 +27,7 @@ from closedchain.disk.trusted import distrust_all
 from closedchain.native import engine
 from closedchain.native.object_cache import cache_folder, say, usable
 
+_one_at_a_time = threading.RLock()
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -117,20 +119,18 @@ def _kept(decorator, signature, options):
             return decorator(signature, cache=False, **options)(function)
 
         # the setting belongs to the user: it is ours only while this function is decorated
-        users = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            with _forgiving(folder):
-                return decorator(signature, cache=True, **options)(function)
-        except OSError:  # a folder that went away, before anything was compiled
-            return decorator(signature, cache=False, **options)(function)
-        finally:
-            numba.config.CACHE_DIR = users
+        with _one_at_a_time:
+            users = numba.config.CACHE_DIR
+            numba.config.CACHE_DIR = str(folder)
+            try:
+                with _forgiving(folder):
+                    return decorator(signature, cache=True, **options)(function)
+            except OSError:  # a folder that went away, before anything was compiled
+                return decorator(signature, cache=False, **options)(function)
+            finally:
+                numba.config.CACHE_DIR = users
 
     return decorate
-
-
-_one_at_a_time = threading.RLock()
 
 
 @contextlib.contextmanager
@@ -144,10 +144,9 @@ def _forgiving(folder):
         except OSError as error:
             say(folder, f"it cannot be written ({error.strerror or error})")
 
-    with _one_at_a_time:
-        real = Cache.save_overload
-        Cache.save_overload = save
-        try:
-            yield
-        finally:
-            Cache.save_overload = real
+    real = Cache.save_overload
+    Cache.save_overload = save
+    try:
+        yield
+    finally:
+        Cache.save_overload = real

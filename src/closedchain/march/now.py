@@ -8,6 +8,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.state import joint_values
 from closedchain.model.parts import suggest
 
@@ -47,6 +48,7 @@ class Now:
         """Velocity of a frame's origin in world axes, m/s."""
         return self._frame(frame)[1]
 
+    @locked
     def _frame(self, name: str) -> list[np.ndarray]:
         m = self._equations.topology.mechanism
         key: Any = ("frame now", name)

@@ -93,6 +93,10 @@ class Task:
     saving: Saving | None = None
     team: Team | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy is not asked to go on: who watches, the folder and the processors stay here
+        return vars(self) | {"progress": None, "saving": None, "team": None}
+
 
 class Refused(Exception):
     """A switch that cannot be made; what was computed before is kept."""

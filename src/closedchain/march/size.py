@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_length
+from closedchain.lock import locked
 
 
 def drawn_length(e: Equations, p: np.ndarray) -> float:
@@ -27,6 +27,9 @@ def row_sizes(e: Equations, rows: Sequence[int], length: float) -> np.ndarray:
     return np.array([length if e.closure.units[row] == "m" else 1.0 for row in rows])
 
 
-@lru_cache(maxsize=32)
+@locked
 def _length(e: Equations) -> ca.Function:
-    return ca.Function("length", [e.limbs.p], [traced_length(e)])
+    derived, key = e.topology.mechanism._derived, ("length", e)
+    if key not in derived:
+        derived[key] = ca.Function("length", [e.limbs.p], [traced_length(e)])
+    return derived[key]

@@ -13,6 +13,7 @@ import numpy as np
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -97,6 +98,7 @@ def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = 
     return np.array([*mechanism.parameters.merged(overrides).values(), *held(mechanism).initial], float)
 
 
+@locked
 def joint_values(mechanism: Mechanism) -> Any:
     """A CasADi function (t, q, v, p) -> coordinates and velocities of all joints and shapes in order."""
     import casadi as ca

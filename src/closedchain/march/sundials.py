@@ -37,11 +37,13 @@ import numpy as np
 
 from closedchain.close.formulation import Closed
 from closedchain.errors import ModelError
+from closedchain.lock import LOCK, locked
 from closedchain.march.arguments import sample_times, vector
 from closedchain.march.compiled import Compiled
 from closedchain.march.integration import HoldError
 from closedchain.march.interrupt import check
 from closedchain.march.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
+from closedchain.native.at_samples import at_samples
 
 NAMES = ("cvodes", "idas")
 POINTS = 200  # of a run where its state is known at least: what a failure loses is less than the time between two
@@ -360,6 +362,7 @@ def _problem(name: str, program: Compiled, direction: float, scale: np.ndarray) 
     return program.shared[key]
 
 
+@locked
 def _trace(program: Compiled, direction: float, unknowns: int, scale: np.ndarray) -> Problem:
     closed, clock = program.closed, program.equations.limbs.t
     n = closed.x.numel()
@@ -428,7 +431,7 @@ def _consistent(problem: Problem, t: float, x: np.ndarray, numbers: np.ndarray) 
 
 
 def _along(f: ca.Function, tau: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return np.array(f.map(len(tau))(tau[None], x.T, np.tile(p[:, None], (1, len(tau))))).ravel()
+    return at_samples(f, len(tau), [tau[:, None], x, p])[0].ravel()
 
 
 # ---- one call of SUNDIALS --------------------------------------------------------------------------------------------
@@ -449,7 +452,8 @@ def _advance(
         rate = np.max(np.abs(rates) / (1 + np.abs(y[problem.differential])))
         step = 0.1 * max(options["reltol"], options["abstol"]) ** 0.5 / max(rate, 1 / span[-1])
         options = options | {"suppress_algebraic": True, "step0": float(min(step, span[0]))}
-    f = ca.integrator("march", name, problem.dae, 0.0, span.tolist(), options)
+    with LOCK:
+        f = ca.integrator("march", name, problem.dae, 0.0, span.tolist(), options)
 
     # with room of our own for the results, those before a failure are kept
     buffer: Any

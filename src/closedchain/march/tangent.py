@@ -31,6 +31,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.state import State, parameter_vector
 
 
@@ -111,6 +112,7 @@ class Tangent:
         return S @ np.linalg.solve(self.inertia, S.T @ (force - self.M @ a_0)) + a_0
 
 
+@locked
 def functions(e: Equations) -> tuple[ca.Function, ca.Function]:
     """CasADi functions of a drawing: the terms, and the slopes of the residuals R, r and c'."""
     derived = e.topology.mechanism._derived

@@ -286,7 +286,8 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
     >>> sorted(m.flexible), sorted(m.rigid_twin().flexible)
     (['coupler'], [])
     """
-    twin = copy.copy(mechanism)
+    twin: Mechanism = object.__new__(type(mechanism))
+    vars(twin).update(vars(mechanism))
     frames: dict[Frame, Frame] = {}
     anew: dict[Body, Body] = {}
     for body in (mechanism.ground, *mechanism.bodies.values()):
@@ -322,6 +323,5 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
     )
     twin.ground, twin.output = anew[mechanism.ground], moved(mechanism.output)
     twin.parameters = copy.copy(mechanism.parameters)
-    twin.parameters._values = dict(mechanism.parameters._values)
     twin._taken = mechanism._taken - shapes
     return twin

@@ -7,15 +7,20 @@ A condition that is not held (its parameter is `LIVE`) is evaluated as it comes.
 
 from __future__ import annotations
 
+import copy
+import importlib
 import math
+import pickle
+import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.model.expression import Expression
 
 if TYPE_CHECKING:
@@ -56,6 +61,47 @@ class Controller:
     def name(self) -> str:
         """For messages."""
         return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Controller:
+        return replace(self, function=copy.deepcopy(self.function, memo))  # functions stay the same, objects do not
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _controller, (self._sent(), self.period, self.outputs, self.initial)
+
+    def _sent(self) -> Any:
+        """The function as it can be pickled: itself, or what cloudpickle makes of it where that is installed."""
+        if getattr(_trying, "now", False):  # a function that knows its mechanism, which has the function
+            return self.function
+        _trying.now = True
+        try:
+            pickle.dumps(self.function)
+            return self.function
+        except Exception as error:
+            try:
+                return _Packed(importlib.import_module("cloudpickle").dumps(self.function))
+            except Exception:
+                raise ModelError(
+                    f"the controller {self.name!r} cannot be pickled ({error}): define it at the top level of a "
+                    "module, with def or as an object of a class, or install cloudpickle"
+                ) from None
+        finally:
+            _trying.now = False
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """A function in the form that cloudpickle gives it."""
+
+    content: bytes
+
+
+def _controller(function: Any, period: float, outputs: int, initial: tuple[float, ...]) -> Controller:
+    if isinstance(function, _Packed):
+        function = pickle.loads(function.content)
+    return Controller(function, period, outputs, initial)
+
+
+_trying = threading.local()  # whether a function is being pickled, only to know that it can be
 
 
 class Sampled(Expression):
@@ -180,6 +226,7 @@ class Held:
         return sum(c.outputs for c in self.controllers)
 
 
+@locked
 def held(drawing: Mechanism) -> Held:
     """What a drawing holds; it is found once for each state of the drawing."""
     key = ("held", drawing.revision)

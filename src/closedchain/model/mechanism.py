@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -129,7 +130,10 @@ class Mechanism(DrawsJoints, DrawsActions):
     rigid_twin = _verb("closedchain.model.flexible", "rigid_twin")
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_derived": {}}  # to another process goes the drawing: machine code stays here
+        return vars(self) | {"_derived": {}}  # a copy is the drawing: it derives and compiles its own equations
+
+    def __copy__(self) -> Mechanism:
+        return copy.deepcopy(self)  # bodies know their mechanism: a copy that shares them would be none
 
     def __repr__(self) -> str:
         return f"Mechanism({self.name!r}, {len(self.bodies)} bodies, {len(self.joints)} joints)"

@@ -71,6 +71,11 @@ class Parameters(MutableMapping[str, float]):
             values[name] = plain_value(value, name)
         return values
 
+    def __copy__(self) -> Parameters:
+        other = Parameters(self._mechanism)
+        other._values = dict(self._values)
+        return other
+
     def __repr__(self) -> str:
         return f"Parameters({self._values})"
 

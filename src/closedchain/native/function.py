@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.native import engine
 from closedchain.native.arrays import batched_argument, single_argument, with_shape
 from closedchain.native.counts import OperationCounts, count_operations
@@ -279,6 +280,7 @@ class Parts:
         return count_operations(self.prepare) if self.prepare is not None else OperationCounts()
 
 
+@locked
 def compile_function(
     name: str,
     inputs: dict[str, casadi.SX],
@@ -326,6 +328,7 @@ def compile_function(
     return compile_parts(name, Parts.of(name, inputs, outputs, slow), effort, cache=cache, begun=begun)
 
 
+@locked
 def compile_parts(
     name: str,
     parts: Parts,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.native import engine
 from closedchain.native.function import Parts
 from closedchain.native.ir import MAIN, PREPARE
@@ -78,6 +79,7 @@ def _call(address: int, arrays: Sequence[NDArray[np.float64]]) -> None:
     engine.entry_point(address, len(arrays))(*(x.ctypes.data for x in arrays))
 
 
+@locked
 def compile_lanes(
     name: str,
     inputs: dict[str, casadi.SX],

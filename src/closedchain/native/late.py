@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.lock import once
 from closedchain.native.counts import OperationCounts
 from closedchain.native.function import NativeFunction, Parts, Timings, compile_parts
 
@@ -29,13 +29,13 @@ class LateFunction:
     ) -> None:
         self.name, self._inputs, self._outputs, self._slow = name, inputs, outputs, slow
 
-    @cached_property
+    @once
     def _traced(self) -> tuple[Parts, float]:
         """What it is made of, and what it took to find out, s."""
         begun = time.perf_counter()
         return Parts.of(self.name, self._inputs, self._outputs, self._slow), time.perf_counter() - begun
 
-    @cached_property
+    @once
     def native(self) -> NativeFunction:
         """The machine code."""
         parts, spent = self._traced
@@ -56,7 +56,7 @@ class LateFunction:
         """What compiling took; nothing as long as there is no machine code."""
         return self.native.timings if "native" in vars(self) else Timings(0.0, 0.0, 0.0, False)
 
-    @cached_property
+    @once
     def _interpreted(self) -> casadi.Function:
         import casadi
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from closedchain.lock import locked
 from closedchain.native.graph import Graph
 from closedchain.native.operations import OPERATIONS, UNSUPPORTED, codes
 
@@ -15,6 +16,7 @@ class UnsupportedOperation(NotImplementedError):
     """An expression contains an operation that has no native form."""
 
 
+@locked
 def trace(name: str, inputs: dict[str, casadi.SX], outputs: dict[str, casadi.SX]) -> Graph:
     """Read the instructions of an expression into a graph.
 

@@ -20,6 +20,7 @@ from closedchain.derive.measure import COORDINATES
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import skew
+from closedchain.lock import locked
 from closedchain.model.expression import Number
 from closedchain.model.parts import Frame, Joint
 from closedchain.results.samples import Freedom, Samples
@@ -187,6 +188,7 @@ def side(e: Equations, joint: Joint, frame: Frame) -> FrameMotion:
     return e.motion.frame(frame, joint)
 
 
+@locked
 def freedoms(e: Equations, joint: Joint, R: ca.SX, coordinates: ca.SX) -> ca.SX:
     """Motion space of a joint (6 x nv) about the origin of S, whose axes are R, at coordinates."""
     q = ca.SX.sym("q", joint.type.nq)  # of a cut joint the coordinates are expressions
@@ -195,6 +197,7 @@ def freedoms(e: Equations, joint: Joint, R: ca.SX, coordinates: ca.SX) -> ca.SX:
     return ca.densify(ca.vertcat(R @ ang, R @ lin))
 
 
+@locked
 def _along(e: Equations, joint: Joint, P: FrameMotion, S: FrameMotion) -> ca.SX:
     """Wrenches on a cut joint's second body, at S, of unit efforts on what the joint measures (6 x nv).
 
@@ -211,6 +214,7 @@ def _along(e: Equations, joint: Joint, P: FrameMotion, S: FrameMotion) -> ca.SX:
     return ca.densify(ca.vertcat(*(rate.T for rate in rates)))
 
 
+@locked
 def _spring(
     e: Equations, joint: Joint, lam: dict[int, ca.SX], P: FrameMotion, S: FrameMotion
 ) -> tuple[ca.SX, dict[int, ca.SX]]:

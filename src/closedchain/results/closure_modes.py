@@ -21,6 +21,7 @@ import numpy as np
 
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows
 from closedchain.march.state import State, parameter_vector
 from closedchain.results.run import Run
@@ -28,6 +29,7 @@ from closedchain.results.run import Run
 POSES = 20  # of a run that are looked at
 
 
+@locked
 def inverse_masses(state: State) -> np.ndarray:
     """Eigenvalues of ``A M^-1 A'`` at a state, ascending; closures that repeat others give zeros."""
     m = state.mechanism

@@ -25,6 +25,7 @@ import numpy as np
 
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import assemble
 from closedchain.march.state import State
 from closedchain.model.actions import Drive
@@ -293,6 +294,7 @@ def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, 
     return {label: known[label] for label in locked}
 
 
+@locked
 def _braked(m: Mechanism, twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
     """The rigid twin with coordinates held where they are, and without motors; made once for each drawing."""
     key = ("braked twin", tuple(held))

@@ -65,6 +65,10 @@ class ErlsRun(Takeaway):
         self.parameters = dict(system.start.parameters)
         self._reactions: dict[Any, Any] = {}  # of all joints, by the stiffness they were asked for
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what was asked for is computed again: the states are all that is needed
+        return ErlsRun, (self.system, self.motion, self.solver, self.rtol, self.atol)
+
     # ---- what happened ---------------------------------------------------------------------------------------------
 
     @property

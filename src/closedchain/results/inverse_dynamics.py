@@ -11,6 +11,7 @@ import numpy as np
 
 from closedchain.derive.equations import Freedom
 from closedchain.errors import AssemblyError, ModelError, RunWarning
+from closedchain.lock import locked
 from closedchain.march.assemble import assemble
 from closedchain.march.follow import Shapes
 from closedchain.march.inverse import (
@@ -369,6 +370,7 @@ def _weights(weights: Mapping[str, float] | None, labels: list[str]) -> np.ndarr
     return out
 
 
+@locked
 def _preload(motion: Motion, preload: Mapping[str, Any] | None, labels: list[str]) -> np.ndarray:
     e = motion.samples.equations
     out = np.zeros((len(motion.t), len(labels)))

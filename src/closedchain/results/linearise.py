@@ -23,6 +23,7 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.measure import Measured
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.independent import choose_pivots
@@ -278,6 +279,7 @@ def _frame(e: Equations, wanted: Any, known: Mapping[str, Any]) -> Frame:
     return wanted
 
 
+@locked
 def _a(e: Equations) -> ca.SX:
     derived = e.topology.mechanism._derived
     if "acceleration symbol" not in derived:
@@ -285,6 +287,7 @@ def _a(e: Equations) -> ca.SX:
     return derived["acceleration symbol"]
 
 
+@locked
 def _numbers(
     e: Equations, at: Tangent, motors: Sequence[str], z: ca.SX
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray]:
@@ -305,6 +308,7 @@ def _drive_accelerations(at: Tangent) -> np.ndarray:
     return at.accelerate(np.zeros((at.e.topology.nv, at.units.shape[1])), at.units)
 
 
+@locked
 def _drive_motion(e: Equations, at: Tangent, moved: Sequence[int]) -> np.ndarray:
     """Prescribed velocities and accelerations of drives: what their deviations are added to."""
     m = e.topology.mechanism

@@ -19,6 +19,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
 from closedchain.march.mobility import SHAPES_FIRST
@@ -243,6 +244,7 @@ class _Locked:
         )
 
 
+@locked
 def _joint_jacobian(e: Equations, point: tuple[float, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
     """Velocities of all joints and shapes, cut joints too, by v; traced once."""
     derived = e.topology.mechanism._derived

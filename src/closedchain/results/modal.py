@@ -23,6 +23,7 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.state import parameter_vector
 from closedchain.results.linearisation import COLUMNS, Linearisation
 from closedchain.results.outline import Outline, Points, Posed, outline
@@ -100,6 +101,7 @@ def shares(about: Linearisation) -> xarray.Dataset:
     )
 
 
+@locked
 def _kinetic(e: Equations) -> ca.Function:
     """Kinetic energies of all links as a function of (t, q, v, p); made once."""
     derived = e.topology.mechanism._derived
@@ -110,6 +112,7 @@ def _kinetic(e: Equations) -> ca.Function:
     return derived["kinetic energies"]
 
 
+@locked
 def _stiffness(e: Equations) -> Any:
     """Stiffness matrices of all flexible links as a function of p; made once."""
     derived = e.topology.mechanism._derived

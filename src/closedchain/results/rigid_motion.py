@@ -10,6 +10,7 @@ import numpy as np
 
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
+from closedchain.lock import locked
 from closedchain.march.assemble import assemble
 from closedchain.march.mobility import mobility
 from closedchain.march.state import State, parameter_vector
@@ -34,6 +35,7 @@ class RigidTwin:
         self._freedoms: int | None = None
 
     @classmethod
+    @locked
     def of(cls, mechanism: Mechanism) -> RigidTwin:
         """Made once for a drawing."""
         derive(mechanism)  # drops what belongs to an older drawing

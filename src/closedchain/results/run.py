@@ -77,8 +77,18 @@ class Run(Takeaway):
         self.start = segments[0].start
         self.program = segments[0].program
         self.solver, self.rtol, self.atol = task.solver, task.rtol, task.atol
+        self.from_cache = bool(self.program.rhs.timings.cached)  # whether its machine code was there already
         # the names that were in force when the run was made: the drawing may change later
         self.parameters = dict(zip(mechanism.parameters, p.tolist(), strict=False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what was asked for is computed again: the states are all that is needed
+        own = ("mechanism", "segments", "record", "p", "task", "seconds", "partition", "parameters", "from_cache")
+        return {name: getattr(self, name) for name in own}
+
+    def __setstate__(self, own: dict[str, Any]) -> None:
+        self.__init__(own["mechanism"], own["segments"], own["record"], own["p"], own["task"], own["seconds"])  # type: ignore[misc]
+        vars(self).update(own)
 
     # ---- what happened ---------------------------------------------------------------------------------------------
 
@@ -286,7 +296,7 @@ class Run(Takeaway):
             **asdict(self.counts),
             **({"operations": self.program.rhs.counts.total} if self.partition is None else {}),
             **{f"seconds_{k}": v for k, v in self.seconds.items()},
-            "machine_code_from_cache": bool(self.program.rhs.timings.cached),
+            "machine_code_from_cache": self.from_cache,
             **({} if self.partition is None else {"partition": str(self.partition)}),
             **engine.described(),
             "closedchain": __version__,

@@ -14,7 +14,9 @@ import numpy as np
 
 from closedchain.derive.equations import Equations, Freedom
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.model.parts import Frame, suggest
+from closedchain.native.at_samples import at_samples
 
 Trace = Callable[[ca.SX, dict[int, ca.SX]], dict[str, ca.SX]]
 """Expressions by name, given the symbols of the accelerations and of the known forces in closure rows"""
@@ -77,8 +79,16 @@ class Samples:
 
     def evaluate(self, key: object, trace: Trace) -> dict[str, np.ndarray]:
         """Numbers at the samples, (n, rows, columns) each; ``trace`` is called once for each key."""
-        e = self.equations
         rows = tuple(sorted(self.closing))
+        f, names = self._function(key, rows, trace)
+        n = len(self)
+        lam = np.array([self.closing[row] for row in rows], float).reshape(len(rows), n)
+        values = at_samples(f, n, [np.reshape(self.t, (n, 1)), self.q, self.v, self.p, self.a, lam.T])
+        return dict(zip(names, values, strict=True))
+
+    @locked
+    def _function(self, key: object, rows: tuple[int, ...], trace: Trace) -> tuple[ca.Function, tuple[str, ...]]:
+        e = self.equations
         derived = e.topology.mechanism._derived
         place = ("samples", e, key, rows)  # with the equations themselves: the drawing may have changed since
         if place not in derived:
@@ -90,17 +100,7 @@ class Samples:
                 raise ModelError(f"the drawing of {name!r} has changed since the motion was computed") from None
             dense = ca.cse([ca.densify(x) for x in traced.values()])
             derived[place] = ca.Function("samples", list(inputs.values()), dense), tuple(traced)
-        (f, names), n = derived[place], len(self)
-        lam = np.array([self.closing[row] for row in rows], float).reshape(len(rows), n)
-        p = np.broadcast_to(self.p, (n, self.p.shape[-1]))
-        values = f.map(n).call([np.reshape(self.t, (1, n)), self.q.T, self.v.T, p.T, self.a.T, lam]) if n else []
-        out = {}
-        for i, name in enumerate(names):
-            size, width = f.size_out(i)
-            flat = np.array(values[i]) if n else np.zeros((size, 0))
-            # columns come sample after sample: (rows, n * columns)
-            out[name] = flat.reshape(size, n, width).transpose(1, 0, 2)
-        return out
+        return derived[place]
 
     def pose(self, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Axes (n, 3, 3) and origin (n, 3) of a frame in the world."""

@@ -22,6 +22,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations, Freedom
+from closedchain.lock import locked
 from closedchain.march.follow import Shapes
 from closedchain.results.thinning import parts, through
 
@@ -35,6 +36,7 @@ def shape_freedoms(e: Equations) -> tuple[Freedom, ...]:
     return tuple((x.name, i) for x in shapes for i in range(x.type.nv))
 
 
+@locked
 def shape_stiffness(e: Equations, p: np.ndarray) -> np.ndarray:
     """Stiffness of all shapes at parameter values p."""
     beams = [traced.beam for traced in e.limbs.links if traced.beam is not None]

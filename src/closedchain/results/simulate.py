@@ -23,6 +23,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, Interrupted, ModelError, RunError, RunWarning
+from closedchain.lock import locked
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
@@ -338,6 +339,7 @@ def check_same(team: Team, about: dict[str, str]) -> None:
                 )
 
 
+@locked
 def digest_of_equations(program: Compiled) -> str:
     """A few digits that change with the equations of motion."""
     inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
@@ -447,6 +449,7 @@ def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0
             )
 
 
+@locked
 def residuals(e: Equations) -> Any:
     """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
     derived = e.topology.mechanism._derived

@@ -1,5 +1,6 @@
 """The mechanism as a whole: its bodies, its gravity, how it shows itself."""
 
+import copy
 import math
 
 import pytest
@@ -59,3 +60,21 @@ def test_the_parts_of_a_mechanism_are_found_where_they_are_used():
     """The drawing methods come from several files; the class has them all, with their documentation."""
     for name in ("body", "joint", "revolute", "motor", "joint_spring", "couple", "force", "parameter", "find_frame"):
         assert getattr(cc.Mechanism, name).__doc__
+
+
+def test_a_copy_is_independent():
+    m = cc.library.four_bar()
+    for other in (copy.copy(m), copy.deepcopy(m)):
+        other.parameters["crank.mass"] = 7.0
+        other.body("more", cc.massless())
+        assert m.parameters["crank.mass"] == 1.0
+        assert "more" not in m.bodies
+        assert all(body.mechanism is other for body in (other.ground, *other.bodies.values()))
+        assert other.output is None or other.output.body.mechanism is other
+
+
+def test_a_copy_of_parameters_is_independent():
+    m = cc.library.four_bar()
+    other = copy.copy(m.parameters)
+    other["crank.mass"] = 7.0
+    assert m.parameters["crank.mass"] == 1.0

@@ -19,9 +19,10 @@ bends by v(x), w(x) turns by (rx, -dw/dx, dv/dx). The paper's (15) is ``M = int 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+
+from closedchain.lock import once
 
 # integrals over 0..1 of products of the Hermite polynomials by value and slope at both ends
 HERMITE = np.array([[156, 22, 54, -13], [22, 4, 13, -3], [54, 13, 156, -22], [-13, -3, -22, 4]]) / 420
@@ -65,22 +66,22 @@ class Piece:
     alpha: float = 0.0
     beta: float = 0.0
 
-    @cached_property
+    @once
     def B(self) -> np.ndarray:
         """``int N_a' N_b dm`` (3, 3, k, k), with N_a the component a of the displacement."""
         return np.einsum("aik,ij,bjl->abkl", self.E, self.G, self.E)
 
-    @cached_property
+    @once
     def N1(self) -> np.ndarray:
         """``int N dm`` (3, k)."""
         return np.einsum("i,ij,ajk->ak", self.one, self.G, self.E)
 
-    @cached_property
+    @once
     def M(self) -> np.ndarray:
         """Mass matrix (15), (k, k)."""
         return np.einsum("aakl->kl", self.B) + self.spin
 
-    @cached_property
+    @once
     def sections(self) -> np.ndarray:
         """Of the sections at the points of Gauss (3, 6): weight (m), place, and slopes of the four functions."""
         x, weights = GAUSS
@@ -89,7 +90,7 @@ class Piece:
             return np.zeros((3, 6))
         return np.stack([L * weights, x, *hermite_slopes(x, L)], axis=1)
 
-    @cached_property
+    @once
     def turns(self) -> np.ndarray:
         """Rotations of these sections by unit displacements (3, 3, k)."""
         out = np.zeros((3, 3, self.E.shape[2]))
@@ -100,7 +101,7 @@ class Piece:
             out[:, 1], out[:, 2] = -slopes @ self.E[2], slopes @ self.E[1]
         return out
 
-    @cached_property
+    @once
     def slopes(self) -> np.ndarray:
         """``int v_x v_x' + w_x w_x' dx`` (k, k): the geometric stiffness of a unit tension."""
         L = self.length

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.march.erls.element import Piece
 from closedchain.march.erls.system import System
+from closedchain.native.at_samples import at_samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,25 +71,20 @@ def inputs(system: System, t: np.ndarray, q: np.ndarray, x: np.ndarray) -> np.nd
 
 
 def evaluate(system: System, key: object, expressions: dict[str, ca.SX], given: np.ndarray) -> dict[str, np.ndarray]:
-    """Traced expressions of ``x`` at many samples; leading axis is time. CasADi's own interpreter is fast enough
-    here.
-    """
+    """Traced expressions of ``x`` at many samples; leading axis is time."""
+    f = _function(system, key, expressions)
+    return dict(zip(f.name_out(), at_samples(f, given.shape[1], [given.T, system.p]), strict=True))
+
+
+@locked
+def _function(system: System, key: object, expressions: dict[str, ca.SX]) -> ca.Function:
     traced = system.compiled.traced
     if key not in system.functions:
         dense = [ca.densify(x) for x in expressions.values()]
         system.functions[key] = ca.Function(
             "evaluate", [traced.x, traced.e.limbs.p], dense, ["x", "p"], list(expressions)
         )
-    f, m = system.functions[key], given.shape[1]
-    if not m:
-        return {name: np.zeros((0, *f.size_out(i))) for i, name in enumerate(f.name_out())}
-    values = f.map(m)(given, np.tile(system.p[:, None], (1, m)))
-    values = values if isinstance(values, tuple | list) else [values]
-    out = {}
-    for i, name in enumerate(f.name_out()):
-        rows, columns = f.size_out(i)
-        out[name] = np.array(values[i]).reshape(rows, m, columns).transpose(1, 0, 2)
-    return out
+    return system.functions[key]
 
 
 def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import casadi as ca
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.march.erls.energy import closed_coordinates
 from closedchain.march.erls.system import System
 from closedchain.march.erls.workspace import Workspace
@@ -82,6 +83,7 @@ def nodal_jacobian(system: System) -> np.ndarray:
     return J
 
 
+@locked
 def _springs(system: System, y: np.ndarray) -> np.ndarray:
     """Stiffness of springs (n, n): differences of their forces."""
     traced, e, d = system.compiled.traced, system.e, system.d

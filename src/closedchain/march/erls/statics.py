@@ -14,6 +14,7 @@ import numpy as np
 
 from closedchain.derive.erls_loads import TrueJoints
 from closedchain.errors import ModelError
+from closedchain.lock import locked
 from closedchain.march.erls.matrices import derivative
 from closedchain.march.erls.system import System
 from closedchain.march.erls.workspace import Workspace
@@ -23,6 +24,7 @@ RESTS = 1e-12  # of the longest beam: a step of this size changes nothing
 CONTRACTS = 0.9  # of the step before: what the next one is at most
 
 
+@locked
 def holding(system: System) -> np.ndarray:
     """Forces (n, n_q) on y by unit efforts at the true joints of the coordinates q, undeformed."""
     e, d, traced = system.e, system.d, system.compiled.traced

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -15,8 +14,9 @@ from closedchain.close.erls import ERLS, Traced
 from closedchain.cut.topology import cut
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.erls import Displacements
-from closedchain.derive.erls_nodes import hold_nodes
+from closedchain.derive.erls_nodes import Nodes, hold_nodes
 from closedchain.errors import ModelError
+from closedchain.lock import locked, once
 from closedchain.march.closing import Closing
 from closedchain.march.erls import choice
 from closedchain.march.erls.mesh import Mesh, make_mesh
@@ -29,6 +29,10 @@ from closedchain.native import NativeFunction, compile_function
 CLOSED = 1e-6  # m or rad: what a start may be open
 
 
+Origin = tuple[choice.Pivots, State, np.ndarray]
+"""Pivots of the closures, the state of the rigid twin that they were chosen at, and its parameters"""
+
+
 @dataclass(frozen=True, eq=False)
 class Compiled:
     """What does not depend on numbers of the mechanism, nor on how many elements there are.
@@ -39,6 +43,7 @@ class Compiled:
     zeroed, why : numbers of the zeroed displacements among those at joints, and what they mean.
     rigid : J = dr/dq at the displacements at joints (n_u, n_q), a function of t, the tree and the parameters.
     motion, newton, tangent : native functions.
+    origin : what the zeroed displacements were chosen for.
     """
 
     traced: Traced
@@ -49,6 +54,7 @@ class Compiled:
     newton: NativeFunction
     tangent: NativeFunction
     seconds: float
+    origin: Origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,14 @@ class System:
     mesh: Mesh
     given: tuple[np.ndarray, np.ndarray] | None = None
     functions: dict[object, Any] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        compiled = self.compiled
+        return _again, (
+            (self.mechanism, self.twin, self.method, self.start, self.p, compiled.origin),
+            compiled.zeroed,
+            self.given,
+        )
 
     @property
     def d(self) -> Displacements:
@@ -115,7 +129,7 @@ class System:
         """Places of the zeroed displacements in y."""
         return self.n_chain + np.array(self.compiled.zeroed, np.int64)
 
-    @cached_property
+    @once
     def where(self) -> np.ndarray:
         """Places of the coordinates q among those of the tree."""
         return np.array([self._coordinate(k) for k in self.independent], np.int64)
@@ -124,7 +138,7 @@ class System:
         link = next(x for x in self.e.topology.links if x.v.start <= velocity < x.v.stop)
         return link.q.start + velocity - link.v.start
 
-    @cached_property
+    @once
     def labels(self) -> tuple[str, ...]:
         """Names of the entries of y: body, number of the node, and direction; then the coordinates q."""
         mesh, names = self.mesh, []
@@ -141,12 +155,12 @@ class System:
         """J = dr/dq: displacements at joints that a unit of each coordinate q makes rigidly (n_u, n_q)."""
         return np.array(self.compiled.rigid(t, tree, self.p)).reshape(self.n_u, self.n_q)
 
-    @cached_property
+    @once
     def units(self) -> np.ndarray:
         """What the entries of the zeroed block of J are measured by (n_q, n_q)."""
         return choice.units(self.rigid(self.start.t, self.start.q), self.turning, self.compiled.zeroed)
 
-    @cached_property
+    @once
     def begun(self) -> float:
         """Determinant of the zeroed block of J at the start, without units."""
         block = self.rigid(self.start.t, self.start.q)[list(self.compiled.zeroed)]
@@ -157,12 +171,12 @@ class System:
         """How well the zeroed displacements determine the coordinates at the start: 1 well, 0 not at all."""
         return abs(self.begun) ** (1 / max(self.n_q, 1))
 
-    @cached_property
+    @once
     def turning(self) -> np.ndarray:
         """Of each displacement at joints: whether it is an angle."""
         return choice.is_rotation(self.d)
 
-    @cached_property
+    @once
     def longest(self) -> float:
         """Length of the longest beam, m: what angles are measured by."""
         value = self.twin.values(dict(self.start.parameters))
@@ -208,34 +222,52 @@ def system(
     overrides = dict(mechanism.parameters.merged({**start.parameters, **(parameters or {})}))
     mechanism.validate(overrides)
     at = start_of_twin(mechanism, twin, start, overrides)
-    p, value = parameter_vector(twin, overrides), twin.values(overrides)
+    p = parameter_vector(twin, overrides)
+    origin = choice.choose_coordinates(derive(twin), at, method.coordinates, mechanism.flexible), at, p
+    made = _made(mechanism, twin, method, at, p, origin)
+    if made.health <= choice.POOR:  # what is zeroed was chosen at another start, and is poor at this one
+        made = _made(mechanism, twin, method, at, p, origin, anew=True)
+    return replace(made, given=given_displacements(made, start)) if isinstance(start, ErlsState) else made
+
+
+@locked
+def _made(
+    mechanism: Mechanism, twin: Mechanism, method: ERLS, at: State, p: np.ndarray, origin: Origin, anew: bool = False
+) -> System:
+    value = twin.values(at.parameters)
     lengths = {name: beam.length for name, beam in mechanism.flexible.items()}
     held = frozenset((x.joint, x.index) for x in twin.drives.values())
-    e = derive(twin)
-    pivots = choice.choose_coordinates(e, at, method.coordinates, mechanism.flexible)
-    nodes = hold_nodes(e.topology, lengths, locked=held, value=value)
+    nodes = hold_nodes(cut(twin), lengths, locked=held, value=value)
     named = None if isinstance(method.zero, str) else method.elements
     # places on beams are numbers of what is traced: other places, other equations
-    key = ("erls", pivots, method.zero, held, named, nodes.nodes, nodes.roots)
-    for anew in (False, True):
-        if anew or key not in twin._derived:
-            twin._derived[key] = _compiled(Choosing(e, at, p, pivots, nodes, method, held))
-        compiled = twin._derived[key]
-        T = compiled.traced.T.sparsity().get_triplet()
-        mesh = make_mesh(
-            compiled.traced.d.nodes,
-            mechanism.flexible,
-            method.elements,
-            value,
-            compiled.traced.d.names,
-            (np.array(T[0]), np.array(T[1])),
-            rayleigh=method.rayleigh,
-            stiffening=method.stiffening,
-        )
-        made = System(mechanism, twin, method, at, p, compiled, mesh)
-        if made.health > choice.POOR or anew:  # what is zeroed was chosen at another start, and may be poor at this one
-            break
-    return replace(made, given=given_displacements(made, start)) if isinstance(start, ErlsState) else made
+    key = ("erls", origin[0], method.zero, held, named, nodes.nodes, nodes.roots)
+    if anew or key not in twin._derived:
+        twin._derived[key] = _compiled(twin, origin, nodes, method, held)
+    compiled = twin._derived[key]
+    T = compiled.traced.T.sparsity().get_triplet()
+    mesh = make_mesh(
+        compiled.traced.d.nodes,
+        mechanism.flexible,
+        method.elements,
+        value,
+        compiled.traced.d.names,
+        (np.array(T[0]), np.array(T[1])),
+        rayleigh=method.rayleigh,
+        stiffening=method.stiffening,
+    )
+    return System(mechanism, twin, method, at, p, compiled, mesh)
+
+
+def _again(
+    parts: tuple[Mechanism, Mechanism, ERLS, State, np.ndarray, Origin],
+    zeroed: tuple[int, ...],
+    given: tuple[np.ndarray, np.ndarray] | None,
+) -> System:
+    """A system that was pickled; machine code is taken from the cache."""
+    made = _made(*parts)
+    if made.compiled.zeroed != zeroed:
+        made = _made(*parts, True)
+    return replace(made, given=given)
 
 
 def given_displacements(made: System, start: ErlsState) -> tuple[np.ndarray, np.ndarray] | None:
@@ -255,6 +287,7 @@ def given_displacements(made: System, start: ErlsState) -> tuple[np.ndarray, np.
     return np.array([*(start.u[x] for x in labels), *none]), np.array([*(start.u_dot[x] for x in labels), *none])
 
 
+@locked
 def rigid_twin(mechanism: Mechanism) -> Mechanism:
     """The rigid twin of a mechanism, made once for each drawing."""
     cut(mechanism)  # drops what was derived from an older drawing
@@ -297,10 +330,14 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
     return state
 
 
-def _compiled(among: Choosing) -> Compiled:
+def _compiled(
+    twin: Mechanism, origin: Origin, nodes: Nodes, method: ERLS, held: frozenset[tuple[str, int]]
+) -> Compiled:
     clock = time.perf_counter()
-    e, zeroed = among.e, choose_zeroed(among)
-    traced = Traced(zeroed.d, among.pivots, zeroed.which)
+    pivots, start, p = origin
+    e = derive(twin)
+    zeroed = choose_zeroed(Choosing(e, start, p, pivots, nodes, method, held))
+    traced = Traced(zeroed.d, pivots, zeroed.which)
     name = e.topology.mechanism.name
     inputs = {"x": traced.x, "p": e.limbs.p}
     motion = compile_function(f"{name} motion of its links", inputs, {"out": traced.motion[0]}, slow=("p",))
@@ -310,4 +347,6 @@ def _compiled(among: Choosing) -> Compiled:
     asked = {"x": ca.vertcat(traced.x, f), "p": e.limbs.p}
     tangent = compile_function(f"{name} tangent", asked, {"out": derivatives}, slow=("p",))
     rigid = ca.Function("J", [e.limbs.t, e.limbs.q, e.limbs.p], [ca.densify(zeroed.d.J @ traced.motions.S)])
-    return Compiled(traced, zeroed.which, zeroed.why, rigid, motion, newton, tangent, time.perf_counter() - clock)
+    return Compiled(
+        traced, zeroed.which, zeroed.why, rigid, motion, newton, tangent, time.perf_counter() - clock, origin
+    )

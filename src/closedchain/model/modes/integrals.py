@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.lock import once
 from closedchain.model.modes.curves import traced
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Integrals:
                     total = total + weight * (upto - a) * (slopes.T @ slopes)
         return total
 
-    @cached_property
+    @once
     def damping(self) -> dict[str, np.ndarray]:
         """Modal damping ``cu, cv, cw, ct`` by field, n x n pure numbers.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.lock import once
 from closedchain.model.modes.curves import Curve, traced
 from closedchain.model.modes.integrals import Integrals, integrate
 
@@ -133,7 +133,7 @@ class ModeSet:
             T[np.abs(T) < ROUNDING * self._largest[1]] = 0.0
         return U, T
 
-    @cached_property
+    @once
     def _largest(self) -> tuple[np.ndarray, np.ndarray]:
         """About the largest displacement and rotation of each shape."""
         found = self.fields(np.linspace(0.0, 1.0, 101))
@@ -163,7 +163,7 @@ class ModeSet:
                     found[field][order][..., i] = curve.derivative(xi, order)
         return found  # type: ignore[return-value]
 
-    @cached_property
+    @once
     def integrals(self) -> Integrals:
         """Integrals of the shapes along the beam, computed once."""
         return integrate(self)

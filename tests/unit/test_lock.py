@@ -1,0 +1,273 @@
+"""Threads: one traces and compiles at a time, and what they compute is what one of them would."""
+
+import functools
+import importlib
+import os
+import pkgutil
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import casadi
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain import results
+from closedchain.close.methods import METHODS
+from closedchain.lock import LOCK, locked, once
+from closedchain.march.compiled import compiled
+
+WALKS = "substitute cse jacobian jtimes gradient hessian symvar depends_on integrator".split()
+
+
+class Wrong(AssertionError):
+    """Not caught by anything that catches errors of CasADi."""
+
+
+# ---- the lock itself -------------------------------------------------------------------------------------------------
+
+
+def test_a_locked_function_may_call_another():
+    @locked
+    def outer(n):
+        assert LOCK._is_owned()
+        return n if n == 0 else 1 + outer(n - 1)
+
+    assert outer(3) == 3
+    assert not LOCK._is_owned()
+
+
+def test_the_lock_is_released_after_an_error():
+    @locked
+    def fail():
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+    assert not LOCK._is_owned()
+
+
+def test_once_is_computed_once_whoever_asks():
+    class Thing:
+        computed = 0
+
+        @once
+        def value(self):
+            """The value."""
+            Thing.computed += 1
+            return object()
+
+    assert Thing.value.__doc__ == "The value."
+    thing, meet = Thing(), threading.Barrier(8)
+
+    def ask(_):
+        meet.wait()
+        return thing.value
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(ask, range(8)))) == 1
+    assert Thing.computed == 1
+
+
+def test_computing_two_values_does_not_lock_two_threads_up():
+    """One thread asks for a value that takes the lock, the other has the lock and asks for the same kind of value."""
+
+    class Thing:
+        @once
+        def value(self):
+            inside.set()
+            return locked(lambda: 1)()
+
+    inside = threading.Event()
+    with LOCK:
+        other = threading.Thread(target=lambda: Thing().value, daemon=True)
+        other.start()
+        assert not inside.wait(0.05)  # it waits before it begins
+        assert Thing().value == 1
+    other.join(60)
+    assert not other.is_alive()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_the_lock_free():
+    """Another thread is inside when the process forks: the fork waits for it."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with LOCK:
+            inside.set()
+            leave.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    inside.wait(60)
+    threading.Timer(0.05, leave.set).start()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if LOCK.acquire(timeout=10) else 1)
+    holder.join(60)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+# ---- all of CasADi that is not safe is behind it ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """CasADi and lazy attributes, which say so when they are used with or without the lock, as they must not be."""
+    met = set()
+
+    def watch(owner, name):
+        real = getattr(owner, name)
+
+        @functools.wraps(real)
+        def asked(*args, **kwargs):
+            met.add(name)
+            ours = sys._getframe(1).f_globals.get("__name__", "").startswith("closedchain")
+            if ours and not LOCK._is_owned():
+                raise Wrong(f"casadi's {name} is used without the lock")
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, asked)
+
+    for name in WALKS:
+        watch(casadi, name)
+    watch(casadi.Function, "__init__")
+    watch(casadi.Function, "map")
+
+    class Watched(functools.cached_property):
+        def __get__(self, instance, owner=None):
+            if instance is not None and self.attrname not in vars(instance) and LOCK._is_owned():
+                raise Wrong(f"{type(instance).__name__}.{self.attrname} may wait for another thread: make it `once`")
+            return super().__get__(instance, owner)
+
+    for part in pkgutil.iter_modules(results.__path__, "closedchain.results."):
+        for kind in vars(importlib.import_module(part.name)).values():
+            for name, value in list(vars(kind).items()) if isinstance(kind, type) else ():
+                if type(value) is functools.cached_property:
+                    lazy = Watched(value.func)
+                    lazy.__set_name__(kind, name)
+                    monkeypatch.setattr(kind, name, lazy)
+    return met
+
+
+def look(run):
+    """Ask a run for all kinds of results."""
+    run.dataset, run.metadata, run.complaints()
+    run.reaction("B")
+    run.frame("coupler.tip")
+    run.state()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_simulating_walks_through_graphs_under_the_lock(watched, name):
+    step = {"step": 1e-3} if name == "index3" else {}
+    look(cc.simulate(cc.library.four_bar(), until=0.02, method=METHODS[name], **step))
+    assert {"__init__", "map", "substitute"} <= watched
+
+
+@pytest.mark.parametrize("solver", ["radau5", "idas", "cvodes"])
+def test_solvers_walk_through_graphs_under_the_lock(watched, solver):
+    cc.simulate(cc.library.four_bar(), until=0.02, solver=solver)
+
+
+def test_other_verbs_walk_through_graphs_under_the_lock(watched):
+    m = cc.library.four_bar()
+    cc.assembly_modes(m, O=1.0)
+    cc.mobility(m)
+    cc.linearise(m, m.equilibrium(), outputs=["coupler.tip"])
+    need = cc.inverse_dynamics(m, {"O": lambda t: 0.5 + 0.2 * cc.sin(4 * t)}, until=0.2)
+    need.reaction("B"), need.dataset, need.motion.dataset, need.motion.frame("coupler.tip")
+    cc.simulate(m, until=0.05, events=[cc.Event("half", cc.t - 0.02)])
+    cc.compare(m, until=0.02, methods=[cc.Multipliers(), cc.Projection()])
+    cc.sweep(m, {"crank.mass": [1.0, 2.0]}, until=0.02, executor=1)
+    p = cc.library.pendulum()
+    p.motor("hinge", torque=cc.Sampled(lambda t, now: -now.place("arm.tip")[0], period=0.01))
+    cc.simulate(p, until=0.03)
+
+
+def test_flexible_links_walk_through_graphs_under_the_lock(watched):
+    m = cc.library.four_bar(flexible=True)
+    run = cc.simulate(m, until=0.005)
+    look(run)
+    run.beam("coupler").dataset, run.tip_deflection("coupler.tip")
+    run = cc.simulate(m, until=0.002, method=cc.ERLS(elements=1))
+    look(run)
+    assert run.beam("coupler").dataset
+
+
+# ---- the same bits ---------------------------------------------------------------------------------------------------
+
+
+def several(method):
+    """A fresh mechanism, drawn, put together, simulated and looked at."""
+    m = cc.library.five_bar()
+    run = cc.simulate(m, until=0.1, method=method)
+    reaction = run.reaction(next(iter(m.joints)))
+    look = [run.x, run.dataset["energy_error"].values, reaction["force"].values]
+    return [*look, m.assemble().q, np.array(list(run.state().coordinates.values()))]
+
+
+def test_fresh_mechanisms_in_many_threads():
+    methods = [cc.Multipliers(), cc.Projection(), cc.OperationalSpace(), cc.VirtualSpring(1e5)]
+    alone = [several(method) for method in methods]
+    meet = threading.Barrier(6)
+
+    def work(k):
+        meet.wait()
+        return [several(methods[(k + i) % len(methods)]) for i in range(2)]
+
+    with ThreadPoolExecutor(6) as pool:
+        for k, found in enumerate(pool.map(work, range(6))):
+            for i, result in enumerate(found):
+                for a, b in zip(result, alone[(k + i) % len(methods)], strict=True):
+                    assert np.array_equal(a, b)
+
+
+def test_one_fresh_mechanism_in_many_threads():
+    """All derive the same equations; nothing is derived twice, and the verbs do not disturb each other."""
+
+    def verbs(m):
+        path = {"O": lambda t: 0.5 + 0.2 * cc.sin(4 * t)}
+        yield "x", lambda: cc.simulate(m, until=0.1).x
+        yield "O", lambda: cc.simulate(m, until=0.1, method=cc.Projection())["O"].values
+        yield "reaction", lambda: cc.simulate(m, until=0.1).reaction("B")["force"].values
+        yield "q", lambda: m.assemble(O=1.0, guess={"A": -1.0, "C": 1.0}).q
+        yield "tau", lambda: cc.inverse_dynamics(m, path, until=0.2).tau
+        errors = cc.compare(m, until=0.05, methods=[cc.Multipliers(), cc.DeNOC()])
+        yield "compare", lambda: errors.dataset["error"].values
+
+    alone = {name: verb() for name, verb in verbs(cc.library.four_bar())}
+    for _ in range(3):
+        m = cc.library.four_bar()
+        tasks = list(verbs(m)) * 2
+        m.revision += 1  # as after a change of the drawing: everything is derived anew
+        meet = threading.Barrier(len(tasks))
+
+        def work(task, meet=meet):
+            meet.wait()
+            return task[0], task[1]()
+
+        with ThreadPoolExecutor(len(tasks)) as pool:
+            for name, found in pool.map(work, tasks):
+                assert np.array_equal(found, alone[name]), name
+
+
+def test_native_and_interpreted_functions_may_be_called_by_many_threads():
+    """CasADi hands out memory for each call; ours need none."""
+    start = cc.library.gough_stewart().assemble()
+    program = compiled(start, cc.Multipliers())
+    p = np.array([*start.mechanism.parameters.values()])
+    x = program.pack(start.q, start.v) + 1e-3 * np.random.default_rng(1).normal(size=(50, program.closed.x.numel()))
+    t = np.zeros(len(x))
+
+    def work(_):
+        values = program.evaluate("look", lambda: {"a": program.closed.a}, t, x, p)["a"]
+        return values, np.array([program.rhs(0.0, row, p) for row in x])
+
+    interpreted, native = work(0)
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(work, range(32)):
+            assert np.array_equal(found[0], interpreted) and np.array_equal(found[1], native)
