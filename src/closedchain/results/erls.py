@@ -39,6 +39,7 @@ def simulate_erls(
     first_step: float | None = None,
     max_step: float = np.inf,
     max_steps: int = 10_000_000,
+    divergence: str = "stop",
     parameters: Mapping[str, float] | None = None,
     progress: Callable[[float, int], object] | None = None,
     **others: Any,
@@ -66,6 +67,8 @@ def simulate_erls(
         Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
     step, first_step, max_step, max_steps
         Limits of the steps.
+    divergence
+        Where the motion runs away: ``"stop"``, ``"warn"`` or ``"pass"``, as for `simulate`.
     parameters
         Parameter values for this run only; nothing is recompiled.
     progress
@@ -86,8 +89,9 @@ def simulate_erls(
     """
     from closedchain.march.erls.integrate import integrate  # loads Numba
     from closedchain.march.erls.system import rigid_twin, system
-    from closedchain.results.simulate import sample_times
+    from closedchain.results.simulate import check_divergence, sample_times
 
+    check_divergence(divergence)
     method = ERLS() if method is None else method
     if not isinstance(method, ERLS):
         raise ModelError(f"simulate_erls takes cc.ERLS(...), not {method!r}")
@@ -150,6 +154,7 @@ def simulate_erls(
         first_step=first_step,
         max_step=max_step,
         max_steps=max_steps,
+        divergence=divergence,
         progress=progress,
     )
     run = ErlsRun(made, motion, solver, rtol, tolerance)

@@ -26,6 +26,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.divergence import ACTIONS
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.holding import check_memories
@@ -63,6 +64,7 @@ def simulate(
     begin: float | None = None,
     events: Sequence[Event] = (),
     singularity: str = "pass",
+    divergence: str = "stop",
     step: float | None = None,
     first_step: float | None = None,
     max_step: float = np.inf,
@@ -102,6 +104,10 @@ def simulate(
         At a singular pose of the closures or of the actuators: ``"pass"`` (default) goes on, with closures watched one
         by one, and keeps a record of the first; ``"warn"`` looks for all of them, also between steps, and warns;
         ``"stop"`` ends the run there with a sentence.
+    divergence
+        Where the motion runs away (its energy grows a millionfold at an even pace, comes from nowhere, or a beam bends
+        by more than its length): ``"stop"`` (default) ends the run with a sentence, ``"warn"`` goes on and warns at the
+        end, ``"pass"`` does not look.
     step, first_step, max_step, max_steps
         Limits of the steps; ``step`` for solvers with a fixed one only.
     dense_output
@@ -144,11 +150,12 @@ def simulate(
             mechanism, start, until,
             method=method, solver=solver, rtol=rtol, atol=atol, t_eval=t_eval, every=every, begin=begin,
             step=step, first_step=first_step, max_step=max_step, max_steps=max_steps, parameters=parameters,
-            progress=progress, events=events, singularity=singularity, dense_output=dense_output, save_to=save_to,
-            save_every=save_every,
+            progress=progress, events=events, singularity=singularity, divergence=divergence,
+            dense_output=dense_output, save_to=save_to, save_every=save_every,
         )  # fmt: skip
     solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
+    check_divergence(divergence)
     if save_to is not None and not isinstance(save_to, str | Path):
         raise ModelError(f"save_to takes the name of a folder, not {save_to!r}")
     if not isinstance(save_every, int | float | np.number) or not save_every >= 0:
@@ -207,6 +214,7 @@ def simulate(
         atol=rtol if atol is None else atol,
         events=events,
         singularity=singularity,
+        divergence=divergence,
         dense_output=dense_output,
         step=step,
         first_step=first_step,
@@ -352,6 +360,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
+        "divergence": task.divergence,
         "partition": "" if task.team is None else task.team.about,
         "closedchain": __version__,
     }
@@ -388,6 +397,12 @@ def check_options(
         raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
     if not SOLVERS[solver].adaptive and (step is None or not step > 0):
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
+
+
+def check_divergence(divergence: str) -> None:
+    """Say what may be done about a motion that runs away."""
+    if divergence not in ACTIONS:
+        raise ModelError(f"divergence is {', '.join(map(repr, ACTIONS[:-1]))} or {ACTIONS[-1]!r}, not {divergence!r}")
 
 
 def check_laws(start: State, events: Sequence[Event]) -> None:
