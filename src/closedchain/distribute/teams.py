@@ -401,9 +401,9 @@ class TogetherJudged:
         """When to look, the same for all."""
         return int(self.judge.next_look(steps))
 
-    def __call__(self, t: float, mine: np.ndarray) -> str | None:
-        """What the first member finds."""
-        return self.together(t, mine)
+    def __call__(self, t: float, x: np.ndarray) -> str | None:
+        """What the first member finds; x is this member's part of the state."""
+        return self.together(t, x)
 
     def pace(self, t: float, until: float, steps: int, left: int) -> None:
         """One member of a process speaks."""

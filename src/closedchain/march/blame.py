@@ -46,7 +46,7 @@ def why_bent(flexibility: Flexibility) -> str:
 def _alternating(holding: Holding) -> str | None:
     """The controller whose last answers change sign and grow from call to call."""
     column = 0
-    for number, controller in enumerate(holding.held.controllers):
+    for controller in holding.held.controllers:
         mine = slice(column, column + controller.outputs)
         column += controller.outputs
         answers = np.array([u[mine] for u in holding.history_u]).reshape(-1, controller.outputs)
@@ -54,8 +54,8 @@ def _alternating(holding: Holding) -> str | None:
             told = one[np.flatnonzero(np.diff(one, prepend=np.nan) != 0)][-CALLS:]  # others are called in between
             if len(told) == CALLS and (told[1:] * told[:-1] < 0).all() and (np.diff(np.abs(told)) > 0).all():
                 return (
-                    f"The sampled controller {controller.name!r} answers with changing signs, each time more (its "
-                    f"{holding.calls[number]} calls ended with {told[-2]:.2g} and {told[-1]:.2g}): its gain is too large "
+                    f"The sampled controller {controller.name!r} answers with changing signs, each time more (its last "
+                    f"ones were {told[-2]:.2g} and {told[-1]:.2g}): its gain is too large "
                     f"for its period of {controller.period:g} s"
                 )
     return None

@@ -255,9 +255,9 @@ class Judge:
         if needed > left:
             self.warned = True
             warnings.warn(
-                f"steps have become {mean:.2g} s long at t = {t:.6g} s: the rest of the run, {abs(until - t):.3g} s, takes "
-                f"{needed:.1e} of them, and max_steps leaves {left:.1e}. Ctrl-C keeps what there is; stiff springs want "
-                "solver='radau5', and a motion that has become very fast a look at its motors",
+                f"steps have become {mean:.2g} s long at t = {t:.6g} s: the rest of the run, {abs(until - t):.3g} s, "
+                f"takes {needed:.1e} of them, and max_steps leaves {left:.1e}. Ctrl-C keeps what there is; stiff "
+                "springs want solver='radau5', and a motion that has become very fast a look at its motors",
                 RunWarning,
                 stacklevel=2,
             )

@@ -28,7 +28,9 @@ class HoldError(Exception):
 class Judge(Protocol):
     """Looks at a run on its way: does it run away, and does it come to its end? See `march.divergence`."""
 
-    memory: np.ndarray
+    @property
+    def memory(self) -> np.ndarray:
+        """All that later findings depend on."""
 
     def next_look(self, steps: int) -> int:
         """The number of steps after which it looks next; it must not depend on how a run is divided into calls."""

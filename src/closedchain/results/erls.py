@@ -17,6 +17,7 @@ from closedchain.march.times import Given
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_run import ErlsRun
+from closedchain.results.progress import followed
 
 SOLVERS = ("esdirk4", "generalised-alpha")
 LEAST_RTOL = 1e-13
@@ -144,19 +145,20 @@ def simulate_erls(
     times = sample_times(start.t, until, t_eval, every)
     grid = np.asarray(times.array if isinstance(times, Given) else times[:], float)
     tolerance = rtol * made.longest if atol is None else atol
-    motion = integrate(
-        made,
-        until,
-        grid,
-        atol=SHARE * tolerance,
-        solver=solver,
-        step=step,
-        first_step=first_step,
-        max_step=max_step,
-        max_steps=max_steps,
-        divergence=divergence,
-        progress=progress,
-    )
+    with followed(progress, until) as told:
+        motion = integrate(
+            made,
+            until,
+            grid,
+            atol=SHARE * tolerance,
+            solver=solver,
+            step=step,
+            first_step=first_step,
+            max_step=max_step,
+            max_steps=max_steps,
+            divergence=divergence,
+            progress=told,
+        )
     run = ErlsRun(made, motion, solver, rtol, tolerance)
     if not run.ended_well:
         raise RunError(run.explanation, run)

@@ -43,6 +43,7 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.diagnose import explain
 from closedchain.results.fingerprint import fingerprint
+from closedchain.results.progress import followed
 from closedchain.results.run import Run
 
 SAMPLES = 201
@@ -122,7 +123,8 @@ def simulate(
         Limbs on several processors: ``cc.Ranks()`` over the ranks of an MPI job, ``cc.Threads(2)`` over threads of this
         process; the answer is the same, to rounding.
     progress
-        Called with the time reached and the number of steps, now and then.
+        Called with the time reached and the number of steps, now and then; default: a bar in a terminal, if the run
+        takes more than some seconds.
 
     Raises
     ------
@@ -224,7 +226,11 @@ def simulate(
         team=None if partition is None else partition.fresh(),
     )
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
-    with nullcontext() if partition is None else partition.undisturbed():
+    quiet = partition is not None and not partition.leads
+    with (
+        nullcontext() if partition is None else partition.undisturbed(),
+        followed(progress, until, quiet) as told,
+    ):
         clock = time.perf_counter()
         program = compiled(start, method, native=partition is None)
         check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
@@ -238,7 +244,7 @@ def simulate(
             check_memories(mechanism)
             writes = partition is None or partition.leads
             task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
-        marching = March(start, task, program)
+        marching = March(start, replace(task, progress=told), program)
         refusal = None
         try:
             marching.run()

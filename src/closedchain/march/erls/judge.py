@@ -51,8 +51,8 @@ class ErlsJudge:
         else:
             cause = "A beam that turns fast is stiffened by its own pull: take cc.ERLS(stiffening=True)"
         return (
-            f"the displacement {system.labels[worst]!r} is {moved.max():.2g} m, more than the length of the longest beam, "
-            f"{system.longest:.3g} m. {cause}"
+            f"the displacement {system.labels[worst]!r} is {moved.max():.2g} m, more than the length of the longest "
+            f"beam, {system.longest:.3g} m. {cause}"
         )
 
     def _runs_away(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
