@@ -21,6 +21,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.march.divergence import energies
 from closedchain.march.solvers import SOLVERS
+from closedchain.results.actuation import lost_hold
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -99,6 +100,8 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.what == "divergence"]
     said += large_rotations(run, out)
     said += limit_violations(run, out)
+    lost = lost_hold(run)
+    said += [lost] if lost else []
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.what.startswith("singular pose")]
     return said
