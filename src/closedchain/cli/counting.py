@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from closedchain.cli.progress import Progress
+from closedchain.results.progress import Progress
 
 
 class Counting(Progress):
@@ -17,10 +17,4 @@ class Counting(Progress):
 
     def count(self, done: int, total: int, what: str) -> None:
         """Move the bar."""
-        self._bar.update(
-            self._task,
-            description="running",
-            total=total,
-            completed=done,
-            state=f"{done} of {total}: {what}",
-        )
+        self.tell("running", done, total, f"{done} of {total}: {what}")

@@ -10,9 +10,9 @@ import typer
 
 from closedchain.cli import output, report, save
 from closedchain.cli.exits import DOUBTFUL, GOOD
-from closedchain.cli.progress import Progress
 from closedchain.cli.run import march
 from closedchain.errors import RunError
+from closedchain.results.progress import Progress
 
 UNTIL = 2.0  # s: each leg makes its stroke and comes back
 

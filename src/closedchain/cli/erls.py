@@ -13,8 +13,8 @@ import typer
 from closedchain.cli import output, reactions_report, report, save, source, values
 from closedchain.cli.compare import PICTURES, as_typed, start_of, target
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
-from closedchain.cli.progress import Progress
 from closedchain.errors import Interrupted, RunError, RunWarning
+from closedchain.results.progress import Progress
 
 if TYPE_CHECKING:
     from closedchain.results.erls_run import ErlsRun

@@ -12,8 +12,8 @@ import typer
 
 from closedchain.cli import output, report, save, source, values
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
-from closedchain.cli.progress import Progress
 from closedchain.errors import Interrupted, ModelError, RunError, RunWarning
+from closedchain.results.progress import Progress
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ import typer
 from closedchain.cli import output, path_kinds, paths, reactions_report, save, source, values
 from closedchain.cli.compare import as_typed, names
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
-from closedchain.cli.progress import Progress
 from closedchain.errors import AssemblyError, ModelError, RunWarning
+from closedchain.results.progress import Progress
 
 if TYPE_CHECKING:
     import xarray

@@ -17,12 +17,14 @@ from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
 from closedchain.distribute.plausible import valid
 from closedchain.distribute.study import REDUCTIONS, Columns, Study, looks_at
+from closedchain.march import divergence
 from closedchain.march.batch import Reason, batch_march, can_batch
 from closedchain.march.batch_assemble import SENTENCES
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.holding import Holding
 from closedchain.march.segments import Segment, Task
+from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Given
 from closedchain.march.trajectory import Counts, Status, Trajectory
@@ -104,6 +106,7 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     out = {v.name: v.empty(len(numbers)) for v in study.variables}
     out["status"][:], out["end"][:], out["steps"][:] = "finished", study.until, result.steps
     told = _Told(study, program, p, own, x0, result.x, threads)
+    good &= ~told.may_run_away()
     out["largest_closure_error"][:] = np.abs(told.values["closure_error"]).max(axis=1, initial=0.0)
     out["largest_energy_error"][:] = np.abs(told.values["energy_error"]).max(axis=1, initial=0.0)
     for name in study.keep:
@@ -209,8 +212,8 @@ class _Told:
         self.values = {name: v.reshape(m, k, *v.shape[1:]) for name, (_, v, _) in variables.items()}
         self.values |= {name: y[:, :k, places[name]] for name in frames if name not in self.values}
         energy = self.values["kinetic_energy"] + self.values["potential_energy"]
-        begin = y[:, k, places["kinetic"]] + y[:, k, places["potential"]]
-        self.values["energy_error"] = energy - begin - self.values["work"]
+        self.begin = {name: y[:, k, places[name]] for name in ("kinetic", "potential")}
+        self.values["energy_error"] = energy - self.begin["kinetic"] - self.begin["potential"] - self.values["work"]
 
     def doubtful(self) -> np.ndarray:
         """Points (m,) whose run may have something to complain of: the bounds of `results.checks`, for all at once."""
@@ -235,6 +238,24 @@ class _Told:
                     out |= ((q < pair[0]) | (q > pair[1])).any(axis=1)
                 column += 1
         return out
+
+    def may_run_away(self) -> np.ndarray:
+        """Points (m,) for `simulate`, which looks at them on their way: their energies grow a lot, or from nowhere."""
+        v, e = self.values, self.program.equations
+        m, k = v["work"].shape
+        if not k:
+            return np.zeros(m, bool)
+        picked, nq = self.program.closed.velocities, e.topology.nq
+        sizes = velocity_sizes(e, drawn_length(e, self.p[0]))[slice(None) if picked is None else list(picked)]
+        speed = np.abs(self.x[:, :, nq : nq + len(sizes)] / sizes).max(axis=2, initial=0.0)
+        travels = speed * abs(self.study.until - self.study.start.time) >= divergence.AT_REST
+        entered = v["energy_error"] + v["work"]
+        kinetic = self.begin["kinetic"]
+        base = np.where(travels & (entered > kinetic), entered, np.inf).min(axis=1)
+        released = np.maximum(self.begin["potential"] - v["potential_energy"], 0.0).max(axis=1)
+        explained = np.max([kinetic[:, 0], released, np.abs(v["work"]).max(axis=1)], axis=0)
+        nowhere = (travels & (v["energy_error"] > divergence.UNEXPLAINED * explained[:, None])).any(axis=1)
+        return nowhere | (np.nanmax(entered, axis=1, initial=0.0) >= 10**divergence.DECADES * base)
 
     def run(self, i: int, number: int) -> Run:
         """A point as a run, for its checks: what it cost is not known in full."""

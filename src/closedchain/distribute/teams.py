@@ -384,6 +384,33 @@ def _around(table: list[Any], barrier: threading.Barrier, member: int) -> Callab
     return allgather
 
 
+@dataclass(frozen=True)
+class TogetherJudged:
+    """A judge that sees whole states, and whose word all members have; see `march.integration.Judge`."""
+
+    judge: Any
+    together: Callable[[float, np.ndarray], str | None]
+    tells: bool
+
+    @property
+    def memory(self) -> np.ndarray:
+        """What the judge remembers; threads share it."""
+        return self.judge.memory  # type: ignore[no-any-return]
+
+    def next_look(self, steps: int) -> int:
+        """When to look, the same for all."""
+        return int(self.judge.next_look(steps))
+
+    def __call__(self, t: float, x: np.ndarray) -> str | None:
+        """What the first member finds; x is this member's part of the state."""
+        return self.together(t, x)
+
+    def pace(self, t: float, until: float, steps: int, left: int) -> None:
+        """One member of a process speaks."""
+        if self.tells:
+            self.judge.pace(t, until, steps, left)
+
+
 class Marcher:
     """One member's march, with what has to be known of the others: whole states, now and then."""
 
@@ -459,6 +486,10 @@ class Marcher:
             prepare(values)
             return until, {"w": self.works[0].memory.table}
 
+        def judged(t: float, mine: np.ndarray) -> str | None:
+            x = self.whole(mine)
+            return str(self.allgather(judge(t, x) if self.tells else "")[0] or "") or None
+
         def keep_whole(t: np.ndarray, mine: np.ndarray) -> None:
             x = self.whole(mine)
             if self.tells:
@@ -480,7 +511,7 @@ class Marcher:
             resume = {name.removeprefix(mark): a for name, a in resume.items() if name.startswith(mark)}
         if self.member:
             options["progress"] = None
-        atol = options.pop("atol")
+        atol, judge = options.pop("atol"), options.pop("judge", None)
         prepare(p())
         last = self.works[-1].memory.table if len(self.works) > 1 else None
         mine = integrate(
@@ -497,6 +528,7 @@ class Marcher:
             keep=None if keep is None else keep_whole,
             checkpoint=None if checkpoint is None else save_whole,
             resume=resume,
+            judge=None if judge is None else TogetherJudged(judge, judged, self.tells),
             agree=lambda: check(any(self.allgather(noted()))),
             **options,
         )

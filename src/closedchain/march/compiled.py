@@ -195,7 +195,7 @@ def compiled(
     ``native``: compile now; otherwise when machine code is first asked for, which a team never does.
     """
     e, choice, rows = _chosen(start, method, guarded, before)
-    return _program(e, method, choice, rows, native)
+    return _program(e, method, choice, rows, native).aimed(start)
 
 
 def _program(e: Equations, method: Formulation, choice: Choice, rows: Rows, native: bool) -> Compiled:
@@ -226,7 +226,7 @@ def _program(e: Equations, method: Formulation, choice: Choice, rows: Rows, nati
             shared,
             e.by_limbs,
         )
-    return m._derived[key].aimed(start)
+    return m._derived[key]
 
 
 @locked

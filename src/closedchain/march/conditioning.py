@@ -46,7 +46,7 @@ class Conditioning:
         # actuator, although it is solved as a closure
         self.loops = [row for row in program.moving if e.closure.joints[row] not in m.drives]
         self._output: tuple[slice, int] | None = None  # rows of the twist, and their rank
-        self._traced = self._jacobian_columns()
+        self._independent: list[int] | None = None  # of the rows of the loops
         # angles and lengths compare by the size of the drawing: the numbers do not depend on the unit of length
         length = drawn_length(e, p)
         self._velocity_size = velocity_sizes(e, length)
@@ -65,7 +65,7 @@ class Conditioning:
     def __call__(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
         """Conditioning by kind, at many states; only the kinds that the mechanism has."""
         out: dict[str, np.ndarray] = {}
-        got = self._jacobians(t, x)
+        got = self._jacobians(t, x, KINDS)
         motions = self._motions(got, out)
         if motions.shape[2] == 0:
             return out
@@ -78,6 +78,11 @@ class Conditioning:
             out["output"] = np.minimum(s[:, rank - 1] / np.maximum(whole[:, 0], 1e-300), 1.0)
         return out
 
+    def actuation(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """The conditioning of the actuation alone, at many states of a mechanism with actuators."""
+        got = self._jacobians(t, x)
+        return np.linalg.svd(got["actuation"] @ self._motions(got, {}), compute_uv=False)[:, -1]
+
     def free_motion(self, t: float, x: np.ndarray) -> np.ndarray:
         """The motion that all actuators together hold least, at a state; joint velocities, largest one 1."""
         got = self._jacobians(np.array([t]), x[None])
@@ -85,6 +90,32 @@ class Conditioning:
         motion = N @ np.linalg.svd(got["actuation"][0] @ N)[2][-1]
         motion *= self._velocity_size
         return motion / motion[int(np.argmax(np.abs(motion)))]
+
+    def unheld(self, t: float, x: np.ndarray) -> str:
+        """Words about a singular pose of the actuation, and the motion that is lost."""
+        top = self.program.equations.topology
+        motion = self.free_motion(t, x)
+        largest = [i for i in np.argsort(-np.abs(motion).round(3), kind="stable")[:3] if abs(motion[i]) > 0.1]
+        pose = ", ".join(f"{label}={value:.4g}" for label, value in list(zip(top.q_labels, x, strict=False))[:8])
+        return (
+            f" (type 2), at {pose}: with all actuators locked the mechanism still moves along "
+            f"({', '.join(f'{top.v_labels[i]} {motion[i]:+.2f}' for i in largest)}); that direction is lost"
+        )
+
+    def determinants(self, t: np.ndarray, x: np.ndarray) -> np.ndarray | None:
+        """Determinants of independent closure rows and actuated velocities together, at many states.
+
+        None if there are no loops, or other than as many actuators as freedoms.
+        """
+        e, rank = self.program.equations, self.program.loops_rank
+        if not self.loops or rank + len(self._driven()) != e.topology.nv or not len(t):
+            return None
+        got = self._jacobians(t, x)
+        A = _scaled(got["closure"], [e.closure.units[row] for row in self.loops])
+        if self._independent is None:
+            solved = [i for i, row in enumerate(self.loops) if row in self.program.rows]
+            self._independent = solved if len(solved) == rank else _pivoted(A[0], rank)
+        return np.linalg.det(np.concatenate([A[:, self._independent], got["actuation"]], axis=1))
 
     def _generic_output(self, t: float, x: np.ndarray) -> tuple[slice, int]:
         """Which rows of its twist are the output, and their rank at generic poses: those around the first one."""
@@ -95,7 +126,7 @@ class Conditioning:
             closing = Closing(e, self.p, time=t, rows=loops)
             rest = np.zeros(e.topology.nv)
             poses = np.array([self.program.pack(q, rest) for q in spread(closing, x[: e.topology.nq])])
-            got = self._jacobians(np.full(len(poses), t), poses)
+            got = self._jacobians(np.full(len(poses), t), poses, KINDS)
             motions = self._motions(got, {})
             size = np.linalg.norm(got["output"], axis=(1, 2))[:, None]  # a point on a fixed axis moves by rounding
 
@@ -108,21 +139,29 @@ class Conditioning:
             self._output = rows, max(rank(rows), 1)  # an output that never moves: zero
         return self._output
 
-    def _jacobians(self, t: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
-        if not self._traced:
+    def _jacobians(
+        self, t: np.ndarray, x: np.ndarray, kinds: tuple[str, ...] = ("closure", "actuation")
+    ) -> dict[str, np.ndarray]:
+        m = self.program.equations.topology.mechanism
+        there = {"closure": bool(self.loops), "actuation": bool(self._driven()), "output": m.output is not None}
+        kinds = tuple(kind for kind in kinds if there[kind])
+        if not kinds:
             return {}
-        got = self.program.evaluate("conditioning", lambda: self._traced, t, x, self.p)
+        got = self.program.evaluate(("conditioning", kinds), lambda: self._jacobian_columns(kinds), t, x, self.p)
         got = {name: J * self._velocity_size for name, J in got.items()}
         return {name: J / self._row_size[name][:, None] if name in self._row_size else J for name, J in got.items()}
 
-    def _jacobian_columns(self) -> dict[str, ca.SX]:
+    def _jacobian_columns(self, kinds: tuple[str, ...]) -> dict[str, ca.SX]:
         e = self.program.equations
         m = e.topology.mechanism
-        columns = {"closure": e.closure.A[self.loops, :]} if self.loops else {}
-        rows = [e.measures.jacobian(m.joints[joint])[index, :] for joint, index in self._driven()]
-        if rows:
+        columns = {}
+        if "closure" in kinds:
+            columns["closure"] = e.closure.A[self.loops, :]
+        if "actuation" in kinds:
+            rows = [e.measures.jacobian(m.joints[joint])[index, :] for joint, index in self._driven()]
             columns["actuation"] = ca.vertcat(*rows)
-        if m.output is not None:
+        if "output" in kinds:
+            assert m.output is not None
             J = e.motion.frame(m.output).J
             columns["output"] = ca.vertcat(J.ang, J.lin)
         return columns
@@ -139,6 +178,13 @@ class Conditioning:
         rank = self.program.loops_rank
         out["closure"] = s[:, rank - 1] / s[:, 0]
         return np.swapaxes(vt[:, rank:], 1, 2)
+
+
+def _pivoted(A: np.ndarray, rank: int) -> list[int]:
+    """Independent rows, the best ones first."""
+    from scipy.linalg import qr
+
+    return [int(i) for i in qr(A.T, mode="r", pivoting=True)[1][:rank]]
 
 
 def _scaled(A: np.ndarray, units: list[str]) -> np.ndarray:

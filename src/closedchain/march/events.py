@@ -315,19 +315,8 @@ class Watch:
                     time = float(lowest.x)
                     found.append((time, Event(SINGULAR[kind], t, then=self._then)))
                     if kind == "actuation":
-                        self.words[time] = self._unheld(time, sol(np.array([time]))[0])
+                        self.words[time] = self.conditioning.unheld(time, sol(np.array([time]))[0])
         return found
-
-    def _unheld(self, time: float, x: np.ndarray) -> str:
-        motion = self.conditioning.free_motion(time, x)
-        labels = self.program.equations.topology.v_labels
-        largest = [i for i in np.argsort(-np.abs(motion).round(3), kind="stable")[:3] if abs(motion[i]) > 0.1]
-        q_labels = self.program.equations.topology.q_labels
-        pose = ", ".join(f"{label}={value:.4g}" for label, value in list(zip(q_labels, x, strict=False))[:8])
-        return (
-            f" (type 2), at {pose}: with all actuators locked the mechanism still moves along "
-            f"({', '.join(f'{labels[i]} {motion[i]:+.2f}' for i in largest)}); that direction is lost"
-        )
 
     def _function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """The values of all events (event, time) at many states."""

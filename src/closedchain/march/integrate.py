@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from closedchain.march.arguments import positive, sample_times, vector
-from closedchain.march.integration import Hold, Integration
+from closedchain.march.integration import Hold, Integration, Judge
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.structure import Structure
 from closedchain.march.structure import structure as full
@@ -59,6 +59,7 @@ def integrate(
     detect_stiffness: bool = False,
     look: Callable[[float, np.ndarray, float], Status | None] | None = None,
     look_every: int = 50,
+    judge: Judge | None = None,
     team: int = 0,
     agree: Callable[[], object] | None = None,
     keep: Callable[[np.ndarray, np.ndarray], object] | None = None,
@@ -101,6 +102,7 @@ def integrate(
     watch : called with the dense output of the latest steps; a time it returns ends the run there (status `event`).
     detect_stiffness : end the run (status `stiff`) where stability limits the steps; for solvers that can tell.
     look, look_every : called as `look(t, x, h)` after so many steps each; a status it returns ends the run there.
+    judge : ends the run (status `diverged`) where it finds that the motion runs away.
     team : address of what brings numbers of all members together, if this is one of several that march together; see
         `step_control.together`. Parameters `w` are then what it takes, too.
     agree : called in place of `interrupt.check` where members have to agree on a Ctrl-C.
@@ -197,7 +199,7 @@ def integrate(
         method, (rhs, correct), parameters, extra, x, (float(t0), float(t1)), atol, times, window, options, state,
         dense_output,
     )  # fmt: skip
-    run.hold, run.watch, run.look, run.keep = hold, watch, look, keep
+    run.hold, run.watch, run.look, run.judge, run.keep = hold, watch, look, judge, keep
     run.checkpoint, run.progress, run.look_every = checkpoint, progress, look_every
     if agree is not None:
         run.check = agree

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,23 @@ Hold = Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]
 
 class HoldError(Exception):
     """What is to be held from now on cannot be found; the run ends here, and keeps what it has."""
+
+
+class Judge(Protocol):
+    """Looks at a run on its way: does it run away, and does it come to its end? See `march.divergence`."""
+
+    @property
+    def memory(self) -> np.ndarray:
+        """All that later findings depend on."""
+
+    def next_look(self, steps: int) -> int:
+        """The number of steps after which it looks next; it must not depend on how a run is divided into calls."""
+
+    def __call__(self, t: float, x: np.ndarray) -> str | None:
+        """A clause that says why the run ends here; None to go on."""
+
+    def pace(self, t: float, until: float, steps: int, left: int) -> None:
+        """Told of the steps made, and of those that are left."""
 
 
 class Integration:
@@ -54,6 +71,7 @@ class Integration:
         self.watch: Callable[[DenseOutput], float | None] | None = None
         self.look: Callable[[float, np.ndarray, float], Status | None] | None = None
         self.look_every = 0  # steps; looks must not depend on how a run is divided into calls
+        self.judge: Judge | None = None
         self.keep: Callable[[np.ndarray, np.ndarray], object] | None = None
         self.checkpoint: Callable[..., object] | None = None
         self.progress: Callable[[float, int], object] | None = None
@@ -75,7 +93,7 @@ class Integration:
         self.last_end = self.t0
         self.chunks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.seconds = 0.0
-        self.trouble = ""  # of what should have been held
+        self.trouble = ""  # of what should have been held, or of a motion that runs away
 
     # ---- the loop ----------------------------------------------------------------------------------------------------
 
@@ -104,10 +122,12 @@ class Integration:
                 if s["status"] == Status.finished and s["t"] != self.t1:
                     whole = False
                     self._change()
+                    self._judge()
                     whole = True
-                if self.look is not None and s["status"] == Status.running and s["steps"] == self.o["look_at"]:
-                    self.o["look_at"] += self.look_every
-                    s["status"] = self.look(float(s["t"]), self.x, float(s["h"])) or Status.running
+                if s["status"] == Status.finished:
+                    self._judge()
+                elif s["status"] == Status.running and s["steps"] == self.o["look_at"]:
+                    self._look()
                 if self.progress is not None:
                     self.progress(float(s["t"]), int(s["steps"]))
                 if self.checkpoint is not None and s["status"] == Status.running:
@@ -128,7 +148,7 @@ class Integration:
     def _begin(self) -> None:
         from closedchain.march import project, step_control
 
-        self.o["look_at"] = self.look_every if self.look is not None else -1
+        self.o["look_at"] = self._next_look()
         self._open_window()
         w, w_correct = self.parameters["w"], self.parameters["w_correct"]
         project.settle(self.addresses[1], w, w_correct, self.atol, self.options, self.state, self.x)
@@ -163,6 +183,33 @@ class Integration:
         if self.keep is None:
             self.chunks.append((ends, self.step_x[:done].copy(), dense if self.dense_output else dense[:0]))
         return stop
+
+    # ---- whether it goes on as it should -----------------------------------------------------------------------------
+
+    def _next_look(self) -> int:
+        """The number of steps after which somebody looks; -1 for never."""
+        steps = int(self.s["steps"])
+        looks = [(steps // self.look_every + 1) * self.look_every] if self.look is not None else []
+        if self.judge is not None:
+            looks.append(self.judge.next_look(steps))
+        return min(looks, default=-1)
+
+    def _look(self) -> None:
+        s = self.s
+        if self.look is not None and s["steps"] % self.look_every == 0:
+            s["status"] = self.look(float(s["t"]), self.x, float(s["h"])) or Status.running
+        if self.judge is not None and s["status"] == Status.running:
+            left = int(self.o["max_steps"] - s["steps"] - s["rejections"])
+            self.judge.pace(float(s["t"]), self.t1, int(s["steps"]), left)
+            self._judge()
+        self.o["look_at"] = self._next_look()
+
+    def _judge(self) -> None:
+        if self.judge is None or self.s["status"] not in (Status.running, Status.finished):
+            return
+        said = self.judge(float(self.s["t"]), self.x)
+        if said:
+            self.s["status"], self.trouble = Status.diverged, said
 
     # ---- what is held ------------------------------------------------------------------------------------------------
 
@@ -237,6 +284,8 @@ class Integration:
     def _arrays(self) -> dict[str, np.ndarray]:
         """All that the numbers to come depend on, by name; parameters follow from what is held."""
         found = {"options": self.options, "state": self.state, "x": self.x, "work": self.work, "start": self.start}
+        if self.judge is not None:
+            found["judge"] = self.judge.memory
         for i, part in enumerate(self.extra):
             if isinstance(part, np.ndarray) and part is not self.parameters.get("w_extra"):
                 found[f"extra{i}"] = part

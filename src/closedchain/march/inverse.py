@@ -124,12 +124,12 @@ class Terms:
         arrays = ("r", "r_recursive", "A", "B", "force_size")
         return replace(self, **{name: getattr(self, name)[samples] for name in arrays})
 
-    @cached_property
+    @once
     def tolerance(self) -> float:
         """Of the drawing, without units."""
         return relative_tolerance(self.equations, parameter_vector(self.start.mechanism, self.start.parameters))
 
-    @cached_property
+    @once
     def _scaled(self) -> np.ndarray:
         """A with angles and lengths compared by the size of the drawing."""
         return self.A * self.velocity_size / row_sizes(self.equations, self.rows, self.length)[:, None]

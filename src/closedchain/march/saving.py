@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.close.formulation import Formulation
 from closedchain.disk import plain
 from closedchain.disk.folder import LOCK, Folder
 from closedchain.disk.plain import Maybe

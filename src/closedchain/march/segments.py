@@ -18,6 +18,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.divergence import Judge, Judged
 from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.gaps import fitted, told
 from closedchain.march.holding import Flip, Holding
@@ -84,6 +85,7 @@ class Task:
     atol: Any
     events: tuple[Event, ...] = ()
     singularity: str = "pass"
+    divergence: str = "stop"
     dense_output: bool = False
     step: float | None = None
     first_step: float | None = None
@@ -124,6 +126,8 @@ class Place:
         By kind of singular pose: whether none was told of just before.
     fresh
         Whether the equations must be chosen anew.
+    unjudged
+        Whether the run begins here, or with other joints open: energies are compared with those here.
     signs
         Of what events watch, by their numbers, where the last piece ended: a closing force may jump through zero there.
     """
@@ -138,6 +142,7 @@ class Place:
     next_step: float | None = None
     clear: dict[str, bool] | None = None
     fresh: bool = False
+    unjudged: bool = True
     signs: dict[int, float] = field(default_factory=dict)
 
 
@@ -167,6 +172,9 @@ class March:
             task.until,
             watched=solver.adaptive and not solver.driver,
             max_step=task.max_step,
+        )
+        self.judge = Judge(
+            self.program, self.start, task.until, task.divergence, not solver.adaptive, self._note_divergence
         )
 
     def run(self) -> None:
@@ -243,6 +251,9 @@ class March:
         x = program.pack(state.q, state.v, here.work)
         if left is None:
             self.record += [Happening(state.t, "condition", text) for text in self.holding.settle(program, state.t, x)]
+            if here.unjudged:
+                self.judge.begin(program, state.t, x, self.holding.p)
+                here.unjudged = False
         watch = self._watch(program)
         if left is not None:
             watch.restore(left.watch)
@@ -298,6 +309,9 @@ class March:
         if text:
             self.record.append(Happening(self.place.state.t, what, text))
 
+    def _note_divergence(self, t: float, found: str) -> None:
+        self.record.append(Happening(t, "divergence", found))
+
     def _near_a_singular_pose(self, trajectory: Trajectory) -> bool:
         here, task = self.place, self.task
         self._resume(trajectory)
@@ -316,7 +330,7 @@ class March:
 
     def _switch(self, switches: list[Event], watch: Watch) -> bool:
         here = self.place
-        here.guarded, here.next_step, here.fresh = False, None, True
+        here.guarded, here.next_step, here.fresh, here.unjudged = False, None, True, True
         try:
             here.state, happening = switch(here.state, switches, here.method)
         except ModelError as refusal:
@@ -362,6 +376,7 @@ class March:
                 here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
                 max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
                 hold=None if self.holding.idle else partial(self.holding.change, program),
+                judge=Judged(self.judge, program, self.holding),
             )  # fmt: skip
         looks = not watch.idle
         saving, stiffness = task.saving, self.stiffness
@@ -385,6 +400,7 @@ class March:
             "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
             "resume": resume,
             "look_every": LOOK_TUNING if here.method.tunes else LOOK,
+            "judge": Judged(self.judge, program, self.holding),
             # a call that goes on beyond a change of a condition is paid for in vain
             "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
             "progress": task.progress,

@@ -40,7 +40,7 @@ from closedchain.errors import ModelError
 from closedchain.lock import LOCK, locked
 from closedchain.march.arguments import sample_times, vector
 from closedchain.march.compiled import Compiled
-from closedchain.march.integration import HoldError
+from closedchain.march.integration import HoldError, Judge
 from closedchain.march.interrupt import check
 from closedchain.march.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 from closedchain.native.at_samples import at_samples
@@ -113,6 +113,7 @@ def integrate_sundials(
     max_steps: int = 10_000_000,
     min_pivot: float = -np.inf,
     hold: Callable[[float, np.ndarray], tuple[float, object]] | None = None,
+    judge: Judge | None = None,
     progress: Callable[[float, int], object] | None = None,
 ) -> Trajectory:
     """Integrate a mechanism under a formulation with SUNDIALS, from ``t_span[0]`` to ``t_span[1]``, also back in time.
@@ -141,6 +142,8 @@ def integrate_sundials(
     hold
         Called as ``hold(t, x)`` at the start and whenever its time has come; it returns the time of the next call, and
         may have changed ``p`` in place. BDF begins anew there.
+    judge
+        Ends the run (status `diverged`) at the first point at which it finds that the motion runs away.
     progress
         Called as ``progress(t, steps)`` after every piece.
 
@@ -186,7 +189,7 @@ def integrate_sundials(
     options = {"reltol": rtol, "abstol": float(atol.max())}
     vector("p", p)
     clock = time.perf_counter()
-    march = Journey(name, problem, x, float(t0), options, max_steps, min_pivot)
+    march = Journey(name, problem, x, float(t0), options, max_steps, min_pivot, judge)
     try:
         while march.status is Status.finished:
             change = direction * np.inf if hold is None else hold(march.t, march.x)[0]
@@ -236,8 +239,9 @@ class Journey:
         options: dict[str, Any],
         max_steps: int,
         min_pivot: float,
+        judge: Judge | None,
     ) -> None:
-        self.name, self.problem, self.options = name, problem, options
+        self.name, self.problem, self.options, self.judge = name, problem, options, judge
         self.max_steps, self.min_pivot = max_steps, min_pivot
         self.t, self.x, self.pivot = t, x, 1.0
         self.states: list[np.ndarray] = []
@@ -299,6 +303,13 @@ class Journey:
                 piece = replace(piece, x=piece.x[:reached], flag=None)
                 self.stop(Status.singular, float(points[reached - 1]))
             self.pivot = float(pivots[reached - 1])
+        for k in range(reached if self.judge is not None else 0):
+            said = self.judge(float(points[k]), piece.x[k])  # type: ignore[misc]
+            if said:
+                reached = k + 1
+                piece = replace(piece, x=piece.x[:reached], flag=None)
+                self.stop(Status.diverged, float(points[k]), said)
+                break
         if reached:
             self.states.append(piece.x)
             self.t, self.x = float(points[reached - 1]), piece.x[-1]

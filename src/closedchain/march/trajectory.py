@@ -27,6 +27,7 @@ class Status(enum.IntEnum):
     calm = 12
     new_gains = 13
     not_solved = 14
+    diverged = 15
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,10 @@ SENTENCES = {
     Status.not_solved: (
         "the equations of the step could not be solved",
         "take a smaller step or a smaller rho; near a singular pose use cc.Multipliers()",
+    ),
+    Status.diverged: (
+        "the motion runs away",
+        "divergence='warn' or 'pass' goes on all the same",
     ),
     Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),
     Status.new_gains: ("the gains of the stabilisation no longer fit the steps", "go on with new ones"),

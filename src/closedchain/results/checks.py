@@ -21,7 +21,9 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.march.closing import enough
+from closedchain.march.divergence import energies
 from closedchain.march.solvers import SOLVERS
+from closedchain.results.actuation import lost_hold
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -38,14 +40,9 @@ def energy_balance(run: Run, out: dict[str, np.ndarray]) -> tuple[np.ndarray, fl
     energy = out["kinetic"][:, 0] + out["potential"][:, 0]
     if not len(energy):
         return energy, 1.0
-    begin = run.program.evaluate(
-        "energy",
-        lambda: {"E": run.program.energy},
-        np.array([run.start.t]),
-        run.program.pack(run.start.q, run.start.v)[None],
-        run.p,
-    )["E"][0, 0, 0]
-    error = energy - begin - out["work"][:, 0]
+    x = run.program.pack(run.start.q, run.start.v)[None]
+    begin = energies(run.program, np.array([run.start.t]), x, run.p)
+    error = energy - begin["T"][0, 0, 0] - begin["U"][0, 0, 0] - out["work"][:, 0]
     losses = [h.numbers["lost"] for h in run.record if "lost" in h.numbers]
     at = 0
     for before, after in pairwise(run.segments):
@@ -94,8 +91,11 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that "
             f"rtol = {run.rtol:g} promises: {advice}"
         )
+    said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.what == "divergence"]
     said += large_rotations(run, out)
     said += limit_violations(run, out)
+    lost = lost_hold(run)
+    said += [lost] if lost else []
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.what.startswith("singular pose")]
     return said

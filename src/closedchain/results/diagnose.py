@@ -33,7 +33,10 @@ def explain(run: Run) -> str:
     q, v, _ = run.segments[-1].program.unpack(failure.t, failure.x, run.p)
     cause = _culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None
     here = replace(run.segments[-1].start, q=q, v=v, t=failure.t)
-    cause = cause or weightless(e, here, run.program.active) or _lost(run, failure.t, q, v) or _told(run)
+    if trajectory.status is Status.diverged:  # the judge of the run knew the cause
+        cause = ""
+    else:
+        cause = cause or weightless(e, here, run.program.active) or _lost(run, failure.t, q, v) or _told(run)
     said = re.sub(r"^at t = \S+ ", "", trajectory.message)  # the time is said once
     if trajectory.status is Status.singular:
         said = "the pose is singular or close to it"

@@ -18,6 +18,7 @@ from closedchain.march.trajectory import Status
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_run import ErlsRun
+from closedchain.results.progress import followed
 
 SOLVERS = ("esdirk4", "generalised-alpha")
 LEAST_RTOL = 1e-13
@@ -40,6 +41,7 @@ def simulate_erls(
     first_step: float | None = None,
     max_step: float = np.inf,
     max_steps: int = 10_000_000,
+    divergence: str = "stop",
     parameters: Mapping[str, float] | None = None,
     progress: Callable[[float, int], object] | None = None,
     **others: Any,
@@ -67,6 +69,8 @@ def simulate_erls(
         Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
     step, first_step, max_step, max_steps
         Limits of the steps.
+    divergence
+        Where the motion runs away: ``"stop"``, ``"warn"`` or ``"pass"``, as for `simulate`.
     parameters
         Parameter values for this run only; nothing is recompiled.
     progress
@@ -87,8 +91,9 @@ def simulate_erls(
     """
     from closedchain.march.erls.integrate import integrate  # loads Numba
     from closedchain.march.erls.system import rigid_twin, system
-    from closedchain.results.simulate import interrupted, sample_times
+    from closedchain.results.simulate import check_divergence, interrupted, sample_times
 
+    check_divergence(divergence)
     method = ERLS() if method is None else method
     if not isinstance(method, ERLS):
         raise ModelError(f"simulate_erls takes cc.ERLS(...), not {method!r}")
@@ -141,18 +146,20 @@ def simulate_erls(
     times = sample_times(start.t, until, t_eval, every)
     grid = np.asarray(times.array if isinstance(times, Given) else times[:], float)
     tolerance = rtol * made.longest if atol is None else atol
-    motion = integrate(
-        made,
-        until,
-        grid,
-        atol=SHARE * tolerance,
-        solver=solver,
-        step=step,
-        first_step=first_step,
-        max_step=max_step,
-        max_steps=max_steps,
-        progress=progress,
-    )
+    with followed(progress, until) as told:
+        motion = integrate(
+            made,
+            until,
+            grid,
+            atol=SHARE * tolerance,
+            solver=solver,
+            step=step,
+            first_step=first_step,
+            max_step=max_step,
+            max_steps=max_steps,
+            divergence=divergence,
+            progress=told,
+        )
     run = ErlsRun(made, motion, solver, rtol, tolerance)
     if run.status is Status.interrupted:
         raise interrupted(run)

@@ -25,6 +25,8 @@ STUCK = (Status.nan, Status.not_solved, Status.step_too_small)
 def why_it_ended(run: ErlsRun) -> tuple[str, str]:
     """What happened, and what to try."""
     said, advice = SENTENCES.get(run.status, (run.status.name, "try a smaller step"))
+    if run.motion.runaway is not None and run.status is Status.diverged:
+        return run.motion.runaway[1], advice
     if run.status is Status.singular and run.motion.closed >= SINGULAR:
         return _poorly_zeroed(run)
     if run.status in (Status.singular, *STUCK):

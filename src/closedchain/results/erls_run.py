@@ -317,16 +317,26 @@ class ErlsRun(Takeaway):
         s, name = self.samples, self.mechanism.name
         if not len(self.t):
             return said
-        error = np.abs(self.energy_error.values)
-        damps = self.method.terms == "paper" or self.method.rho_inf not in (None, 1.0)
+        if self.motion.runaway is not None and self.status is not Status.diverged:
+            when, words = self.motion.runaway
+            said.append(f"{name!r} runs away at t = {when:.6g} s: {words}")
+        # generalised-alpha that damps takes energy away, and only that
+        damps = self.method.rho_inf not in (None, 1.0)
+        error = self.energy_error.values if damps else np.abs(self.energy_error.values)
         bound = self._energy_bound()
-        if not damps and error.max() > bound:
+        if error.max() > bound:
             i = int(np.argmax(error))
             relative = self.atol / self.system.longest
             steps = "steps of this length keep" if self.motion.fixed else f"rtol = {relative:g} promises"
+            advice = f"use a smaller {'step' if self.motion.fixed else 'rtol'}"
+            if self.method.terms == "paper":
+                advice = (
+                    "the terms that terms='paper' drops, of first order in the displacements, explain it: take "
+                    "cc.ERLS(terms='consistent'), which keeps them and conserves energy"
+                )
             said.append(
                 f"energy of {name!r} is off by {error[i]:.2g} J at t = {self.t[i]:.4g} s, more than the {bound:.2g} J "
-                f"that {steps}: use a smaller {'step' if self.motion.fixed else 'rtol'}"
+                f"that {steps}: {advice}"
             )
         if self.system.health < choice.POOR:
             said.append(

@@ -108,6 +108,7 @@ def rigid_run(run: Run) -> Run:
         t_eval=np.unique(run.t),
         events=task.events,
         singularity=task.singularity,
+        divergence=task.divergence,
         **(options if np.isfinite(options.get("max_step", 1.0)) else {}),
     )
 

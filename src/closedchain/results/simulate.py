@@ -28,6 +28,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.divergence import ACTIONS
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.gaps import fitted
@@ -46,6 +47,7 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.diagnose import explain
 from closedchain.results.fingerprint import fingerprint
+from closedchain.results.progress import followed
 from closedchain.results.run import Run
 
 SAMPLES = 201
@@ -67,6 +69,7 @@ def simulate(
     begin: float | None = None,
     events: Sequence[Event] = (),
     singularity: str = "pass",
+    divergence: str = "stop",
     step: float | None = None,
     first_step: float | None = None,
     max_step: float = np.inf,
@@ -106,6 +109,10 @@ def simulate(
         At a singular pose of the closures or of the actuators: ``"pass"`` (default) goes on, with closures watched one
         by one, and keeps a record of the first; ``"warn"`` looks for all of them, also between steps, and warns;
         ``"stop"`` ends the run there with a sentence.
+    divergence
+        Where the motion runs away (its energy grows a millionfold at an even pace, comes from nowhere, or a beam bends
+        by more than its length): ``"stop"`` (default) ends the run with a sentence, ``"warn"`` goes on and warns at the
+        end, ``"pass"`` does not look.
     step, first_step, max_step, max_steps
         Limits of the steps; ``step`` for solvers with a fixed one only.
     dense_output
@@ -120,7 +127,8 @@ def simulate(
         Limbs on several processors: ``cc.Ranks()`` over the ranks of an MPI job, ``cc.Threads(2)`` over threads of this
         process; the answer is the same, to rounding.
     progress
-        Called with the time reached and the number of steps, now and then.
+        Called with the time reached and the number of steps, now and then; default: a bar in a terminal, if the run
+        takes more than some seconds.
 
     Raises
     ------
@@ -150,11 +158,12 @@ def simulate(
             mechanism, start, until,
             method=method, solver=solver, rtol=rtol, atol=atol, t_eval=t_eval, every=every, begin=begin,
             step=step, first_step=first_step, max_step=max_step, max_steps=max_steps, parameters=parameters,
-            progress=progress, events=events, singularity=singularity, dense_output=dense_output, save_to=save_to,
-            save_every=save_every,
+            progress=progress, events=events, singularity=singularity, divergence=divergence,
+            dense_output=dense_output, save_to=save_to, save_every=save_every,
         )  # fmt: skip
     solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
+    check_divergence(divergence)
     if save_to is not None and not isinstance(save_to, str | Path):
         raise ModelError(f"save_to takes the name of a folder, not {save_to!r}")
     if not isinstance(save_every, int | float | np.number) or not save_every >= 0:
@@ -213,6 +222,7 @@ def simulate(
         atol=rtol if atol is None else atol,
         events=events,
         singularity=singularity,
+        divergence=divergence,
         dense_output=dense_output,
         step=step,
         first_step=first_step,
@@ -222,7 +232,11 @@ def simulate(
         team=None if partition is None else partition.fresh(),
     )
     SOLVERS[solver].load()  # the first time in a process this loads Numba; it is no part of the march
-    with nullcontext() if partition is None else partition.undisturbed():
+    quiet = partition is not None and not partition.leads
+    with (
+        nullcontext() if partition is None else partition.undisturbed(),
+        followed(progress, until, quiet) as told,
+    ):
         clock = time.perf_counter()
         program = compiled(start, method, native=partition is None)
         check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
@@ -235,7 +249,7 @@ def simulate(
             check_memories(mechanism)
             writes = partition is None or partition.leads
             task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
-        marching = March(start, task, program)
+        marching = March(start, replace(task, progress=told), program)
         refusal, stopped = None, False
         try:
             marching.run()
@@ -373,6 +387,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
+        "divergence": task.divergence,
         "partition": "" if task.team is None else task.team.about,
         "cpu": processor.setting(),
         "closedchain": __version__,
@@ -410,6 +425,12 @@ def check_options(
         raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
     if not SOLVERS[solver].adaptive and (step is None or not step > 0):
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
+
+
+def check_divergence(divergence: str) -> None:
+    """Say what may be done about a motion that runs away."""
+    if divergence not in ACTIONS:
+        raise ModelError(f"divergence is {', '.join(map(repr, ACTIONS[:-1]))} or {ACTIONS[-1]!r}, not {divergence!r}")
 
 
 def check_laws(start: State, events: Sequence[Event]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedchain.march.erls import alpha, esdirk, kernels, stage, steps
+from closedchain.march.erls.judge import ErlsJudge
 from closedchain.march.erls.system import System
 from closedchain.march.erls.workspace import Workspace
 from closedchain.march.switching_times import SwitchingTimes
@@ -20,7 +21,7 @@ LONG = 1.0  # s: an error of the velocities in a step counts as what it does to 
 SINGULAR = 1e-4  # smallest relative pivot of the closures: the same
 ITERATIONS = 20  # for accelerations between the ends of steps
 BALANCED = 1e-11  # of accelerations: what is left of them
-ATTEMPTS = 500  # between two looks at progress and Ctrl-C
+ATTEMPTS = 100  # between two looks at progress, Ctrl-C, and whether the motion runs away
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Motion:
     health, closed : determinant of the zeroed block over that at the start, and smallest pivot of the closures, at the
         end.
     fixed : whether all steps had one length.
+    runaway : time and words of a motion that ran away, see `march.divergence`; None if it did not.
     """
 
     t: np.ndarray
@@ -78,17 +80,22 @@ class Motion:
     closed: float
     fixed: bool
     seconds: float
+    runaway: tuple[float, str] | None = None
 
 
 def tolerances(system: System, atol: float) -> np.ndarray:
     """Tolerance of each entry of y: metres for displacements, and for angles those that move the longest beam so
     far.
     """
+    return np.where(turns(system), atol / system.longest, atol)
+
+
+def turns(system: System) -> np.ndarray:
+    """Whether each entry of y is an angle."""
     names = [*np.tile(system.mesh.names, len(system.mesh.chain_nodes))]
     turning = [name.startswith("r") for name in names] + system.turning.tolist()
     units = [unit for link in system.e.topology.links for unit in link.joint.type.velocity_units]
-    turning += [units[k] == "rad/s" for k in system.independent]
-    return np.where(turning, atol / system.longest, atol)
+    return np.array([*turning, *(units[k] == "rad/s" for k in system.independent)], bool)
 
 
 def accelerations(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray | None:
@@ -176,6 +183,7 @@ def integrate(
     first_step: float | None = None,
     max_step: float = np.inf,
     max_steps: int = 10_000_000,
+    divergence: str = "stop",
     progress: Callable[[float, int], object] | None = None,
 ) -> Motion:
     """March from the start of the system to a time.
@@ -188,6 +196,7 @@ def integrate(
     solver : of `SOLVERS`.
     step : one length for all steps; None: chosen by the error.
     first_step, max_step, max_steps : limits.
+    divergence : ``"stop"``, ``"warn"`` or ``"pass"`` where the motion runs away.
     progress : called with time and steps now and then.
     """
     clock = time.perf_counter()
@@ -226,6 +235,10 @@ def integrate(
     )
     status = Status.finished if a is not None else Status.nan
     switches = Switches(system, until, max_step)
+    judge = ErlsJudge(system, until, step is not None, turns(system))
+    runaway: tuple[float, str] | None = None
+    if a is not None and divergence != "pass":
+        judge.begin(t0, x, ws.room.q)
     try:
         while s["t"] < until and a is not None:
             # conditions on time hold until the next of them changes; steps end there
@@ -242,6 +255,10 @@ def integrate(
             s["status"] = steps.RUNNING
             while s["status"] == steps.RUNNING:
                 advance(functions, ws.table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory)
+                said = judge(float(s["t"]), x, ws.room.q, float(s["W"])) if divergence != "pass" else None
+                if said and runaway is None:
+                    runaway = float(s["t"]), said
+                    s["status"] = Status.diverged if divergence == "stop" else s["status"]
                 if progress is not None:
                     progress(float(s["t"]), int(s["steps"]))
             status = Status(int(s["status"]))
@@ -276,4 +293,5 @@ def integrate(
         closed=float(m["closed"]),
         fixed=step is not None,
         seconds=seconds,
+        runaway=runaway,
     )

@@ -1,19 +1,22 @@
 """The bar appears late, in terminals only, and leaves nothing behind."""
 
 import io
+import threading
 import time
 
 import pytest
 from rich.console import Console
 
-from closedchain.cli import output, progress
+import closedchain as cc
+from closedchain.results import progress
 
 
 @pytest.fixture
 def screen(monkeypatch):
-    console = Console(file=io.StringIO(), force_terminal=True, width=120)
-    monkeypatch.setattr(output, "console", lambda stderr=False: console)
-    return console.file
+    terminal = io.StringIO()
+    monkeypatch.setattr(progress, "in_terminal", lambda: True)
+    monkeypatch.setattr(progress, "console", lambda: Console(file=terminal, force_terminal=True, width=120))
+    return terminal
 
 
 def wait_for(condition):
@@ -27,6 +30,7 @@ def test_it_shows_what_is_done_and_how_far(screen, monkeypatch):
     monkeypatch.setattr(progress, "DELAY", 0.0)
     with progress.Progress(5.0) as bar:
         wait_for(lambda: "deriving and compiling" in screen.getvalue())
+        wait_for(lambda: bar._bar is not None)
         bar(2.5, 1234)
         wait_for(lambda: "t = 2.5 of 5 s, 1234 steps" in screen.getvalue())
         assert "marching" in screen.getvalue()
@@ -47,11 +51,6 @@ def test_quiet_means_quiet(screen, monkeypatch):
     assert screen.getvalue() == ""
 
 
-def test_pipes_get_nothing(cli, monkeypatch):
-    monkeypatch.setattr(progress, "DELAY", 0.0)
-    assert cli("run", "pendulum").err == ""
-
-
 def test_it_goes_away_when_the_work_fails(screen, monkeypatch):
     monkeypatch.setattr(progress, "DELAY", 0.0)
 
@@ -65,3 +64,37 @@ def test_it_goes_away_when_the_work_fails(screen, monkeypatch):
     size = len(screen.getvalue())
     time.sleep(0.2)  # two refreshes
     assert len(screen.getvalue()) == size
+
+
+def test_a_run_that_takes_long_shows_itself(screen, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    m = cc.library.pendulum()
+
+    def waits(t, now):
+        if t > 0.3:
+            wait_for(lambda: "of 1 s" in screen.getvalue())
+        return 0.0
+
+    m.motor("hinge", torque=cc.Sampled(waits, period=0.25))
+    cc.simulate(m, until=1.0)
+    assert "marching" in screen.getvalue() and screen.getvalue().endswith("\x1b[2K")
+
+
+def test_a_run_inside_of_another_bar_or_in_a_thread_shows_nothing(screen, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(lambda t, now: time.sleep(0.05) or 0.0, period=0.5))
+    with progress.Progress(1.0, delay=60.0):
+        cc.simulate(m, until=1.0)
+    worker = threading.Thread(target=cc.simulate, args=(m,))
+    worker.start()
+    worker.join()
+    assert screen.getvalue() == "" and progress.Progress.active is None
+
+
+def test_pipes_get_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(lambda t, now: time.sleep(0.05) or 0.0, period=0.5))
+    cc.simulate(m, until=1.0)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,345 @@
+"""Does a motion run away? What a run is watched for on its way, with all numbers and their reasons in one table.
+
+Forces with a potential, however large, only exchange energy. So a run is judged by the mechanical energy that has come
+into the mechanism since its start,
+
+    D(t) = T(t) + U(t) - T(0) - U(0) = W(t) + e(t),
+
+with the work W of motors, dampers and forces, which is integrated along with the motion, and e, which came from
+nowhere. Three findings end a run:
+
+growth
+    D has grown by ``DECADES`` powers of ten, at an even pace. Growth by a constant torque, power or ramp is a power of
+    time: the second half of the powers of ten takes much longer than the first. That of a gain with the wrong sign, or
+    of a sampled gain that is too large for its period, is exponential: both halves take equally long.
+unexplained
+    e is larger than all energy that the motion had, was given, or released from its potential.
+deflection
+    A flexible body bends by more than its length.
+
+A fall, a spring that is released and an impact bring nothing into the mechanism (D <= 0); a rotor that is spun up, or a
+vehicle that drives for long, takes its time. The theory is in ``docs/theory/checks.md``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain.errors import RunWarning
+from closedchain.march import blame
+from closedchain.march.size import drawn_length, velocity_sizes
+from closedchain.march.state import State, parameter_vector
+
+if TYPE_CHECKING:
+    from closedchain.march.compiled import Compiled
+    from closedchain.march.holding import Holding
+    from closedchain.model.flexible import Flexibility
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+# Growth of D that ends a run, in powers of ten: a thousand times the speed. The yardstick is at least the energy of the
+# start, and that of a fall by the size of the drawing: where D is below it, an unstable pose is being left, and the
+# motion is small. Self-excited motions saturate at angles of about one, some powers of ten above.
+DECADES = 6.0
+# The second half of the growth may take so many times as long as the first. Exponential growth: 1. A power n of time:
+# 10^(DECADES / (2 n)), which is 32 for a constant torque, 5.6 for a ramp and 1.5 for n = 17.
+EVEN = 1.5
+# So many looks must have seen it, and no interval between two of them more than this share of the powers of ten: a
+# blow between two looks is no growth.
+LOOKS, LARGEST_JUMP = 4, 0.5
+# During the time in which its speed grows by a factor of e, the motion goes through so many radians, or sizes of the
+# drawing. A nonlinear mechanism that is held by its geometry has stopped growing long before.
+TRAVEL = 10.0
+# Motions that go through less than this (rad, or sizes of the drawing) during the whole run are not judged.
+AT_REST = 1.0
+# Energy from nowhere over all energy that can be explained: one tenth of what moves would be true. A coarse step, or a
+# singular pose, loses or gains shares of it, and is a complaint.
+UNEXPLAINED = 10.0
+# Deflection over length: beam theory ends at a tenth, and no beam can bend by its length.
+DEFLECTION = 1.0
+PLACES = (0.25, 0.5, 0.75, 1.0)  # along a beam
+# Steps between two looks, by how many have been made: a look costs what some steps do. A call of a sampled controller,
+# and the end of a piece, is a look as well.
+SPACING = ((100, 10), (1000, 100), (np.inf, 500))
+# Between two looks at energies the speed doubles: others cannot find anything new.
+FASTER = 2.0
+# Looks that are remembered; with each of them D has at least doubled, so these are 19 powers of ten.
+KEPT = 64
+# Steps over which their mean length is taken, to tell how many are left.
+PACE = 500
+
+ACTIONS = ("stop", "warn", "pass")
+
+MEMORY = np.dtype(
+    [
+        ("said", "i8"),  # whether it has been told
+        ("kinetic", "f8"),  # at the start
+        ("potential", "f8"),
+        ("work", "f8"),
+        ("fastest", "f8"),  # speed at the last look at energies, 1/s
+        ("worked", "f8"),  # largest work since the start, in absolute value
+        ("released", "f8"),  # largest fall of the potential
+        ("looks", "i8"),
+        ("t", "f8", (KEPT,)),  # of looks at which D has doubled
+        ("entered", "f8", (KEPT,)),  # D there
+    ]
+)
+
+
+def next_look(steps: int) -> int:
+    """The number of steps after which to look next."""
+    every = next(every for limit, every in SPACING if steps < limit)
+    return (steps // every + 1) * every
+
+
+# ---- numbers alone ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic and potential energy, and the work done until then, J."""
+
+    kinetic: float
+    potential: float
+    work: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a motion runs away, as one of the words above, and in a clause."""
+
+    kind: str
+    text: str
+
+
+class Growth:
+    """Judges energies along a run; all that it remembers lies in ``memory``.
+
+    Parameters
+    ----------
+    natural
+        Energy of a fall by the size of the drawing, J.
+    duration
+        Of the whole run, s; negative if it goes back in time, where dampers feed a motion and growth says nothing.
+    """
+
+    def __init__(self, natural: float, duration: float) -> None:
+        self.natural, self.duration = natural, duration
+        self.memory = np.zeros(1, MEMORY)
+
+    def begin(self, e: Energies, speed: float) -> None:
+        """Start from here, and forget what was before."""
+        s = self.memory[0]
+        said = int(s["said"])
+        self.memory[:] = np.zeros(1, MEMORY)
+        s["said"] = said
+        s["kinetic"], s["potential"], s["work"], s["fastest"] = e.kinetic, e.potential, e.work, speed
+
+    def faster(self, speed: float) -> bool:
+        """Whether it is worth while to look at energies."""
+        s = self.memory[0]
+        return speed * abs(self.duration) >= AT_REST and speed >= FASTER * s["fastest"]
+
+    def look(self, t: float, e: Energies, speed: float) -> Finding | None:
+        """Energy that came from nowhere, or that grows without bound; None if all is well."""
+        s = self.memory[0]
+        s["fastest"] = speed
+        entered = e.kinetic + e.potential - s["kinetic"] - s["potential"]
+        work = e.work - s["work"]
+        s["worked"], s["released"] = max(s["worked"], abs(work)), max(s["released"], s["potential"] - e.potential)
+        known = max(float(s["kinetic"]), self.natural)
+        nowhere, explained = entered - work, max(known, float(s["worked"]), float(s["released"]))
+        if not nowhere <= UNEXPLAINED * explained:
+            text = f"{nowhere:.2g} J came from nowhere, where {explained:.2g} J can be explained"
+            return Finding("unexplained", text)
+        count = int(s["looks"])
+        if entered < known or (count and entered < 2.0 * s["entered"][count - 1]):
+            return None
+        if count == KEPT:
+            s["t"][:-1], s["entered"][:-1] = s["t"][1:].copy(), s["entered"][1:].copy()
+            count -= 1
+        s["t"][count], s["entered"][count], s["looks"] = t, entered, count + 1
+        return self._grows(s["t"][: count + 1], s["entered"][: count + 1], speed) if self.duration > 0 else None
+
+    def _grows(self, t: np.ndarray, entered: np.ndarray, speed: float) -> Finding | None:
+        level = np.log10(entered)
+        for i in range(len(t) - LOOKS, -1, -1):
+            powers, time = level[-1] - level[i], t[-1] - t[i]
+            if powers < DECADES or np.diff(level[i:]).max() > LARGEST_JUMP * powers:
+                continue
+            half = float(np.interp(0.5 * (level[i] + level[-1]), level[i:], t[i:])) - t[i]
+            rate = 0.5 * np.log(10.0) * powers / time
+            if time - half <= EVEN * half and speed >= TRAVEL * rate:
+                text = f"its energy has grown by a factor of {10**powers:.1g} within {time:.3g} s, and goes on growing"
+                return Finding("growth", text)
+        return None
+
+
+# ---- a mechanism -----------------------------------------------------------------------------------------------------
+
+
+class Judge:
+    """Looks at a run on its way; ``integrate`` calls it between calls of its solver.
+
+    Parameters
+    ----------
+    start, until
+        Of the run.
+    action
+        ``"stop"`` ends the run, ``"warn"`` notes the finding and goes on, ``"pass"`` does not look.
+    fixed_step
+        Whether the solver's steps are all equal.
+    note
+        Called with the time and a clause where a run goes on although it runs away.
+    """
+
+    def __init__(
+        self,
+        program: Compiled,
+        start: State,
+        until: float,
+        action: str,
+        fixed_step: bool,
+        note: Callable[[float, str], object],
+    ) -> None:
+        e = program.equations
+        m = e.topology.mechanism
+        value = m.values(start.parameters)
+        self.action, self.fixed_step, self.note = action, fixed_step, note
+        length = drawn_length(e, parameter_vector(m, start.parameters))
+        self.sizes = velocity_sizes(e, length)
+        mass = sum(float(value(body.properties.mass)) for body in m.bodies.values())
+        weight = mass * float(np.linalg.norm([value(x) for x in m.gravity]))
+        self.growth = Growth(weight * length, until - start.t)
+        self.beams = _beams(program, value)
+        self.paced: tuple[float, int] | None = None  # time and steps
+        self.warned = False
+
+    @property
+    def memory(self) -> np.ndarray:
+        """All that later findings depend on, as an array of one record."""
+        return self.growth.memory
+
+    def begin(self, program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> None:
+        """Judge from here on: a run begins, or joints have opened or closed."""
+        if self.action != "pass":
+            self.growth.begin(_energies(program, t, x, p), self._speed(program, x)[0])
+
+    def __call__(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> str | None:
+        """Words that say why the run should end here; None if it should not, or goes on all the same."""
+        if self.action == "pass" or self.memory[0]["said"]:
+            return None
+        said = self._bent(x) or self._runs_away(program, t, x, holding)
+        if said is None:
+            return None
+        self.memory[0]["said"] = 1
+        if self.action == "stop":
+            return said
+        self.note(t, said)
+        return None
+
+    def pace(self, t: float, until: float, steps: int, left: int) -> None:
+        """Say once that the end is too far away for the steps that are left."""
+        if self.paced is None or steps < self.paced[1]:
+            self.paced = (t, steps)
+        if self.warned or steps - self.paced[1] < PACE:
+            return
+        mean = abs(t - self.paced[0]) / (steps - self.paced[1])
+        self.paced = (t, steps)
+        needed = abs(until - t) / mean if mean > 0 else np.inf
+        if needed > left:
+            self.warned = True
+            warnings.warn(
+                f"steps have become {mean:.2g} s long at t = {t:.6g} s: the rest of the run, {abs(until - t):.3g} s, "
+                f"takes {needed:.1e} of them, and max_steps leaves {left:.1e}. Ctrl-C keeps what there is; stiff "
+                "springs want solver='radau5', and a motion that has become very fast a look at its motors",
+                RunWarning,
+                stacklevel=2,
+            )
+
+    def _speed(self, program: Compiled, x: np.ndarray) -> tuple[float, str]:
+        """The largest velocity by the size of the drawing, 1/s, and a few words about it."""
+        top, picked = program.equations.topology, program.closed.velocities
+        columns = range(top.nv) if picked is None else picked
+        v = x[top.nq : top.nq + len(columns)]
+        if not len(v):
+            return 0.0, ""
+        relative = np.abs(v) / (self.sizes if picked is None else self.sizes[list(picked)])
+        i = int(np.argmax(relative))
+        words = f"{top.v_labels[columns[i]]!r} moves at {v[i]:.2g} {top.v_units[columns[i]]}"
+        return float(relative[i]), words
+
+    def _runs_away(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> str | None:
+        speed, fastest = self._speed(program, x)
+        if not self.growth.faster(speed):
+            return None
+        found = self.growth.look(t, _energies(program, t, x, holding.p), speed)
+        if found is None:
+            return None
+        if found.kind == "growth":
+            cause = blame.who_feeds(program, holding, t, x)
+        else:
+            cause = blame.why_from_nowhere(self.fixed_step)
+        return f"{found.text} ({fastest}). {cause}"
+
+    def _bent(self, x: np.ndarray) -> str | None:
+        for beam, columns, shapes, length in self.beams:
+            bent = float(np.abs(shapes @ x[columns]).max(initial=0.0))
+            if bent > DEFLECTION * length:
+                name = beam.body.name
+                return f"{name!r} bends by {bent:.2g} m, more than its length of {length:.3g} m. {blame.why_bent(beam)}"
+        return None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judge of one piece of a run, as `integrate` takes it."""
+
+    judge: Judge
+    program: Compiled
+    holding: Holding
+
+    @property
+    def memory(self) -> np.ndarray:
+        """See `Judge`."""
+        return self.judge.memory
+
+    def next_look(self, steps: int) -> int:
+        """See `next_look`."""
+        return next_look(steps)
+
+    def __call__(self, t: float, x: np.ndarray) -> str | None:
+        """See `Judge`."""
+        return self.judge(self.program, t, x, self.holding)
+
+    def pace(self, t: float, until: float, steps: int, left: int) -> None:
+        """See `Judge`."""
+        self.judge.pace(t, until, steps, left)
+
+
+def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
+    """Kinetic energy ``T`` and potential ``U``, with what springs in the closures store, (time, 1, 1) each, J."""
+    e = program.equations
+    traced = {"T": e.kinetic, "U": e.potential + program.closed.stored}
+    return program.evaluate("energies", lambda: traced, t, x, p)
+
+
+def _energies(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> Energies:
+    got = energies(program, np.array([t]), x[None], p)
+    return Energies(float(got["T"][0, 0, 0]), float(got["U"][0, 0, 0]), float(x[-1]))
+
+
+def _beams(program: Compiled, value: Any) -> list[tuple[Flexibility, slice, np.ndarray, float]]:
+    """Flexible bodies, where their coordinates are, displacements for unit coordinates, length."""
+    out = []
+    for link in program.equations.topology.links:
+        if link.shape is not None:
+            data = link.shape.flexibility
+            shapes = np.vstack([data.modes.at(xi)[0] for xi in PLACES])
+            out.append((data, link.shape_q, shapes, float(value(data.length))))
+    return out

@@ -1,0 +1,80 @@
+"""Does a motion with finite elements run away? The numbers are those of `march.divergence`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from closedchain.march import blame
+from closedchain.march.divergence import DEFLECTION, Energies, Growth
+from closedchain.march.erls.energy import look
+from closedchain.march.erls.system import System
+
+
+class ErlsJudge:
+    """Looks at a run between calls of its integrator.
+
+    Parameters
+    ----------
+    system, until
+        What runs, and to what time.
+    fixed_step
+        Whether all steps are equal.
+    turning
+        Whether each entry of y is an angle.
+    """
+
+    def __init__(self, system: System, until: float, fixed_step: bool, turning: np.ndarray) -> None:
+        self.system, self.fixed_step = system, fixed_step
+        value = system.twin.values(dict(system.start.parameters))
+        weight = system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in system.twin.gravity]))
+        self.growth = Growth(weight * system.longest, until - system.start.t)
+        self.sizes = np.where(turning, 1.0, system.longest)
+        elastic = np.arange(system.n) < system.n - system.n_q
+        self.lengths = np.flatnonzero(elastic & ~turning)
+
+    def begin(self, t: float, x: np.ndarray, tree: np.ndarray) -> None:
+        """Judge from here on; x is y, y', y'', and the rigid-link system is at ``tree``."""
+        self.growth.begin(self._energies(t, x, tree, 0.0), self._speed(x)[0])
+
+    def __call__(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
+        """Words that say why the run should end here; None if it should not."""
+        return self._bent(x) or self._runs_away(t, x, tree, work)
+
+    def _bent(self, x: np.ndarray) -> str | None:
+        system = self.system
+        moved = np.abs(x[0, self.lengths])
+        if not len(moved) or moved.max() <= DEFLECTION * system.longest:
+            return None
+        worst = self.lengths[int(np.argmax(moved))]
+        if system.mesh.arrays.stiffens.any():
+            cause = "The links are too soft for their loads: look at their sections, and at what drives them"
+        else:
+            cause = "A beam that turns fast is stiffened by its own pull: take cc.ERLS(stiffening=True)"
+        return (
+            f"the displacement {system.labels[worst]!r} is {moved.max():.2g} m, more than the length of the longest "
+            f"beam, {system.longest:.3g} m. {cause}"
+        )
+
+    def _runs_away(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
+        speed, fastest = self._speed(x)
+        if not self.growth.faster(speed):
+            return None
+        found = self.growth.look(t, self._energies(t, x, tree, work), speed)
+        if found is None:
+            return None
+        cause = "Look at what drives it: a gain or a damper may have the wrong sign"
+        if found.kind == "unexplained":
+            cause = blame.why_from_nowhere(self.fixed_step)
+            if self.system.method.terms == "paper":
+                cause = "The paper's equations drop terms, and do not conserve energy: take cc.ERLS(terms='consistent')"
+        return f"{found.text} ({fastest}). {cause}"
+
+    def _speed(self, x: np.ndarray) -> tuple[float, str]:
+        relative = np.abs(x[1]) / self.sizes
+        worst = int(np.argmax(relative))
+        unit = "m/s" if self.sizes[worst] != 1.0 else "rad/s"
+        return float(relative[worst]), f"{self.system.labels[worst]!r} moves at {x[1, worst]:.2g} {unit}"
+
+    def _energies(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> Energies:
+        s = look(self.system, np.array([t]), x[None], tree[None])
+        return Energies(float(s.kinetic[0]), float(s.energy[0] - s.kinetic[0]), work)
