@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from closedchain._version import __version__
 
 _HOMES = {
-    "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError RunWarning",
+    "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError AssemblyWarning RunWarning",
     "closedchain.model.expression": "Expression conditioning multiplier t",
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp "
@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from closedchain.distribute.teams import Ranks, Threads
     from closedchain.errors import (
         AssemblyError,
+        AssemblyWarning,
         ClosedChainError,
         ModelError,
         RunError,
