@@ -14,7 +14,9 @@ from closedchain._version import __version__
 processor.tell_others()
 
 _HOMES = {
-    "closedchain.errors": "ClosedChainError ModelError AssemblyError RunError FileError Interrupted RunWarning",
+    "closedchain.errors": (
+        "ClosedChainError ModelError AssemblyError RunError FileError Interrupted AssemblyWarning RunWarning"
+    ),
     "closedchain.model.expression": "Expression conditioning multiplier t",
     "closedchain.model.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp "
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
     from closedchain.distribute.teams import Ranks, Threads
     from closedchain.errors import (
         AssemblyError,
+        AssemblyWarning,
         ClosedChainError,
         FileError,
         Interrupted,

@@ -55,3 +55,7 @@ class Interrupted(KeyboardInterrupt):
 
 class RunWarning(UserWarning):
     """A run is finished, but not as good as its tolerance promises."""
+
+
+class AssemblyWarning(UserWarning):
+    """A mechanism was put together, but not as its drawing can mean it: bodies lie on each other."""

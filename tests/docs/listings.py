@@ -85,13 +85,14 @@ def run_page(page: Path) -> Iterator[tuple[Listing, str]]:
 
 def run_python(listing: Listing, namespace: dict[str, object]) -> str:
     """Run Python code; returns its output with the error and the warnings it ended in."""
-    from closedchain.errors import RunWarning
+    from closedchain.errors import AssemblyWarning, RunWarning
 
     # line numbers of a traceback are those of the page
     code = compile("\n" * (listing.line - 1) + listing.code, str(listing.page), "exec")
     said = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(said):
         warnings.simplefilter("always", RunWarning)
+        warnings.simplefilter("always", AssemblyWarning)
         try:
             exec(code, namespace)
         except Exception as error:

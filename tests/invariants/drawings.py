@@ -134,6 +134,22 @@ def parallelograms(n, R=None):
     return m
 
 
+def scissor_lift(stages, guess=0.3, arm=1.0, layer=0.0):
+    """Crossed arms of 1 kg, stage on stage, on a fixed and a sliding foot; arms that cross are ``layer`` m apart."""
+    m = cc.Mechanism(f"lift of {stages}", gravity=(0, -9.81, 0))
+    shoe = m.body("shoe", cc.rigid(mass=1.0, inertia=(0.01, 0.01, 0.01)))
+    m.prismatic("foot", m.ground, shoe, axis=(1, 0, 0), guess=arm * np.cos(guess))
+    below = (m.ground, shoe.at(0, 0, layer))
+    for k in range(1, stages + 1):
+        rise, fall = (m.body(f"{name}{k}", cc.rod(length=arm, mass=1.0)) for name in ("rise", "fall"))
+        m.revolute(f"left{k}", below[0], rise, guess=guess if k == 1 else 2 * guess - np.pi)
+        m.revolute(f"right{k}", below[1], fall, guess=np.pi - (guess if k == 1 else 2 * guess))
+        m.revolute(f"pin{k}", rise.at(arm / 2, 0, layer), fall.at(arm / 2, 0, 0))
+        below = (fall.at(arm, 0, -layer), rise.at(arm, 0, layer))
+    m.motor("foot", force=0.0)
+    return m
+
+
 # ---- linkages that move although the count says they cannot --------------------------------------------------------
 
 

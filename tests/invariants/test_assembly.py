@@ -186,11 +186,10 @@ def test_the_gap_is_told_loop_by_loop():
         m.revolute(f"{name} B", left.tip, right.tip)
     with pytest.raises(cc.AssemblyError) as refused:
         m.assemble()
-    lines = {x: next(y for y in str(refused.value).splitlines() if f"'{x} B'" in y) for x in ("good", "short")}
-    gaps = {x: [abs(float(part.split()[1])) for part in y.split(": ")[1].split(", ")] for x, y in lines.items()}
-    assert max(gaps["good"]) < 1e-6
-    assert gaps["short"] == pytest.approx([0.5, 0.0], abs=1e-6)  # both rods along the 2.5 m between the pivots
-    assert "held: no coordinate" in str(refused.value)
+    lines = str(refused.value).splitlines()
+    # both rods lie along the 2.5 m between the pivots; the loop that closes, and heights of 1e-17 m, are not told
+    assert lines[1] in ("  loop closed by 'short B': x -0.5 m", "  loop closed by 'short B': x 0.5 m")
+    assert lines[2].startswith("held: no coordinate. Check the lengths") and len(lines) == 3
 
 
 def test_contradicting_velocities():

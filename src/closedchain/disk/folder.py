@@ -43,7 +43,11 @@ class Folder:
 
     def __init__(self, given: Any, argument: str, kind: str, own: str) -> None:
         path = named(argument, given).expanduser()
-        self.argument, self.kind, self._own = argument, kind, re.compile(rf"(?:{re.escape(MARK)}|{LOCK}|{own})(?:\.new)?")
+        self.argument, self.kind, self._own = (
+            argument,
+            kind,
+            re.compile(rf"(?:{re.escape(MARK)}|{LOCK}|{own})(?:\.new)?"),
+        )
         if path.exists() and not path.is_dir():
             raise ModelError(f"{argument}={os.fspath(given)!r} is a file: give the name of a folder")
         try:
@@ -126,7 +130,9 @@ class Folder:
     # ---- one at a time -----------------------------------------------------------------------------------------------
 
     def _hold(self) -> None:
-        refusal = ModelError(f"another {self.kind} is writing to {str(self.shown)!r} just now: wait for it, or give another folder")
+        refusal = ModelError(
+            f"another {self.kind} is writing to {str(self.shown)!r} just now: wait for it, or give another folder"
+        )
         if _in_use.get(self.path) == os.getpid():
             raise refusal
         self._lock = self.open(LOCK)

@@ -139,7 +139,7 @@ def _unpack(x: Any, arrays: dict[str, np.ndarray]) -> Any:
         return x
     if len(x) != 1 or not next(iter(x)).startswith("$"):
         return {key: _unpack(y, arrays) for key, y in x.items()}
-    (kind, inside), = x.items()
+    ((kind, inside),) = x.items()
     if kind == "$array":
         return arrays[inside]
     if kind == "$tuple":

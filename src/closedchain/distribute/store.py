@@ -151,9 +151,7 @@ class Store:
         try:
             for name in (*coords(self.study), *(v.name for v in self.study.variables)):
                 _check_codecs(self._home.path / "results.zarr" / name / ".zarray")
-            group = zarr.open_group(
-                self._home.path / "results.zarr", mode="r+", zarr_format=2, use_consolidated=False
-            )
+            group = zarr.open_group(self._home.path / "results.zarr", mode="r+", zarr_format=2, use_consolidated=False)
             self._write_axes(group)
             return {v.name: group[v.name] for v in self.study.variables}
         except Exception:  # in whatever way it is damaged

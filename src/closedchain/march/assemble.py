@@ -5,6 +5,7 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from closedchain.derive.equations import derive
-from closedchain.errors import AssemblyError, ModelError
+from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
 from closedchain.march.closing import Closing, by_label, wanted_poses
+from closedchain.march.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -88,10 +90,17 @@ def assemble(
             reached = closing.settle(closing.polish(reached))
         if closing.closes(reached):
             q = reached
+            folds = collapse(closing, q)
+            if folds:
+                q = unfolded(closing, q)
+                folds = collapse(closing, q)
             v = closing.velocities(q, wanted)
             asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
             a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None
-            return State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
+            state = State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
+            if folds and len(closing.columns):  # a pose that is held altogether is meant
+                _warn(folds, state)
+            return state
         if closing.error(reached) < closing.error(best):
             best = reached
     raise AssemblyError(closing.complaint(best))
@@ -99,13 +108,18 @@ def assemble(
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One way to put a mechanism together: its state, and the signs that tell it from the other modes."""
+    """One way to put a mechanism together: its state, and the signs that tell it from the other modes.
+
+    ``coincident`` are pairs of bodies that lie on each other by chance, where the mode is collapsed.
+    """
 
     label: str
     state: State
+    coincident: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
-        return f"Mode({self.label!r}, {self.state})"
+        folded = "".join(f", {a!r} on {b!r}" for a, b in self.coincident)
+        return f"Mode({self.label!r}, {self.state}{folded})"
 
 
 def assembly_modes(
@@ -113,6 +127,7 @@ def assembly_modes(
     hold: Mapping[str, Any] | None = None,
     *,
     frames: Mapping[Any, Mapping[str, Any]] | None = None,
+    velocity: Mapping[str, float] | None = None,
     time: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     starts: int = 200,
@@ -127,8 +142,8 @@ def assembly_modes(
 
     Parameters
     ----------
-    hold, **joints, frames, time, parameters
-        As for `assemble`.
+    hold, **joints, frames, velocity, time, parameters
+        As for `assemble`. Each state has velocities that keep the loops closed and follow prescribed motions.
     starts, seed
         Number of random starts, and where they come from.
 
@@ -146,13 +161,13 @@ def assembly_modes(
     """
     if not isinstance(starts, int) or starts < 1:
         raise ModelError(f"starts must be a positive whole number, not {starts!r}")
-    closing, _ = _prepare(mechanism, hold, joints, frames, None, None, time, parameters, ())
+    closing, wanted = _prepare(mechanism, hold, joints, frames, None, velocity, time, parameters, ())
     closing.check_fixed()
     rng = np.random.default_rng(seed)
     found: list[np.ndarray] = []
     places: list[np.ndarray] = []
     for attempt in range(starts):
-        q = closing.q0 if attempt == 0 else _scatter(closing, rng)
+        q = closing.q0 if attempt == 0 else scatter(closing, rng)
         q = closing.search(q, iterations=60)
         if closing.error(q) > max(1e-9, closing.tolerance):
             continue
@@ -162,7 +177,22 @@ def assembly_modes(
         if not any(np.abs(place - other).max() < SAME for other in places):
             found.append(q)
             places.append(place)
-    states = [State(mechanism, q, np.zeros(closing.topology.nv), dict(parameters or {}), time) for q in found]
+    states, refused = [], None
+    for q in found:
+        try:
+            v = closing.velocities(q, wanted)
+        except AssemblyError as error:  # at a singular pose, perhaps; other modes may move
+            refused = error
+            continue
+        states.append(State(mechanism, q, v, dict(parameters or {}), time))
+    if refused is not None and not states:
+        raise refused
+    if refused is not None:
+        warnings.warn(
+            f"{len(found) - len(states)} of {len(found)} modes of {mechanism.name!r} are left out: {refused}",
+            AssemblyWarning,
+            stacklevel=2,
+        )
     return _labelled(states, closing)
 
 
@@ -223,20 +253,19 @@ def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:
     return [i for i, joint in enumerate(e.closure.joints) if joint not in open_joints]
 
 
-def _scatter(closing: Closing, rng: np.random.Generator) -> np.ndarray:
-    """A random configuration: angles anywhere, lengths around the guess, orientations anywhere."""
-    q = closing.q0.copy()
-    size = 1.0 + np.abs(closing.q0).max(initial=0.0)
-    for link in closing.topology.links:
-        kind = link.joint.type
-        for k, (label, unit) in enumerate(zip(link.joint.labels(), kind.coordinate_units, strict=True)):
-            if label in closing.held:
-                continue
-            i = link.q.start + k
-            q[i] = rng.uniform(-np.pi, np.pi) if unit == "rad" else q[i] + rng.normal(0, 0.5 * size)
-        if kind.has_quaternion and not all(x in closing.held for x in link.joint.labels()):
-            q[link.q.stop - 4 : link.q.stop] = rng.normal(size=4)
-    return closing.count(closing.step(q, np.zeros(len(closing.columns))))
+def _warn(folds: Collapse, state: State) -> None:
+    """Warn of bodies that coincide at a state."""
+    from closedchain.march.mobility import mobility  # which assembles by itself
+
+    freedoms = mobility(state.mechanism, state)
+    lost = freedoms.here - freedoms.true
+    rank = f" The rank of the closures is {lost} less there than around it." if lost else ""
+    warnings.warn(
+        f"degenerate assembly of {state.mechanism.name!r}: {folds}.{rank} For other poses give another guess=, hold "
+        "other values, or take one of cc.assembly_modes(m, ...) whose .coincident is empty",
+        AssemblyWarning,
+        stacklevel=4,  # past the method of the mechanism
+    )
 
 
 def _labelled(states: list[State], closing: Closing) -> list[Mode]:
@@ -269,5 +298,6 @@ def _labelled(states: list[State], closing: Closing) -> list[Mode]:
     for i in order:
         seen[names[i]] += 1
         number = f" #{seen[names[i]]}" if names.count(names[i]) > 1 else ""
-        modes.append(Mode((names[i] + number).strip() or "only", states[i]))
+        label = (names[i] + number).strip() or "only"
+        modes.append(Mode(label, states[i], collapse(closing, states[i].q).bodies))
     return modes

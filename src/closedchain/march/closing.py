@@ -9,7 +9,7 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,9 @@ from closedchain.model.rotation import from_matrix, from_rpy
 TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
 POLISH = 10  # Newton steps at most
 AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
+MATTERS = 1e-3  # of the largest gap: smaller ones are met as well as the others let them, and are not told
+NEAREST = 1e-6  # of a full step: where the nearest reachable value is known well enough to be told
+REMEDIES = 3  # held values that a message names as possible culprits
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,9 @@ class Closing:
         self._f = functions(e)
         self.labels = [x for j in self.topology.measured for x in j.labels()]
         self.velocity_labels = [x for j in self.topology.measured for x in j.velocity_labels()]
-        wraps = [j.type.wraps(i) for j in self.topology.measured for i in range(j.type.nq)]
+        self._wraps = np.array([j.type.wraps(i) for j in self.topology.measured for i in range(j.type.nq)], bool)
         self.rows = self._held_rows()
-        self._turns = np.array([wraps[i] for i in self.rows], bool)  # held up to whole turns
+        self._turns = self._wraps[self.rows]  # held up to whole turns
         self._normalise_held()
         self._values = np.array([self.held[self.labels[i]] for i in self.rows])
         self._pose_f = _pose_function(e, self.poses) if self.poses else None
@@ -96,8 +99,8 @@ class Closing:
             parts.append(np.where(self._turns, (off + np.pi) % (2 * np.pi) - np.pi, off))
             rows.append(J[self.rows])
         if self._pose_f is not None:
-            value, J = (np.array(x) for x in self._pose_f(self.t, q, self._zero, self.p))
-            parts.append(value.ravel())
+            value, J = self._pose_off(q)
+            parts.append(value)
             rows.append(J)
         return np.concatenate(parts), np.vstack(rows)[:, self.columns]
 
@@ -417,29 +420,22 @@ class Closing:
                 raise AssemblyError("\n".join([said, *self._advice(max(float(gaps.max()), rest))]))
 
     def complaint(self, q: np.ndarray) -> str:
-        """What keeps the mechanism from closing, loop by loop."""
-        closure, r = self.e.closure, self.residual(q)[0]
+        """What keeps the mechanism from closing: the gaps that matter, the largest first, and what would close it."""
+        r = self.residual(q)[0]
+        largest = float(np.abs(r).max())
+        matters = ~(np.abs(r) <= max(self.tolerance, MATTERS * largest))
+        groups: dict[str, list[tuple[float, str]]] = {}
+        for k, (group, row, unit) in enumerate(self._row_names()):
+            if matters[k]:
+                groups.setdefault(group, []).append((abs(r[k]), f"{row} {r[k]:.3g} {unit}".strip()))
         lines = [
             f"mechanism {self.topology.mechanism.name!r} does not close: the best configuration found leaves these gaps"
         ]
-        joints = [closure.joints[i] for i in self.active]
-        for joint in dict.fromkeys(joints):
-            parts = [
-                f"{closure.labels[i]} {r[k]:.3g} {closure.units[i]}"
-                for k, i in enumerate(self.active)
-                if closure.joints[i] == joint
-            ]
-            lines.append(f"  loop closed by {joint!r}: " + ", ".join(parts))
-        at = len(self.active)
-        for k, i in enumerate(self.rows):
-            lines.append(f"  held value {self.labels[i]!r}: off by {r[at + k]:.3g}")
-        if self.poses:
-            off = r[at + len(self.rows) :]
-            names = ", ".join(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses)
-            lines.append(f"  held frames ({names}): off by {np.abs(off).max():.3g}")
+        for group, parts in sorted(groups.items(), key=lambda x: -max(x[1])[0]):
+            lines.append(f"  {group}: " + ", ".join(text for _, text in sorted(parts, key=lambda x: -x[0])))
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
-        lines.append(f"held: {held}. Check the lengths, hold fewer or other values, or give a closer guess=")
-        return "\n".join([*lines, *self._advice(float(np.abs(r).max(initial=0.0)))])
+        lines.append(f"held: {held}. {self._remedy(q)}")
+        return "\n".join([*lines, *self._advice(largest)])
 
     def _advice(self, gap: float) -> list[str]:
         """What to say about gaps that rounded numbers may explain."""
@@ -454,6 +450,110 @@ class Closing:
             "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
             f"much, cc.Mechanism(..., tolerance={enough(gap):.0e})"
         ]
+
+    def _row_names(self) -> list[tuple[str, str, str]]:
+        """Of each residual: the loop, held value or frame it belongs to, its name there, and its unit."""
+        closure = self.e.closure
+        names = [(f"loop closed by {closure.joints[i]!r}", closure.labels[i], closure.units[i]) for i in self.active]
+        units = [unit for x in self.topology.measured for unit in x.type.coordinate_units]
+        names += [(f"held value {self.labels[i]!r}", "off by", units[i].replace("1", "")) for i in self.rows]
+        for pose in self.poses:
+            group = f"held frame '{pose.frame.body.name}.{pose.frame.name}'"
+            names += [(group, axis, "m") for axis, x in zip("xyz", pose.position or (), strict=False) if x is not None]
+            names += [(group, f"turn {axis}", "rad") for axis in "xyz" if pose.rotation is not None]
+        return names
+
+    def _remedy(self, q: np.ndarray) -> str:
+        """What to change: each held value in turn is let go; where the loops then close, how near it comes is told."""
+        freest = self._without(held=[x for x in self.held if x in self._shapes], poses=())
+        if len(freest.held) == len(self.held) and not self.poses:
+            return "Check the lengths, or give a closer guess="
+        if not freest.closes(freest.reach(q)):
+            return "It does not close without them either: check the lengths, or give a closer guess="
+        closes = []
+        for joint in self.topology.joints:
+            let_go = [x for x in joint.labels() if x in self.held]
+            for names in [let_go] if joint.type.has_quaternion and let_go else [[x] for x in let_go]:
+                freer = self._without(held=[x for x in self.held if x not in names])
+                found = freer.search(q)
+                if freer.closes(found):
+                    at = [self.labels.index(x) for x in names]
+                    found = freer._nearest(found, lambda q, at=at: self._off(q, at))  # type: ignore[misc]
+                    values = self._measured(found)[at]
+                    off = float(np.abs(self._off(found, at)[0]).max())
+                    closes.append((off, " and ".join(f"{x} = {y:.5g}" for x, y in zip(names, values, strict=True))))
+        if closes:
+            ways = " or ".join(text for _, text in sorted(closes)[:REMEDIES])
+            return f"It closes with {ways} instead: hold fewer or other values, or give a closer guess="
+        if self._pose_f is not None:
+            freer = self._without(poses=())
+            found = freer.search(q)
+            if freer.closes(found):
+                off = float(np.abs(self._pose_off(freer._nearest(found, self._pose_off))[0]).max())
+                return (
+                    f"With closed loops the held frames come within {off:.3g} m or rad of where they are wanted: move "
+                    "them, hold fewer values, or give a closer guess="
+                )
+        return "No single one of them is to blame: hold fewer or other values, or give a closer guess="
+
+    def _nearest(self, q: np.ndarray, wish: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """From a closed configuration along closed ones to where ``wish`` (a residual, its Jacobian) is smallest."""
+        w, J = wish(q)
+        size = 1.0
+        while size > NEAREST and np.abs(w).max() > self.tolerance:
+            free = self._free_motions(q)
+            d = -free @ np.linalg.lstsq(J @ free, w, rcond=self._rank)[0] if free.size else np.zeros(0)
+            length = np.abs(d).max(initial=0.0)
+            if not length > 0:
+                break
+            trial = self.near(q, d * size * min(1.0, 0.2 / length))
+            w_new, J_new = wish(trial)
+            if self.closes(trial) and w_new @ w_new < w @ w:
+                q, w, J, size = trial, w_new, J_new, min(1.0, 2 * size)
+            else:
+                size /= 4
+        return q
+
+    def _free_motions(self, q: np.ndarray) -> np.ndarray:
+        """An orthonormal basis of the velocities that the equations leave free, as columns."""
+        _, J = self.residual(q)
+        _, s, vt = np.linalg.svd(J) if J.size else (None, np.zeros(0), np.eye(len(self.columns)))
+        out = np.zeros((self.topology.nv, len(vt) - int((s > 10 * self._rank * s.max(initial=0.0)).sum())))
+        out[self.columns] = vt[len(vt) - out.shape[1] :].T
+        return out
+
+    def _off(self, q: np.ndarray, at: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """By how much some coordinates are off what is held, and the Jacobian by all velocities."""
+        _, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
+        off = self._measured(q)[at] - [self.held[self.labels[i]] for i in at]
+        return np.where(self._wraps[at], (off + np.pi) % (2 * np.pi) - np.pi, off), J[at]
+
+    def _pose_off(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """By how much the frames are off where they are held, and the Jacobian by all velocities."""
+        assert self._pose_f is not None
+        value, J = (np.array(x) for x in self._pose_f(self.t, q, self._zero, self.p))
+        return value.ravel(), J
+
+    def _measured(self, q: np.ndarray) -> np.ndarray:
+        """All coordinates, in the order of ``labels``."""
+        return np.array(self._f["measure"](self.t, q, self._zero, self.p)[0]).ravel()
+
+    @property
+    def _shapes(self) -> set[str]:
+        """Names of the coordinates of flexible bodies."""
+        return {x for link in self.topology.links if link.shape is not None for x in link.shape.labels()}
+
+    def _without(self, held: Sequence[str] | None = None, poses: Sequence[Pose] | None = None) -> Closing:
+        """The same equations with only some of the held values and frames."""
+        return Closing(
+            self.e,
+            self.p,
+            time=self.t,
+            held=self.held if held is None else {x: self.held[x] for x in held},
+            poses=self.poses if poses is None else poses,
+            rows=self.active,
+            open_joints=self.open_joints,
+        )
 
 
 def enough(gap: float) -> float:

@@ -314,6 +314,42 @@ def test_consistent_velocities_may_all_be_held():
     np.testing.assert_allclose(again.v, state.v, atol=1e-12)
 
 
+# ---- modes -----------------------------------------------------------------------------------------------------------
+
+
+def test_modes_of_a_driven_mechanism_are_starts():
+    m = cc.library.four_bar(torque=0.0)
+    m.drive("O", 1.0 + 6.28 * cc.t)
+    modes = cc.assembly_modes(m, O=1.0, starts=30)
+
+    assert len(modes) == 2
+    for mode in modes:
+        assert mode.state.velocities["O"] == pytest.approx(6.28, abs=1e-12)
+        np.testing.assert_allclose(mode.state.v, m.assemble(O=1.0, guess=mode.state).v, atol=1e-12)
+        run = cc.simulate(m, mode.state, until=0.1)
+        assert run["O"].values[-1] == pytest.approx(1.628, abs=1e-8)
+
+
+def test_modes_take_velocities_as_assemble_does():
+    m = four_bar()
+    for mode in cc.assembly_modes(m, O=1.0, velocity={"O": 2.0}, starts=30):
+        assert residual(mode.state)[1] < CLOSED * 10 and mode.state.velocities["O"] == pytest.approx(2.0, abs=1e-12)
+    assert not any(mode.state.v.any() for mode in cc.assembly_modes(m, O=1.0, starts=30))
+    with pytest.raises(cc.ModelError, match="velocity: no joint velocity is named 'P'"):
+        cc.assembly_modes(m, O=1.0, velocity={"P": 1.0})
+    with pytest.raises(cc.AssemblyError, match="contradict the loops or each other"):
+        cc.assembly_modes(m, O=1.0, velocity={"O": 1.0, "C": 5.0}, starts=10)
+
+
+def test_modes_that_cannot_move_as_wanted_are_left_out_with_a_word():
+    """Only one of the two poses turns both cranks at the wanted ratio."""
+    m = four_bar()
+    moves = m.assemble(O=1.0, velocity={"O": 1.0})
+    with pytest.warns(cc.AssemblyWarning, match="1 of 2 modes of 'four-bar' are left out: the velocities"):
+        (mode,) = cc.assembly_modes(m, O=1.0, velocity={"O": 1.0, "C": moves.velocities["C"]}, starts=30)
+    np.testing.assert_allclose(mode.state.q, moves.q, atol=1e-9)
+
+
 # ---- refused ---------------------------------------------------------------------------------------------------------
 
 
@@ -421,6 +457,48 @@ def test_a_parameter_may_open_what_was_structurally_closed():
     assert residual(m.assemble(O=1.5))[0] < CLOSED
     with pytest.raises(cc.AssemblyError, match=r"joint 'B' can never close: its residual 'z' is 0.1"):
         m.assemble(O=1.5, parameters={"step": 0.1})
+
+
+def test_only_gaps_that_matter_are_told(impatient):
+    """Of two loops one closes to rounding; of the held frame only one component is missed."""
+    with pytest.raises(cc.AssemblyError) as trouble:
+        five_bar().assemble(frames={"left distal.tip": {"position": (0.0, 4.0, None)}}, guess=five_bar().assemble())
+    lines = str(trouble.value).splitlines()
+    sizes = [[abs(float(part.split()[-2])) for part in line.split(": ")[1].split(", ")] for line in lines[1:-1]]
+
+    assert [x[0] for x in sizes] == sorted((x[0] for x in sizes), reverse=True)
+    assert all(x == sorted(x, reverse=True) for x in sizes)
+    assert min(x for y in sizes for x in y) > 1e-3 * sizes[0][0]
+    assert lines[1].startswith("  held frame 'left distal.tip': y ")
+
+
+def test_the_reachable_value_is_told(impatient):
+    """Coupler and rocker enclose the most, and the least, where the crank lies along the ground: law of cosines."""
+    most, least = (np.arccos((4.0**2 + 2.5**2 - d**2) / (2 * 4.0 * 2.5)) for d in (4.0, 2.0))
+    for held, reach in ((2.5, most), (0.1, least)):
+        with pytest.raises(cc.AssemblyError, match=r"It closes with B = [\d.]+ instead") as trouble:
+            four_bar().assemble(B=held, guess={"O": 1.0, "A": -0.7, "C": 1.0})
+        told = float(str(trouble.value).split("B = ")[1].split(" instead")[0])
+        assert told == pytest.approx(reach, abs=1e-4)  # five digits are told
+
+
+def test_of_two_held_values_each_is_offered(impatient):
+    m = four_bar()
+    crank, rocker = m.assemble(C=1.0)["O"], m.assemble(O=1.0)["C"]
+    with pytest.raises(cc.AssemblyError) as trouble:
+        m.assemble(O=1.0, C=1.0)
+
+    assert f"It closes with C = {rocker:.5g} or O = {crank:.5g} instead" in str(trouble.value)
+
+
+def test_how_near_a_held_frame_comes_is_told(impatient):
+    """Both arms of the five-bar are stretched, 0.6 m from pivots 0.2 m apart."""
+    m = five_bar()
+    with pytest.raises(cc.AssemblyError, match=r"held frames come within ([\d.]+) m") as trouble:
+        m.assemble(frames={"left distal.tip": {"position": (None, 4.0, None)}})
+    told = float(str(trouble.value).split("come within ")[1].split(" m")[0])
+
+    assert told == pytest.approx(4.0 - np.sqrt(0.6**2 - 0.1**2), abs=0.005)  # three digits are told
 
 
 # ---- nearby ----------------------------------------------------------------------------------------------------------
