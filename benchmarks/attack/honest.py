@@ -1,0 +1,77 @@
+"""A run that says it is good is looked at again, from definitions alone: loops, energy, and numbers that are numbers.
+
+Poses, gaps and energies come from `tests.identities.independent`, which shares no line with the library's equations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import closedchain as cc
+from closedchain.results.checks import ENERGY, promised
+from tests.identities.independent import Independent
+
+SLACK = 10.0  # gaps are measured otherwise here: distances and angles instead of rows
+
+
+def gap(kind: str, X: np.ndarray, pitch: float) -> float:
+    """How far a joint is open, m or rad, at the pose X of its frame S in P."""
+    r, R = X[:3, 3], X[:3, :3]
+    tilt = np.hypot(R[0, 2], R[1, 2]) if R[2, 2] > 0 else 2.0  # of z
+    turned = np.linalg.norm(R - np.eye(3)) / np.sqrt(2)
+    if kind == "revolute":
+        return max(np.linalg.norm(r), tilt)
+    if kind == "prismatic":
+        return max(np.hypot(r[0], r[1]), turned)
+    if kind == "cylindrical":
+        return max(np.hypot(r[0], r[1]), tilt)
+    if kind == "screw":
+        advance = pitch * np.arctan2(R[1, 0], R[0, 0]) / (2 * np.pi)
+        return max(np.hypot(r[0], r[1]), tilt, abs(np.remainder(r[2] - advance + pitch / 2, pitch) - pitch / 2))
+    if kind == "universal":
+        return max(np.linalg.norm(r), abs(R[0, 1]))  # x of P and y of S stay at right angles
+    if kind == "planar":
+        return max(abs(r[2]), tilt)
+    if kind == "weld":
+        return max(np.linalg.norm(r), turned)
+    return float(np.linalg.norm(r)) if kind == "spherical" else 0.0
+
+
+def complaints(run: cc.Run, passive: bool) -> list[str]:
+    """What a run that calls itself good should have complained about."""
+    said = []
+    if not (np.isfinite(run.t).all() and np.isfinite(run.x).all()):
+        return ["a state that is not finite"]
+    for name, values in run.dataset.data_vars.items():
+        if values.dtype.kind == "f" and not np.isfinite(values.values).all() and "conditioning" not in str(name):
+            return [f"{name} is not finite"]
+    model = Independent(run.topology, run.start.parameters)
+    at = sorted({0, len(run.t) // 3, 2 * len(run.t) // 3, len(run.t) - 1})
+    states = [run.state(i) for i in at]
+    joints = [] if run.method.all_rows else [j for j in run.topology.cuts if j.name not in run.start.open_joints]
+    size = max((np.abs(T[:3, 3]).max() for s in states for T in model.poses(s.q).values()), default=1.0)
+    bound = max(promised(run.method, run.solver) * run.rtol, 1e-10, 10 * run.mechanism.tolerance)
+    for state in states:
+        for joint in joints:
+            open_by = gap(joint.type.name, model.relative(joint, state.q), model.pitch(joint))
+            if not open_by <= SLACK * bound * max(1.0, size):
+                said.append(f"loop at {joint.name!r} is open by {open_by:.3g} at t = {state.t:.3g}, bound {bound:.2g}")
+    if passive and not run.method.all_rows:
+        energies = np.array([energy(model, s) for s in states])
+        total = energies.sum(axis=1)
+        exchanged = max(float(run["kinetic_energy"].max()), float(np.ptp(run["potential_energy"].values)), 1e-12)
+        error = float(np.abs(total - total[0]).max())
+        allowed = max(ENERGY * run.rtol * exchanged, run.rtol * float(np.abs(energies[:, 1]).max()), 1e-12)
+        if not error <= SLACK * allowed:
+            said.append(f"energy changes by {error:.3g} J, bound {allowed:.2g} J")
+    return said
+
+
+def energy(model: Independent, state: cc.State) -> tuple[float, float]:
+    """Kinetic and potential energy of a state."""
+    g = np.array([model.value(x) for x in model.mechanism.gravity])
+    T = model.poses(state.q)
+    potential = -sum(
+        mass * g @ (T[name][:3, :3] @ com + T[name][:3, 3]) for name, (mass, com, _) in model.bodies.items()
+    )
+    return 0.5 * float(state.v @ model.inertia_matrix(state.q) @ state.v), float(potential)

@@ -1,0 +1,51 @@
+"""The kinds of attack by name."""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from benchmarks.attack.outcome import Outcome, unforeseen
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of attack: where it lives, and its share of the time."""
+
+    module: str
+    share: float
+
+    def load(self) -> ModuleType:
+        """The module, imported when it is needed."""
+        return importlib.import_module(f"benchmarks.attack.{self.module}")
+
+
+KINDS = {
+    "drawings": Kind("drawings", 4.0),
+    "accelerations": Kind("accelerations", 2.0),
+    "command-line": Kind("command_line", 2.0),
+    "scale": Kind("scale", 2.0),
+    "accuracy": Kind("accuracy", 1.5),
+    "threads": Kind("threads", 0.5),
+    "folders": Kind("folders", 0.5),
+    "kills": Kind("kills", 1.0),
+}
+
+
+def random_numbers(kind: str, seed: int, number: int) -> np.random.Generator:
+    """The random numbers of a case: its own, whatever ran before it."""
+    return np.random.default_rng([seed, zlib.crc32(kind.encode()), number])
+
+
+def run_case(kind: str, seed: int, number: int) -> Outcome:
+    """One case in this process."""
+    try:
+        return KINDS[kind].load().attack(random_numbers(kind, seed, number))
+    except Exception as error:
+        return unforeseen(
+            error, f"from benchmarks.attack.kinds import run_case\nrun_case({kind!r}, {seed}, {number})\n"
+        )
