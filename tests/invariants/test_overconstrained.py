@@ -118,7 +118,9 @@ def test_parallelograms_on_top_of_each_other(n, rockers):
     run = cc.simulate(m, start, until=1.0, rtol=1e-10)
     for k in range(1, n + 1):
         assert np.abs(run.frame(f"floor{k}").rotation.values - np.eye(3)).max() < 1e-9
-    assert relative_energy_error(run) < 1e-8
+    # storeys swing past their flat poses, where errors grow by some hundred: from when on rows are watched one by one
+    # decides, 1.6e-10 on a processor with fused multiply-add, 1.7e-8 on one without; a good run promises 1e3 rtol
+    assert relative_energy_error(run) < 1e-7
 
 
 def test_a_third_rocker_of_no_mass_changes_nothing():

@@ -27,6 +27,9 @@ SOLVED = 1e-10  # in Newton's method, which mends the error of a value that is k
 STILL = 1e-11  # in velocities, which nothing mends: a weak row still has to be obeyed
 EXACT = 1e-12  # of matrices in which nothing cancels
 
+# Rows whose lengths differ by less, relative to them, are equally good: far more than rounding, far less than a reason.
+EQUALLY_GOOD = 1e-6
+
 # Tolerances: rounded data give rows that would repeat others singular values up to about this. The Jacobian of some ten
 # rows and columns changes by the tolerance in each entry, and again as much because the pose has moved.
 LOOSE = 30.0
@@ -79,10 +82,14 @@ def null_space(A: np.ndarray, tolerance: float = 0.0, least: float = REPEATED) -
 
 
 def independent(A: np.ndarray, number: int) -> tuple[int, ...]:
-    """Numbers of the best conditioned independent rows."""
+    """Numbers of the best conditioned independent rows; of rows that are equally good, those that come first.
+
+    Where rounding chose among them, runs on other processors would solve other rows.
+    """
     from scipy.linalg import qr  # costs a tenth of a second to import, and most mechanisms never need it
 
-    order = qr(A.T, mode="r", pivoting=True)[1]
+    weights = 1.0 - EQUALLY_GOOD * np.arange(len(A))
+    order = qr((weights[:, None] * A).T, mode="r", pivoting=True)[1]
     return tuple(sorted(int(i) for i in order[:number]))
 
 
