@@ -116,7 +116,7 @@ class _Packing:
         self._seen[id(x)] = x, name
 
     def _array(self, x: np.ndarray, name: str) -> str:
-        kinds = [x.dtype[field].kind for field in x.dtype.names] if x.dtype.names else [x.dtype.kind]
+        kinds = [x.dtype[field].base.kind for field in x.dtype.names] if x.dtype.names else [x.dtype.kind]
         if x.dtype.hasobject or any(kind not in KINDS for kind in kinds):
             raise NotPlain(f"{name} is an array of {x.dtype}")
         if self._strict:

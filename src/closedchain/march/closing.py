@@ -21,7 +21,7 @@ from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
-from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance
+from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance, significant
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.model.mechanism import LARGEST
 from closedchain.model.parts import Frame, suggest
@@ -502,7 +502,7 @@ class Closing:
         size = 1.0
         while size > NEAREST and np.abs(w).max() > self.tolerance:
             free = self._free_motions(q)
-            d = -free @ np.linalg.lstsq(J @ free, w, rcond=self._rank)[0] if free.size else np.zeros(0)
+            d = -free @ np.linalg.lstsq(J @ free, w, rcond=SOLVED)[0] if free.size else np.zeros(0)
             length = np.abs(d).max(initial=0.0)
             if not length > 0:
                 break
@@ -518,7 +518,7 @@ class Closing:
         """An orthonormal basis of the velocities that the equations leave free, as columns."""
         _, J = self.residual(q)
         _, s, vt = np.linalg.svd(J) if J.size else (None, np.zeros(0), np.eye(len(self.columns)))
-        out = np.zeros((self.topology.nv, len(vt) - int((s > 10 * self._rank * s.max(initial=0.0)).sum())))
+        out = np.zeros((self.topology.nv, len(vt) - int(significant(s, self._rounded, ALIKE))))
         out[self.columns] = vt[len(vt) - out.shape[1] :].T
         return out
 
