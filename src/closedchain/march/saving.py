@@ -54,7 +54,7 @@ SCHEMA = {
     "record": [{"t": _NUMBER, "what": str, "text": str, "numbers": dict}],
     "place": {
         "state": _STATE, "solver": str, "tuned": _OPTIONAL, "work": _NUMBER, "guarded": bool, "armed": _OPTIONAL,
-        "next_step": _OPTIONAL, "clear": Maybe({str: bool}), "fresh": bool, "signs": {int: float},
+        "next_step": _OPTIONAL, "clear": Maybe({str: bool}), "fresh": bool, "unjudged": bool, "signs": {int: float},
     },
     "chosen": _CHOICE,
     "stiffness": Maybe(
