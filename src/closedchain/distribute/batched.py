@@ -24,6 +24,7 @@ from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.holding import Holding
 from closedchain.march.segments import Segment, Task
+from closedchain.march.solvers import SOLVERS
 from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Given
@@ -39,6 +40,9 @@ ADVICE = (
     "branch, which is a study of its own: cc.sweep(..., start=...)"
 )
 
+# Steps of a point in a batch, where nobody looks at it on its way: one that takes more, and may run away, is for
+# `simulate`, which looks.
+MOST_STEPS = 100_000
 FEW = 16  # points: a batch compiles what `simulate` interprets
 
 
@@ -90,6 +94,8 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     x0[~good] = program.pack(reference.q, reference.v)  # marched for nothing, so that rows stay in their places
     p[~good], own[~good] = parameter_vector(study.mechanism, reference.parameters), program.numbers
     options = {k: x for k, x in study.options.items() if k != "singularity"}
+    if SOLVERS[study.solver].adaptive:
+        options["max_steps"] = min(options["max_steps"], MOST_STEPS)
     result = batch_march(
         program,
         study.start.time,

@@ -9,9 +9,10 @@ with the work W of motors, dampers and forces, which is integrated along with th
 nowhere. Three findings end a run:
 
 growth
-    D has grown by ``DECADES`` powers of ten, at an even pace. Growth by a constant torque, power or ramp is a power of
-    time: the second half of the powers of ten takes much longer than the first. That of a gain with the wrong sign, or
-    of a sampled gain that is too large for its period, is exponential: both halves take equally long.
+    D has grown by ``DECADES`` powers of ten, at an even pace, or within a few calls of a sampled controller. Growth by
+    a constant torque, power or ramp is a power of time: the second half of the powers of ten takes much longer than the
+    first. That of a gain with the wrong sign, or of a sampled gain that is too large for its period, is exponential:
+    both halves take equally long.
 unexplained
     e is larger than all energy that the motion had, was given, or released from its potential.
 deflection
@@ -50,8 +51,12 @@ DECADES = 6.0
 # 10^(DECADES / (2 n)), which is 32 for a constant torque, 5.6 for a ramp and 1.5 for n = 17.
 EVEN = 1.5
 # So many looks must have seen it, and no interval between two of them more than this share of the powers of ten: a
-# blow between two looks is no growth.
-LOOKS, LARGEST_JUMP = 4, 0.5
+# blow is no growth. Sampled controllers that multiply the energy with every call are seen at three of them.
+LOOKS, LARGEST_JUMP = 3, 0.6
+# Where a controller is sampled, so many of its calls are few. A smooth start from rest, with D growing as t^6, makes
+# less than ``DECADES`` of them, counted from the first call after it. Such growth need not be even: a gain that is too
+# large makes loops tumble.
+CALLS = 8
 # During the time in which its speed grows by a factor of e, the motion goes through so many radians, or sizes of the
 # drawing. A nonlinear mechanism that is held by its geometry has stopped growing long before.
 TRAVEL = 10.0
@@ -84,8 +89,11 @@ MEMORY = np.dtype(
         ("fastest", "f8"),  # speed at the last look at energies, 1/s
         ("worked", "f8"),  # largest work since the start, in absolute value
         ("released", "f8"),  # largest fall of the potential
+        ("entered_last", "f8"),  # D at the last look at energies
+        ("called", "f8", (CALLS,)),  # D at the latest calls of controllers, at most; 0 if there was none
         ("looks", "i8"),
         ("t", "f8", (KEPT,)),  # of looks at which D has doubled
+        ("until", "f8", (KEPT,)),  # and of the last look at which it had not grown since
         ("entered", "f8", (KEPT,)),  # D there
     ]
 )
@@ -140,10 +148,14 @@ class Growth:
         s["said"] = said
         s["kinetic"], s["potential"], s["work"], s["fastest"] = e.kinetic, e.potential, e.work, speed
 
-    def faster(self, speed: float) -> bool:
+    def faster(self, t: float, speed: float) -> bool:
         """Whether it is worth while to look at energies."""
         s = self.memory[0]
-        return speed * abs(self.duration) >= AT_REST and speed >= FASTER * s["fastest"]
+        if speed * abs(self.duration) >= AT_REST and speed >= FASTER * s["fastest"]:
+            return True
+        if s["looks"]:
+            s["until"][s["looks"] - 1] = t  # what grows later, grows from here on
+        return False
 
     def look(self, t: float, e: Energies, speed: float) -> Finding | None:
         """Energy that came from nowhere, or that grows without bound; None if all is well."""
@@ -157,22 +169,37 @@ class Growth:
         if not nowhere <= UNEXPLAINED * explained:
             text = f"{nowhere:.2g} J came from nowhere, where {explained:.2g} J can be explained"
             return Finding("unexplained", text)
+        s["entered_last"] = entered
+        called = s["called"][s["called"] > 0]
+        if self.duration > 0 and len(called) and entered >= 10**DECADES * max(called.min(), known):
+            text = f"its energy has grown by a factor of {entered / called.min():.1g} within {len(called)} calls"
+            return Finding("growth", f"{text} of its controller")
         count = int(s["looks"])
         if entered < known or (count and entered < 2.0 * s["entered"][count - 1]):
             return None
         if count == KEPT:
-            s["t"][:-1], s["entered"][:-1] = s["t"][1:].copy(), s["entered"][1:].copy()
+            for name in ("t", "until", "entered"):
+                s[name][:-1] = s[name][1:].copy()
             count -= 1
-        s["t"][count], s["entered"][count], s["looks"] = t, entered, count + 1
-        return self._grows(s["t"][: count + 1], s["entered"][: count + 1], speed) if self.duration > 0 else None
+        s["t"][count], s["until"][count], s["entered"][count], s["looks"] = t, t, entered, count + 1
+        return self._grows(count + 1, speed) if self.duration > 0 else None
 
-    def _grows(self, t: np.ndarray, entered: np.ndarray, speed: float) -> Finding | None:
+    def call(self, looked: bool) -> None:
+        """Note that a controller was called; ``looked``: energies were looked at just before."""
+        s = self.memory[0]
+        s["called"][:-1] = s["called"][1:].copy()
+        # otherwise the speed has not doubled since
+        s["called"][-1] = max(0.0, s["entered_last"] * (1.0 if looked else FASTER**2))
+
+    def _grows(self, count: int, speed: float) -> Finding | None:
+        t, until, entered = (self.memory[0][name][:count] for name in ("t", "until", "entered"))
         level = np.log10(entered)
-        for i in range(len(t) - LOOKS, -1, -1):
-            powers, time = level[-1] - level[i], t[-1] - t[i]
+        for i in range(count - LOOKS, -1, -1):
+            powers, time = level[-1] - level[i], t[-1] - until[i]
             if powers < DECADES or np.diff(level[i:]).max() > LARGEST_JUMP * powers:
                 continue
-            half = float(np.interp(0.5 * (level[i] + level[-1]), level[i:], t[i:])) - t[i]
+            times = np.concatenate([until[i : i + 1], t[i + 1 :]])
+            half = float(np.interp(0.5 * (level[i] + level[-1]), level[i:], times)) - until[i]
             rate = 0.5 * np.log(10.0) * powers / time
             if time - half <= EVEN * half and speed >= TRAVEL * rate:
                 text = f"its energy has grown by a factor of {10**powers:.1g} within {time:.3g} s, and goes on growing"
@@ -276,9 +303,11 @@ class Judge:
 
     def _runs_away(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> str | None:
         speed, fastest = self._speed(program, x)
-        if not self.growth.faster(speed):
-            return None
-        found = self.growth.look(t, _energies(program, t, x, holding.p), speed)
+        looked, found = self.growth.faster(t, speed), None
+        if looked:
+            found = self.growth.look(t, _energies(program, t, x, holding.p), speed)
+        if holding.history_t and holding.history_t[-1] == t:
+            self.growth.call(looked)
         if found is None:
             return None
         if found.kind == "growth":

@@ -1,6 +1,7 @@
 """Poses at which the motors of a run could not have held it: singular poses of the actuation (type 2).
 
-Forward dynamics is regular there, so a run goes on, but it says so. Between two samples such a pose shows by the sign of
+Forward dynamics is regular there, so a run goes on, but it says so. Between two samples such a pose shows by the sign
+of
 
     det [ A ]
         [ J ]
@@ -89,6 +90,6 @@ def _told(conditioning: Conditioning, t: float, x: np.ndarray, here: float) -> s
     name = conditioning.program.equations.topology.mechanism.name
     return (
         f"the motors of {name!r} lose their hold at t = {t:.4g} s: a singular pose of the actuation"
-        f"{conditioning.unheld(t, x)} (conditioning {here:.1g}). The run goes on, as bodies would, but no motor can hold "
-        "or steer that motion there; singularity='stop' ends a run before it"
+        f"{conditioning.unheld(t, x)} (conditioning {here:.1g}). The run goes on, as bodies would, but no motor can "
+        "hold or steer that motion there; singularity='stop' ends a run before it"
     )

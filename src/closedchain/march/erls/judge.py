@@ -57,7 +57,7 @@ class ErlsJudge:
 
     def _runs_away(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
         speed, fastest = self._speed(x)
-        if not self.growth.faster(speed):
+        if not self.growth.faster(t, speed):
             return None
         found = self.growth.look(t, self._energies(t, x, tree, work), speed)
         if found is None:

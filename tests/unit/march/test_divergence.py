@@ -1,0 +1,262 @@
+"""What runs away is ended, with its time, its joint and the likely cause; what is only large or fast is not."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.march.divergence import DECADES, Energies, Growth, next_look
+from closedchain.march.trajectory import Status
+
+
+def ended(m, *args, **options):
+    """The error of a run that is ended because it runs away."""
+    with pytest.raises(cc.RunError) as error:
+        cc.simulate(m, *args, **options)
+    assert error.value.run.status is Status.diverged and not error.value.run.good
+    return error.value
+
+
+# ---- numbers alone ---------------------------------------------------------------------------------------------------
+
+
+def first_finding(energy, times, duration=100.0, natural=1.0, work=None):
+    """When a mechanism at rest whose energy is given is found to run away."""
+    growth = Growth(natural, duration)
+    growth.begin(Energies(0.0, 0.0, 0.0), 0.0)
+    for t in times:
+        e = energy(t)
+        speed = np.sqrt(max(e, 0.0))
+        if growth.faster(t, speed):
+            found = growth.look(t, Energies(e, 0.0, e if work is None else work(t)), speed)
+            if found:
+                return t, found.kind
+    return None
+
+
+@pytest.mark.parametrize("rate", [3.0, 10.0, 100.0])
+def test_exponential_growth_is_found_after_six_powers_of_ten(rate):
+    t, kind = first_finding(lambda t: np.expm1(2 * rate * t), np.linspace(0, 20 / rate, 2001), duration=20 / rate)
+    assert kind == "growth"
+    # from an energy of one on; speeds are looked at when they have doubled, and pass ten times the rate
+    powers = 2 * rate * t / np.log(10)
+    assert DECADES <= powers < max(DECADES, 2 * np.log10(10 * rate)) + 2
+
+
+@pytest.mark.parametrize("power", [1, 2, 4, 8, 12])
+def test_powers_of_time_are_no_divergence(power):
+    """A constant power, a constant torque, a ramp, and steeper ones, over twenty powers of ten."""
+    assert first_finding(lambda t: t**power, np.geomspace(1e-3, 1e20 ** (1 / power), 20_000)) is None
+
+
+@pytest.mark.parametrize("looks", [1, 2, 3, 10])
+def test_a_blow_is_no_divergence(looks):
+    """A constant force for a moment, seen by a few looks, with slow changes before and after."""
+
+    def energy(t):
+        return 1.0 + t + 1e12 * np.clip((t - 50.0) / 1e-3, 0.0, 1.0) ** 2
+
+    times = np.unique([*np.linspace(0, 100, 101), *np.linspace(50, 50.001, looks + 1)])
+    assert first_finding(energy, times) is None
+
+
+def test_growth_back_in_time_is_what_dampers_do():
+    times = np.linspace(0, -10, 1001)
+    assert first_finding(lambda t: np.expm1(-6 * t), times, duration=-10.0) is None
+    assert first_finding(lambda t: np.expm1(6 * t), -times, duration=10.0) is not None
+
+
+def test_small_motions_are_not_judged():
+    """An unstable pose is left exponentially, from rounding on."""
+    assert first_finding(lambda t: 1e-20 * np.exp(t), np.linspace(0, 46, 500), duration=46.0) is None
+
+
+def test_energy_from_nowhere():
+    t, kind = first_finding(lambda t: t**2, np.linspace(0, 10, 1001), work=lambda t: 0.01 * t**2)
+    assert kind == "unexplained" and t**2 > 10.0
+    assert first_finding(lambda t: t**2, np.linspace(0, 10, 1001), work=lambda t: 0.5 * t**2) is None
+
+
+def test_looks_become_rarer():
+    steps = [0]
+    while steps[-1] < 3000:
+        steps.append(next_look(steps[-1]))
+    assert steps[:3] == [0, 10, 20] and steps[-2:] == [2500, 3000] and len(steps) < 30
+
+
+# ---- what runs away --------------------------------------------------------------------------------------------------
+
+
+def sampled_damper(gain=50.0, period=0.1):
+    """Stable below 2 / period times the inertia, 1/3 kg m^2: 6.7 N m s/rad."""
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(lambda t, now: -gain * now["hinge'"], period=period))
+    return m
+
+
+@pytest.mark.parametrize("solver, step", [("dop853", None), ("radau5", None), ("cvodes", None), ("rk4", 1e-2)])
+def test_a_sampled_gain_that_is_too_large(solver, step):
+    error = ended(sampled_damper(), until=2.0, solver=solver, step=step)
+    assert 0.3 < error.run.t[-1] < 0.7  # it grows by 14 with each call, and had 8e21 rad/s at the end
+    for words in ("'hinge' moves at", "changing signs", "its gain is too large for its period of 0.1 s"):
+        assert words in str(error)
+
+
+def test_it_may_go_on_if_wanted():
+    with pytest.warns(cc.RunWarning, match=r"'pendulum' runs away at t = 0\.4.*'hinge' moves at") as said:
+        run = cc.simulate(sampled_damper(), until=1.0, divergence="warn")
+    assert run.complete and not run.good and len(said) == 1
+    assert [x.what for x in run.record] == ["divergence"]
+    run = cc.simulate(sampled_damper(), until=1.0, divergence="pass")
+    assert run.complete and not run.record
+    with pytest.raises(cc.ModelError, match="divergence is 'stop', 'warn' or 'pass', not 'go on'"):
+        cc.simulate(sampled_damper(), divergence="go on")
+
+
+def test_a_sampled_damper_that_is_stable():
+    assert cc.simulate(sampled_damper(gain=5.0), until=5.0).good
+
+
+def test_a_damper_with_the_wrong_sign():
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=0.5 * m.joints["hinge"].v)
+    error = ended(m, until=1000.0)
+    assert error.run.t[-1] < 10.0 and "'hinge.motor' puts in" in str(error) and "wrong sign" in str(error)
+
+
+def test_a_rotor_in_few_steps():
+    """Without gravity one step goes far: looks are close together at the start of a run."""
+    m = cc.Mechanism("rotor", gravity=(0, 0, 0))
+    joint = m.revolute("axle", m.ground, m.body("disc", cc.disc(radius=0.1, mass=1.0)))
+    m.motor("axle", torque=0.01 * joint.v)
+    ended(m, m.assemble(velocity={"axle": 1.0}), until=1000.0)
+
+
+def test_a_step_that_is_too_long():
+    """A stiff spring under a fixed step: all energy comes from nowhere."""
+    m = cc.library.pendulum()
+    m.spring("spring", m.ground.at(0, -2, 0), m.bodies["arm"].tip, stiffness=1e6, length=1.0)
+    error = ended(m, m.assemble(hinge=0.1), until=5.0, solver="rk4", step=0.01)
+    assert "came from nowhere" in str(error) and "The step is too long" in str(error)
+
+
+def test_a_beam_that_bends_by_more_than_its_length():
+    """Without stiffening a beam that turns faster than it vibrates has no stiffness left."""
+    m = cc.Mechanism("spun beam", gravity=(0, 0, 0))
+    beam = m.body("arm", cc.rod(length=1.0, mass=0.5, radius=0.005))
+    beam.flexible(2e9, cc.Section.circle(0.005), modes=cc.modes.polynomials(y=1))
+    m.revolute("hinge", m.ground, beam)
+    m.motor("hinge", torque=2.0)
+    assert "'arm' bends by" in str(error := ended(m, until=5.0, rtol=1e-6)) and "stiffening=True" in str(error)
+
+
+# ---- by whatever means it is computed --------------------------------------------------------------------------------
+
+
+def test_a_saved_run_that_was_interrupted_ends_at_the_same_bits(tmp_path):
+    whole = ended(sampled_damper(), until=2.0, save_to=tmp_path / "whole", every=0.01)
+
+    def stop(t, steps):
+        if t > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.warns(cc.RunWarning, match="interrupted"):
+        first = cc.simulate(sampled_damper(), until=2.0, save_to=tmp_path / "parts", every=0.01, progress=stop)
+    assert first.status is Status.interrupted and first.t[-1] < whole.run.t[-1]
+    again = ended(sampled_damper(), until=2.0, save_to=tmp_path / "parts", every=0.01)
+    np.testing.assert_array_equal(again.run.t, whole.run.t)
+    np.testing.assert_array_equal(again.run.x, whole.run.x)
+    assert again.run.message == whole.run.message
+    assert str(ended(sampled_damper(), until=2.0, save_to=tmp_path / "parts", every=0.01)) == str(again)
+
+
+def test_members_of_a_team_end_together():
+    """Two rotors, one of which the other member does not know: what it does is decided from whole states."""
+
+    def rotors():
+        m = cc.Mechanism("rotors", gravity=(0, 0, 0))
+        for name in ("one", "two"):
+            m.revolute(name, m.ground, m.body(f"disc {name}", cc.disc(radius=1.0, mass=2.0)))
+        m.motor("two", torque=cc.Sampled(lambda t, now: -100.0 * now["two'"], period=0.1))
+        return m, m.assemble(velocity={"two": 1.0})
+
+    alone = ended(*rotors(), until=5.0)
+    shared = ended(*rotors(), until=5.0, partition=cc.Threads(2))
+    assert str(shared) == str(alone) and "'two' moves at" in str(alone) and alone.run.t[-1] < 1.0
+
+
+def test_a_point_of_a_study_is_marked_and_the_others_are_not():
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=m.parameter("gain", -0.5) * m.joints["hinge"].v)
+    study = cc.sweep(m, {"gain": np.linspace(-0.5, 0.5, 20)}, until=30.0, keep=())
+    status = study["status"].values
+    assert set(status[:10]) == {"finished"} and status[-1] == "diverged"
+
+
+# ---- what does not ---------------------------------------------------------------------------------------------------
+
+
+def body_in_space(name="box", gravity=(0, 0, -9.81), mass=1.0, size=0.1):
+    m = cc.Mechanism(name, gravity=gravity)
+    box = m.body("box", cc.box((size, size, size), mass=mass))
+    m.free("base", m.ground, box)
+    return m
+
+
+def test_a_fall_of_a_kilometre():
+    assert cc.simulate(body_in_space(), until=14.3).good
+
+
+@pytest.mark.parametrize("torque", [1e-4, 1.0, 1e4])
+def test_a_rotor_at_ten_thousand_radians_a_second(torque):
+    m = cc.Mechanism("rotor", gravity=(0, -9.81, 0))
+    m.revolute("axle", m.ground, m.body("disc", cc.disc(radius=0.05, mass=1.0)))
+    m.motor("axle", torque=torque)
+    inertia = 0.5 * 0.05**2
+    run = cc.simulate(m, until=1e4 * inertia / torque)
+    assert run.good and float(run["axle'"][-1]) == pytest.approx(1e4, rel=1e-6)
+
+
+def test_a_vehicle_that_drives_ten_thousand_of_its_lengths():
+    m = cc.Mechanism("vehicle", gravity=(0, 0, -9.81))
+    m.prismatic("track", m.ground, m.body("car", cc.box((2.0, 1.0, 1.0), mass=1000.0)), axis=(1, 0, 0))
+    m.motor("track", force=3000.0 - 1.5 * m.joints["track"].v ** 2)
+    run = cc.simulate(m, until=500.0)
+    assert run.good and float(run["track"][-1]) > 1e4 * 2.0
+
+
+def test_a_pendulum_that_is_spun_up_for_long():
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=30.0)
+    run = cc.simulate(m, until=30.0, rtol=1e-9)
+    assert run.complete and float(run["hinge'"][-1]) > 2000 and not run.record
+
+
+@pytest.mark.parametrize("stiffness", [1e4, 1e10])
+def test_a_stiff_spring_that_is_released(stiffness):
+    m = cc.Mechanism("spring", gravity=(0, 0, 0))
+    m.prismatic("slide", m.ground, m.body("bolt", cc.box((0.01, 0.01, 0.01), mass=0.01)), axis=(1, 0, 0))
+    m.joint_spring("slide", stiffness=stiffness)
+    period = 2 * np.pi * np.sqrt(0.01 / stiffness)
+    assert cc.simulate(m, m.assemble(slide=0.1), until=10 * period).good
+
+
+def test_an_unstable_pose_that_is_left():
+    m = cc.library.pendulum()
+    assert cc.simulate(m, m.assemble(hinge=np.pi / 2 + 1e-9), until=12.0, rtol=1e-10).complete
+
+
+def test_an_impact():
+    m = cc.library.walker()
+    lift = cc.Event("lift", cc.t - 0.1, then=cc.Switch(open="leg1 foot"))
+    assert cc.simulate(m, until=0.2, events=[lift]).complete
+
+
+# ---- a run that does not come to its end -----------------------------------------------------------------------------
+
+
+def test_too_many_steps_are_foreseen():
+    with (
+        pytest.warns(cc.RunWarning, match=r"steps have become .* s long .* and max_steps leaves"),
+        pytest.raises(cc.RunError, match="limit of steps"),
+    ):
+        cc.simulate(cc.library.double_pendulum(), until=1000.0, max_steps=2000)
