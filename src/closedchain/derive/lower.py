@@ -5,8 +5,7 @@ The theory is in ``docs/theory/compiled.md``.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -41,12 +40,12 @@ def _polynomials(x: Any, breaks: tuple[float, ...], coefficients: tuple[tuple[fl
     to the polynomials. Derivatives of several orders share the selections, which the native compiler computes once.
     """
     x = ca.SX(x)
-    inside = [ca.logic_and(x >= a, x < b) for a, b in itertools.pairwise(breaks)]
+    inside = ca.logic_and(x >= ca.DM(breaks[:-1]), x < ca.DM(breaks[1:]))
     inside[-1] = ca.logic_and(x >= breaks[-2], x <= breaks[-1])
 
-    def select(numbers: Iterable[float]) -> ca.SX:
-        picked = (ca.if_else(here, number, 0) for here, number in zip(inside, numbers, strict=True) if number)
-        return sum(picked, ca.SX(0))
+    def select(numbers: Sequence[float]) -> ca.SX:
+        some = [k for k, number in enumerate(numbers) if number]
+        return ca.sum1(ca.if_else(inside[some], ca.DM([numbers[k] for k in some]), 0)) if some else ca.SX(0)
 
     chosen = [select(numbers) for numbers in zip(*coefficients, strict=True)]
     chosen[0] += ca.if_else(x < breaks[0], coefficients[0][0], 0)

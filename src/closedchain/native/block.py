@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from closedchain.native.graph import Graph
 from closedchain.native.literals import literal
-from closedchain.native.operations import OPERATIONS, Operation
+from closedchain.native.operations import OPERATIONS, SEARCHES, Operation
 from closedchain.native.sincos import sincos_name
 
 
@@ -58,10 +58,12 @@ class Block:
                 self._trigonometric(number, result)
                 self._keep(number, result)
             else:
-                operation = OPERATIONS[names[number]]
+                operation = OPERATIONS.get(names[number]) or SEARCHES[names[number]]
                 first = text.get(a[number]) or self._operand(a[number])
                 second = ""
-                if operation.arity == 2:
+                if operation.name in SEARCHES:
+                    second = str(int(graph.constants[a[b[number]]]))
+                elif operation.arity == 2:
                     second = text.get(b[number]) or self._operand(b[number])
                 result = text[number] = f"%v{number}"
                 out.append("  " + self._template(operation).format(r=result, a=first, b=second))

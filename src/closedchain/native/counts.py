@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
-from closedchain.native.operations import OPERATIONS
+from closedchain.native.operations import OPERATIONS, SEARCHES
 
 if TYPE_CHECKING:
     from closedchain.native.graph import Graph
@@ -64,7 +64,7 @@ def count_operations(graph: Graph) -> OperationCounts:
     """Count the operations of a graph."""
     kinds: Counter[str] = Counter()
     for name, number in Counter(graph.name).items():
-        operation = OPERATIONS.get(name)
+        operation = OPERATIONS.get(name) or SEARCHES.get(name)
         if operation is not None and operation.kind:
             kinds[operation.kind] += number
     return OperationCounts(**kinds)

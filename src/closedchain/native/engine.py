@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import itertools
 import sys
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +20,8 @@ _LIBRARY = (
     "hypot fmod remainder floor ceil malloc free memset"
 ).split()
 
-_NUMBER = itertools.count()
+LIBRARIES = 64  # that a linker links: what LLVM keeps of them is then less than a megabyte
+_LINKERS: list[Linker] = []  # the one in use
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,36 @@ QUICK = Effort(optimiser=0, generator=0, chunk_length=200)
 class Machine:
     """Code in memory: it lives as long as this object, and is freed with it."""
 
-    def __init__(self, tracker: Any, symbols: Iterable[str]) -> None:
-        self._tracker = tracker
+    def __init__(self, linker: Linker, tracker: Any, symbols: Iterable[str]) -> None:
         self.address: dict[str, int] = {symbol: tracker[symbol] for symbol in symbols}
+        weakref.finalize(self, linker.unlink, tracker).atexit = False
+
+
+class Linker:
+    """What links code, each function as a library of its own.
+
+    LLVM keeps some kilobytes of a library after its code is freed. They go with the linker, so that none of them links
+    more than `LIBRARIES`, and is freed after the last of these.
+    """
+
+    def __init__(self) -> None:
+        self.linked = 0
+        self._jit = _llvm().create_lljit_compiler(_target_machine(THOROUGH), use_jit_link=True)
+        self._alive: set[int] = set()
+
+    def link(self, library: Any, symbols: Iterable[str]) -> Machine:
+        """Make the code of a library ready to run."""
+        self.linked += 1
+        tracker = library.link(self._jit, f"closedchain{self.linked}")
+        self._alive.add(id(tracker))
+        return Machine(self, tracker, symbols)
+
+    def unlink(self, tracker: Any) -> None:
+        """Free the code of a library. Called by the garbage collector, in any thread: it waits for no lock of ours."""
+        tracker.close()
+        self._alive.discard(id(tracker))
+        if not self._alive and self.linked >= LIBRARIES:
+            self._jit.close()
 
 
 @cache
@@ -63,10 +91,11 @@ def _llvm() -> Any:
     return llvm
 
 
-@cache
-def _linker() -> Any:
-    """The linker that all native functions share; each is a library of its own in it."""
-    return _llvm().create_lljit_compiler(_target_machine(THOROUGH), use_jit_link=True)
+def _linker() -> Linker:
+    """The linker of the next library."""
+    if not _LINKERS or _LINKERS[-1].linked >= LIBRARIES:
+        _LINKERS[:] = [Linker()]  # those before live as long as their code
+    return _LINKERS[-1]
 
 
 @cache
@@ -136,14 +165,25 @@ def _target_machine(effort: Effort) -> Any:
 def _compile(text: str, effort: Effort) -> bytes:
     llvm = _llvm()
     machine = _target_machine(effort)
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(text, llvm.create_context())  # constants and types are freed with it
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=effort.optimiser)
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    _free(passes)
     return machine.emit_object(module)
+
+
+def _free(passes: Any) -> None:
+    """Free what llvmlite 0.44 and later would keep for ever: there a base class that frees nothing comes first."""
+    for base in type(passes).__mro__:
+        if "_dispose" in vars(base) and base is not _llvm().ffi.ObjectRef:
+            base._dispose(passes)
+            passes.detach()
+            return
 
 
 def build(text: str, symbols: Iterable[str], use_cache: bool = True, effort: Effort = THOROUGH) -> tuple[Machine, bool]:
@@ -175,8 +215,7 @@ def _load(code: bytes, symbols: Iterable[str]) -> Machine:
         library.import_symbol(symbol, address)
     for symbol in symbols:
         library.export_symbol(symbol)
-    # names of libraries can never be used again, also after the library is gone
-    return Machine(library.link(_linker(), f"closedchain{next(_NUMBER)}"), symbols)
+    return _linker().link(library, symbols)
 
 
 Entry = Callable[..., None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from closedchain.native.graph import Graph
 from closedchain.native.hoist import hoist
 from closedchain.native.ir import BATCH, MAIN, PREPARE, module_text
 from closedchain.native.schedule import share_divisors
+from closedchain.native.tables import Tables, tabulated
 from closedchain.native.trace import trace
 
 if TYPE_CHECKING:
@@ -211,6 +212,8 @@ class Parts:
         Length of the work vector.
     order : list of str
         Names of all inputs, as they are given in a call.
+    tables : Tables
+        Lists that the functions read.
     """
 
     main: Graph
@@ -220,10 +223,17 @@ class Parts:
     output_shapes: dict[str, Shape]
     n_work: int
     order: list[str]
+    tables: Tables = field(default_factory=Tables)
 
     @staticmethod
-    def of(name: str, inputs: dict[str, casadi.SX], outputs: dict[str, casadi.SX], slow: tuple[str, ...] = ()) -> Parts:
-        """Trace expressions, and take out what depends on slow inputs alone."""
+    def of(
+        name: str,
+        inputs: dict[str, casadi.SX],
+        outputs: dict[str, casadi.SX],
+        slow: tuple[str, ...] = (),
+        search: bool = True,
+    ) -> Parts:
+        """Trace expressions, search tables if asked for, and take out what depends on slow inputs alone."""
         unknown = [i for i in slow if i not in inputs]
         if unknown:
             raise ValueError(f"{name}: slow inputs {unknown} are not among the inputs {list(inputs)}")
@@ -233,7 +243,10 @@ class Parts:
             o: (expression.shape if hasattr(expression, "shape") else (1, 1)) for o, expression in outputs.items()
         }
         given = {i: symbol.shape for i, symbol in inputs.items()}
-        return Parts.of_graph(trace(name, inputs, outputs), given, shapes, slow)
+        graph, tables = trace(name, inputs, outputs), Tables()
+        if search:
+            graph = tabulated(graph, tables)
+        return replace(Parts.of_graph(graph, given, shapes, slow), tables=tables)
 
     @staticmethod
     def of_graph(
@@ -266,6 +279,7 @@ class Parts:
             self.prepare,
             len(self.slow_shapes),
             self.n_work,
+            tables=self.tables,
             **how,
         )
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 import struct
 
-from closedchain.native.operations import OPERATIONS
+from closedchain.native.operations import OPERATIONS, SEARCHES
 
 _COMMUTATIVE = frozenset(name for name, operation in OPERATIONS.items() if operation.commutative)
+_ARITY = {name: operation.arity for name, operation in (OPERATIONS | SEARCHES).items()}
 _SMALLEST_NORMAL = 2.0**-1022
 
 
@@ -93,7 +94,7 @@ class Graph:
                 return self.a[a]
         elif name == "sq" and names[a] == "neg":
             return self.operate("sq", self.a[a])
-        elif not OPERATIONS[name].template:
+        elif name in OPERATIONS and not OPERATIONS[name].template:
             return a
         if b < a and name in _COMMUTATIVE:
             a, b = b, a
@@ -108,7 +109,7 @@ class Graph:
         name = self.name[number]
         if name in ("input", "const"):
             return ()
-        return (self.a[number], self.b[number])[: OPERATIONS[name].arity]
+        return (self.a[number], self.b[number])[: _ARITY[name]]
 
     def number_of_uses(self) -> list[int]:
         """How often each value is an operand or an output."""
@@ -145,6 +146,6 @@ class Graph:
             elif name == "input":
                 new[number] = graph.input(a, b)
             else:
-                new[number] = graph._value(name, new[a], new[b] if OPERATIONS[name].arity == 2 else 0)
+                new[number] = graph._value(name, new[a], new[b] if _ARITY[name] == 2 else 0)
         graph.outputs = [(output, position, new[number]) for output, position, number in self.outputs]
         return graph, new

@@ -25,6 +25,7 @@ from closedchain.native.lanes import LaneBlock, intrinsic, vector
 from closedchain.native.operations import OPERATIONS
 from closedchain.native.schedule import angles_first
 from closedchain.native.sincos import sincos_calls, sincos_definition
+from closedchain.native.tables import Tables
 
 MAIN, PREPARE, BATCH = "closedchain_main", "closedchain_prepare", "closedchain_batch"
 
@@ -44,6 +45,7 @@ def module_text(
     chunk_length: int | None = None,
     lanes: int = 1,
     shared: frozenset[int] = frozenset(),
+    tables: Tables | None = None,
 ) -> str:
     """The IR of a module.
 
@@ -67,6 +69,8 @@ def module_text(
         Points that are evaluated at once.
     shared : frozenset of int
         Fast inputs that have one value for all lanes.
+    tables : Tables, optional
+        Lists that the functions read.
     """
     pointers = [f"in{i}" for i in range(n_inputs)] + (["w"] if prepare is not None else [])
     results = [f"out{i}" for i in range(len(output_sizes))]
@@ -82,7 +86,7 @@ def module_text(
     if width > 1 and used & {"sin", "cos"}:
         parts += [sincos_definition(width), *sincos_calls(width)]
         used = (used | {"sin", "cos"}) - ({"fabs"} if lanes > 1 else set())  # which is declared with them
-    return "\n".join([*parts, *_declarations(used, lanes)]) + "\n"
+    return "\n".join([*([] if tables is None else tables.definitions()), *parts, *_declarations(used, lanes)]) + "\n"
 
 
 def _declarations(used: set[str], lanes: int) -> list[str]:

@@ -112,7 +112,7 @@ def compile_lanes(
     """
     if lanes < 2:
         raise ValueError(f"{name}: lanes are at least 2, not {lanes}; compile_function evaluates one point")
-    parts = Parts.of(name, inputs, outputs, slow)
+    parts = Parts.of(name, inputs, outputs, slow, search=False)
     unknown: Any = [i for i in shared if i not in parts.input_shapes]
     if unknown:
         raise ValueError(f"{name}: shared inputs {unknown} are not among {list(parts.input_shapes)}")

@@ -139,6 +139,18 @@ OPERATIONS: dict[str, Operation] = {
     )
 }
 
+# operations that CasADi does not have, and `native.tables` makes; the second operand is the number of a list
+SEARCHES: dict[str, Operation] = {
+    "place": Operation("place", 2, "other", "{r} = call double @closedchain_place{b}(double {a})"),
+    "pick": Operation(
+        "pick",
+        2,
+        "other",
+        "{r}.i = fptosi double {a} to i64\n  {r}.p = getelementptr double, ptr @closedchain_list{b}, i64 {r}.i\n"
+        "  {r} = load double, ptr {r}.p, align 8",
+    ),
+}
+
 # instructions that carry no arithmetic; the tracer handles them itself
 STRUCTURAL = ("const", "input", "output")
 
