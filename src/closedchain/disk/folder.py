@@ -43,7 +43,11 @@ class Folder:
 
     def __init__(self, given: Any, argument: str, kind: str, own: str) -> None:
         path = named(argument, given).expanduser()
-        self.argument, self.kind, self._own = argument, kind, re.compile(rf"(?:{re.escape(MARK)}|{LOCK}|{own})(?:\.new)?")
+        self.argument, self.kind, self._own = (
+            argument,
+            kind,
+            re.compile(rf"(?:{re.escape(MARK)}|{LOCK}|{own})(?:\.new)?"),
+        )
         if path.exists() and not path.is_dir():
             raise ModelError(f"{argument}={os.fspath(given)!r} is a file: give the name of a folder")
         try:
@@ -86,7 +90,7 @@ class Folder:
             raise ModelError(f"{self} holds a {kind}, not a {self.kind}: give another folder")
         if version != FORMAT:
             raise ModelError(
-                f"{self} has format {version!r}, this version of closedchain writes format {FORMAT}: give another folder"
+                f"{self} has format {version!r}, this version of closedchain writes {FORMAT}: give another folder"
             )
 
     def _check_plain(self) -> None:
@@ -126,7 +130,9 @@ class Folder:
     # ---- one at a time -----------------------------------------------------------------------------------------------
 
     def _hold(self) -> None:
-        refusal = ModelError(f"another {self.kind} is writing to {str(self.shown)!r} just now: wait for it, or give another folder")
+        refusal = ModelError(
+            f"another {self.kind} is writing to {str(self.shown)!r} just now: wait for it, or give another folder"
+        )
         if _in_use.get(self.path) == os.getpid():
             raise refusal
         self._lock = self.open(LOCK)

@@ -195,7 +195,11 @@ class March:
 
     def _guarded(self) -> AbstractContextManager[None]:
         team, saving = self.task.team, self.task.saving
-        return nullcontext() if team is None else team.guarded(self.program, None if saving is None else saving.folder.shown)
+        return (
+            nullcontext()
+            if team is None
+            else team.guarded(self.program, None if saving is None else saving.folder.shown)
+        )
 
     def _load(self, saving: Saving) -> Left | None:
         if self.task.team is None:
