@@ -66,8 +66,8 @@ def compare(
         chosen = None if methods is None else [method(name) for name in names("--methods", methods)]
         by, tolerances = names("--solvers", solvers), numbers("--rtol", rtol)
         check_solvers(by)
-        pages = [target("--html", html, (".html",))] if html else []
-        pictures = [target("--plot", plot, PICTURES)] if plot else []
+        pages = [target("--html", html, (".html",))] if html is not None else []
+        pictures = [target("--plot", plot, PICTURES)] if plot is not None else []
         found = source.find(where)
         end = found.until if until is None else until
         with Counting(quiet=as_json) as progress:
@@ -156,10 +156,10 @@ def check_solvers(by: list[str]) -> None:
 
 def target(option: str, typed: str, endings: tuple[str, ...]) -> Path:
     """A file to write, with its folder made, so that long work does not end at a typing error."""
-    path = Path(typed).expanduser()
+    path = save.typed(option, typed)
     if path.suffix not in endings:
         raise WrongUsage(f"{option} {typed}: the file must end in {' or '.join(endings)}")
-    save.folder(str(path.parent))
+    save.folder(path.parent, option)
     return path
 
 

@@ -59,8 +59,8 @@ def erls(
       closedchain erls flexible-delta --reactions all --out delta.csv
     """  # noqa: D301
     with output.only_json(as_json):
-        picture = target("--plot", plot, PICTURES) if plot else None
-        table = target("--out", out, TABLES) if out else None
+        picture = target("--plot", plot, PICTURES) if plot is not None else None
+        table = target("--out", out, TABLES) if out is not None else None
         if table is not None and table.suffix == ".nc" and not save.has_netcdf():
             raise WrongUsage(f"--out {out}: a .nc file needs netCDF4 (pip install 'closedchain[netcdf]')")
         found = source.find(where)
@@ -131,11 +131,13 @@ def _write(run: ErlsRun, carried: dict[str, Any], picture: Any, table: Any) -> l
 
         plot_deflection(run, path=picture)
     if table is not None:
+        from closedchain.results.files import save_csv, save_netcdf
+
         data = reactions_report.beside(run.dataset, carried)
         if table.suffix == ".nc":
-            data.to_netcdf(table, engine="netcdf4")
+            save_netcdf(data, table)
         else:
-            data.drop_dims([d for d in data.dims if d != "time"]).to_dataframe().to_csv(table)
+            save_csv(data.drop_dims([d for d in data.dims if d != "time"]).to_dataframe(), table)
     return [str(path) for path in (picture, table) if path is not None]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.results.checks import ENERGY, promised
+from closedchain.results.files import saved
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -27,7 +28,7 @@ def write(run: Run, folder: Path) -> list[Path]:
         ("errors", errors),
     ):
         path = folder / f"{name}.png"
-        draw(run).savefig(path, dpi=150)
+        saved(draw(run), path)
         written.append(path)
     return written
 

@@ -95,8 +95,8 @@ def modes(
       closedchain modes my_robot.py --here --json
     """  # noqa: D301
     with output.only_json(as_json):
-        moving = [target("--animate", animate, MOVING)] if animate else []
-        pictures = [target("--plot", plot, PICTURES)] if plot else []
+        moving = [target("--animate", animate, MOVING)] if animate is not None else []
+        pictures = [target("--plot", plot, PICTURES)] if plot is not None else []
         over = _ranges(overs or [])
         if over and moving:
             raise WrongUsage("--over finds frequencies at many poses: an animation shows one (use --hold and --lock)")

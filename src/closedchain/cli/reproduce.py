@@ -12,8 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
-from closedchain.cli import output
+from closedchain.cli import output, save
 from closedchain.cli.exits import FAILED, GOOD, WrongUsage
+from closedchain.disk.whole import write
 
 # other ways to begin the name of an exhibit
 KINDS = {"figure": "fig", "equation": "eq", "eqn": "eq", "tab": "table", "sec": "section"}
@@ -26,7 +27,7 @@ def reproduce(
         list[str] | None, typer.Argument(help="Figures, tables or passages of it, such as fig6; default: all.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers, on one page; takes some minutes.")] = False,
-    to: Annotated[Path, typer.Option(help="Folder for pictures, or for the page.")] = Path("out/reproduce"),
+    to: Annotated[str, typer.Option(metavar="FOLDER", help="Folder for pictures, or for the page.")] = "out/reproduce",
     as_json: output.Json = False,
 ) -> int:
     """Compute the figures, tables and claims of a paper again, and judge them.
@@ -80,15 +81,15 @@ def _list(papers: Any, as_json: bool) -> None:
     output.show("closedchain reproduce wang2002 fig6 computes a figure, --all writes a page with everything")
 
 
-def _one(name: str, wanted: list[str], to: Path, as_json: bool) -> int:
+def _one(name: str, wanted: list[str], given: str, as_json: bool) -> int:
     reproducing = importlib.import_module("papers.reproduce")
-    to.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before minutes of computing
+    to = save.folder(given, "--to")  # what cannot be written is told before minutes of computing
     found = reproducing.reproduce(name, wanted)
     files: dict[str, list[str]] = {}
     for made in found.exhibits:
         for i, picture in enumerate(made.pictures):
             path = to / f"{name}-{made.name}{f'-{i + 1}' if i else ''}.png"
-            path.write_bytes(picture)
+            write(path, picture)
             files.setdefault(made.name, []).append(str(path))
     if as_json:
         output.print_json(_plain_data(found) | {"pictures": files})
@@ -116,9 +117,9 @@ def _show(made: Any, files: list[str]) -> None:
     output.show("")
 
 
-def _all(papers: Any, to: Path, as_json: bool) -> int:
+def _all(papers: Any, given: str, as_json: bool) -> int:
     reproducing, html = (importlib.import_module(f"papers.{x}") for x in ("reproduce", "html"))
-    to.mkdir(parents=True, exist_ok=True)
+    to = save.folder(given, "--to")
     start, found = time.perf_counter(), []
     if not as_json:
         output.say("note", f"{len(papers.names())} papers are computed, which takes some minutes")
@@ -129,7 +130,7 @@ def _all(papers: Any, to: Path, as_json: bool) -> int:
             output.show(f"{x.name}: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())} ({x.seconds:.0f} s)")
     found.sort(key=lambda x: papers.names().index(x.name))
     page = to / "index.html"
-    page.write_text(html.page(found), encoding="utf-8")
+    write(page, html.page(found))
     if as_json:
         output.print_json({"page": str(page), "papers": {x.name: _plain_data(x) for x in found}})
     else:

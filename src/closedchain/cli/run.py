@@ -132,6 +132,8 @@ def run(
             end = found.until if until is None else until
             _check_options(solver, end, rtol, atol, step, max_steps)
             _set(m.parameters, values.assignments("--set", sets or []))
+            if save_to is not None:
+                save.typed("--save-to", save_to)
             paths = save.targets(outs or [], m.name)
             if names and not outs:
                 paths = [save.folder("out") / f"{save.file_name(m.name)}.png"]

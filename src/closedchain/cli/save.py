@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from closedchain.cli import output
 from closedchain.cli.exits import WrongUsage
+from closedchain.disk.names import named
+from closedchain.errors import FileError, ModelError
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -32,7 +34,7 @@ def targets(outs: Sequence[str], name: str, also: Sequence[str] = ()) -> list[Pa
     """
     paths: list[Path] = []
     for out in outs:
-        path = Path(out).expanduser()
+        path = typed("--out", out)
         if path.is_dir() or out.endswith(("/", os.sep)) or not path.suffix:
             folder(out)
             endings = [ending for ending in ENDINGS if ending != ".nc" or has_netcdf()]
@@ -66,12 +68,13 @@ def write(run: Run, paths: Sequence[Path], names: Sequence[str]) -> tuple[list[s
 
     ``names`` are the variables to plot; none: the joint coordinates.
     """
+    from closedchain.results.files import save_csv
 
     def one(path: Path) -> None:
         if path.suffix == ".nc":
             run.to_netcdf(path)
         elif path.suffix == ".csv":
-            run.to_dataframe().to_csv(path)
+            save_csv(run.to_dataframe(), path)
         else:
             run.plot(*names, path=path)
 
@@ -85,18 +88,28 @@ def each(paths: Sequence[Path], one: Callable[[Path], None]) -> tuple[list[str],
         try:
             one(path)
             written.append(str(path))
+        except FileError as error:
+            troubles.append(str(error))
         except Exception as error:  # of the many ways in which writing fails, none may cost the other files
             troubles.append(f"could not write '{path}': {error}")
     return written, troubles
 
 
-def folder(name: str) -> Path:
+def typed(option: str, name: str) -> Path:
+    """The file or folder that was typed: not empty, without null bytes, ``~`` replaced."""
+    try:
+        return named(option, name).expanduser()
+    except (ModelError, RuntimeError) as error:  # the second: nobody has this home
+        raise WrongUsage(str(error)) from error
+
+
+def folder(name: str | Path, option: str = "--out") -> Path:
     """A folder to write into, made if it is not there."""
-    path = Path(name).expanduser()
+    path = typed(option, str(name))
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WrongUsage(f"--out: cannot make the folder '{path}': {error.strerror}") from error
+        raise WrongUsage(f"{option}: cannot make the folder '{path}': {error.strerror}") from error
     if not os.access(path, os.W_OK):
-        raise WrongUsage(f"--out: cannot write into the folder '{path}': permission denied")
+        raise WrongUsage(f"{option}: cannot write into the folder '{path}': permission denied")
     return path

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedchain.cli.exits import UserFileError, WrongUsage
-from closedchain.errors import ClosedChainError
+from closedchain.cli.save import typed
+from closedchain.disk.names import LARGEST_PROGRAM, data_of
+from closedchain.errors import ClosedChainError, ModelError
 
 if TYPE_CHECKING:
     from closedchain.march.state import State
@@ -84,7 +86,7 @@ Where = Annotated[
 def find(where: str) -> Source:
     """The mechanism that the user means."""
     if where.endswith(".py") or "/" in where or "\\" in where:
-        return _from_file(Path(where).expanduser())
+        return _from_file(typed("the file", where))
     from closedchain.model.library import FLEXIBLE, MECHANISMS
 
     name = where.replace("_", "-").lower()
@@ -134,6 +136,10 @@ def _from_file(path: Path) -> Source:
 
 def _execute(path: Path) -> ModuleType:
     """Run the file as ``python FILE.py`` would find its neighbours, but not as ``__main__``."""
+    try:
+        data_of(path, "the drawing", LARGEST_PROGRAM)
+    except ModelError as error:
+        raise UserFileError(str(error)) from None
     spec = importlib.util.spec_from_file_location(f"closedchain_file_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -184,7 +190,10 @@ def _guarded(path: Path, work: Callable[[], Any]) -> Any:
     except SyntaxError as error:
         at = error.filename or str(path)
         line = (error.text or "").strip()
-        raise UserFileError(f"'{_short(at, path)}', line {error.lineno}: {error.msg}" + _quoted(line)) from error
+        where = f"'{_short(at, path)}'" + (f", line {error.lineno}" if error.lineno else "")
+        raise UserFileError(f"{where}: {error.msg}{_quoted(line)}") from error
+    except UserFileError:
+        raise
     except (Exception, SystemExit) as error:
         number = _line_in(error, path)
         place = f"'{path}'" + (f", line {number}" if number else "")

@@ -39,7 +39,7 @@ def stiffness(
     """  # noqa: D301
     with output.only_json(as_json):
         check_solvers([solver])
-        picture = target("--plot", plot, PICTURES) if plot else None
+        picture = target("--plot", plot, PICTURES) if plot is not None else None
         found = source.find(where)
         with Counting(quiet=as_json) as progress:
             from closedchain.results.stiffness import choose_stiffness

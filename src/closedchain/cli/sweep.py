@@ -104,6 +104,8 @@ def sweep(
     with output.only_json(as_json):
         found = source.find(where)
         m = found.mechanism
+        if to is not None:
+            save.typed("--to", to)
         paths = [target("--out", out, (".nc", ".csv")) for out in outs or []]
         if any(path.suffix == ".nc" for path in paths) and not save.has_netcdf():
             raise WrongUsage("--out: a .nc file needs netCDF4 (pip install 'closedchain[netcdf]')")
@@ -298,9 +300,11 @@ def _table(summary: dict[str, Any]) -> Any:
 
 
 def _write(got: xarray.Dataset, path: Any) -> None:
+    from closedchain.results.files import save_csv, save_netcdf
+
     if path.suffix == ".nc":
         text = {x: got[x].astype(str).astype(object) for x in ("status", "reason", "complaint")}
-        got.assign(text).to_netcdf(path, engine="netcdf4")
+        save_netcdf(got.assign(text), path)
     else:
         inner = [d for d in got.dims if d not in got["status"].dims]
-        got.drop_dims(inner).to_dataframe().to_csv(path)
+        save_csv(got.drop_dims(inner).to_dataframe(), path)

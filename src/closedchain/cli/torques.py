@@ -342,6 +342,7 @@ def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: d
 
 def _write(need: Efforts, carried: dict[str, xarray.Dataset], files: Sequence[Path]) -> tuple[list[str], list[str]]:
     from closedchain.cli.efforts_report import dataset
+    from closedchain.results.files import save_csv, save_netcdf
 
     def one(path: Path) -> None:
         if path.name.endswith(ENVELOPE):
@@ -349,8 +350,8 @@ def _write(need: Efforts, carried: dict[str, xarray.Dataset], files: Sequence[Pa
         elif path.suffix == ".png":
             need.plot(path)
         elif path.suffix == ".csv":
-            dataset(need, carried).to_dataframe().to_csv(path)
+            save_csv(dataset(need, carried).to_dataframe(), path)
         else:
-            dataset(need, carried).to_netcdf(path, engine="netcdf4")
+            save_netcdf(dataset(need, carried), path)
 
     return save.each(files, one)

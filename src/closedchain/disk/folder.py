@@ -90,7 +90,7 @@ class Folder:
             raise ModelError(f"{self} holds a {kind}, not a {self.kind}: give another folder")
         if version != FORMAT:
             raise ModelError(
-                f"{self} has format {version!r}, this version of closedchain writes format {FORMAT}: give another folder"
+                f"{self} has format {version!r}, this version of closedchain writes {FORMAT}: give another folder"
             )
 
     def _check_plain(self) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from closedchain.errors import ModelError
 
-# A drawing or a table of a path has some kilobytes, a path sampled at 1 kHz for an hour some 200 MB. What is larger is
-# a mistake, and would fill the memory before it is found out.
-LARGEST = 512 * 2**20  # bytes
+# A path sampled at 1 kHz for an hour has some 200 MB, a program that a person has written not one. What is larger is a
+# mistake, and would fill the memory before it is found out.
+LARGEST_TABLE = 512 * 2**20  # bytes
+LARGEST_PROGRAM = 16 * 2**20
 
 
 def named(what: str, name: Any) -> Path:
@@ -33,27 +34,33 @@ def named(what: str, name: Any) -> Path:
     return Path(text)
 
 
-def text_of(path: Path, what: str) -> str:
-    """The text of a small file; ``what`` it is, for messages."""
+def data_of(path: Path, what: str, most: int) -> bytes:
+    """The content of a text file of at most so many bytes; ``what`` it is, for messages."""
+    limit = f"the limit is {most / 2**20:.3g} MB: is it the right file?"
     try:
         size = path.stat().st_size
-        if size > LARGEST:
-            raise ModelError(
-                f"{path}: {what} of {size / 2**20:.0f} MB is not read, the limit is {LARGEST / 2**20:.0f} MB: is it the "
-                "right file?"
-            )
+        if size > most:
+            raise ModelError(f"{path}: {what} of {size / 2**20:.3g} MB is not read, {limit}")
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)  # some files do not know how long they are
-    except OSError as error:
-        raise ModelError(f"{path}: {what} cannot be read ({error.strerror or error})") from None
-    if len(data) > LARGEST:
-        raise ModelError(f"{path}: {what} has no end, the limit is {LARGEST / 2**20:.0f} MB: is it the right file?")
+            data = file.read(most + 1)  # some files do not know how long they are
+    except (OSError, ValueError) as error:  # the second: a null byte in its name
+        raise ModelError(f"{path}: {what} cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    if len(data) > most:
+        raise ModelError(f"{path}: {what} has no end, {limit}")
     null = data.find(b"\0")
     if null >= 0:
-        line = data.count(b"\n", 0, null) + 1
-        raise ModelError(f"{path}, line {line}: {what} has a null byte: it is damaged, or no text (UTF-8) at all")
+        raise ModelError(f"{path}, line {_line(data, null)}: {what} has a null byte: it is damaged, or no text at all")
+    return data
+
+
+def text_of(path: Path, what: str, most: int = LARGEST_TABLE) -> str:
+    """The text of a file in UTF-8."""
+    data = data_of(path, what, most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ModelError(f"{path}, line {line}: {what} cannot be read ({error})") from None
+        raise ModelError(f"{path}, line {_line(data, error.start)}: {what} cannot be read ({error})") from None
+
+
+def _line(data: bytes, place: int) -> int:
+    return data.count(b"\n", 0, place) + 1

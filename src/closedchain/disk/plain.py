@@ -89,7 +89,7 @@ class _Packing:
         if type(x) is complex:
             return {"$complex": [x.real, x.imag]}
         if isinstance(x, np.generic):
-            if x.dtype.kind not in KINDS or x.dtype.kind == "S" or x.dtype.itemsize > 8 and x.dtype.kind in "f":
+            if x.dtype.kind not in KINDS or x.dtype.kind == "S" or (x.dtype.itemsize > 8 and x.dtype.kind in "f"):
                 raise NotPlain(f"{name} is of type {type(x).__name__}")
             item = x.item()
             return {"$scalar": [x.dtype.str, [item.real, item.imag] if x.dtype.kind == "c" else item]}

@@ -62,6 +62,8 @@ def write(path: Any, content: bytes | str) -> None:
 def unwritten(path: Path, error: Exception, then: str = "") -> FileError:
     """The sentence about a file that could not be written, and what to do ``then``."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    if isinstance(error, RuntimeError):
+        reason = f"{reason} (is the disk full?)"
     if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
         reason = f"there is no folder '{path.parent}'"
     return FileError(f"cannot write '{path}': {reason}{then}", getattr(error, "errno", None), str(path))

@@ -284,7 +284,7 @@ class _Told:
         counts = Counts(0, 0, 0, 0, np.nan, np.nan)
         path = Trajectory(study.times, self.x[i], np.empty(0), counts, Status.finished, "the end was reached")
         holding = Holding(study.mechanism, self.p[i], study.start.time, study.until, watched=False)
-        segment = Segment(start, program, path, study.solver, holding, (start, False, 0))
+        segment = Segment(start, program, path, study.solver, holding, (start, False, 0, None))
         return Run(study.mechanism, [segment], [], self.p[i], task, {})
 
 

@@ -14,8 +14,8 @@ A folder holds
 A block enters the dataset in one piece: its numbers are written, then its line. Blocks whose numbers do not have the
 digest of their line, because a disk was full or lost power, are computed again. Points of a block that is not complete
 are appended to a file of their own as they come; of a record that is not whole, or does not fit the study, nothing is
-taken. Records are arrays and JSON (`closedchain.disk.plain`): reading them executes nothing. The folder is marked as that
-of a study, and locked while one writes to it (`closedchain.disk.folder`).
+taken. Records are arrays and JSON (`closedchain.disk.plain`): reading them executes nothing. The folder is marked as
+that of a study, and locked while one writes to it (`closedchain.disk.folder`).
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class Store:
             for name, value in about.items():
                 if there["about"].get(name) != value:
                     raise ModelError(
-                        f"{self._home} holds another study, with other {name}: {there['about'].get(name)} there, {value} "
-                        f"here: {self._home.advice()}"
+                        f"{self._home} holds another study, with other {name}: {there['about'].get(name)} there, "
+                        f"{value} here: {self._home.advice()}"
                     )
             if tuple(there["shape"]) != layout.shape:
                 raise ModelError(f"{path} tells another shape than its study, it is damaged: {self._home.advice()}")

@@ -58,7 +58,7 @@ def source_digest(package=_PACKAGE):
 
 @functools.cache
 def cache_directory():
-    """The folder for machine code, created and known to be writable by this user alone; None if that is not possible."""
+    """The folder for machine code, made and known to be writable by this user alone; None if that is not possible."""
     folder = None
     try:
         folder = cache_folder().parent / "numba" / source_digest()

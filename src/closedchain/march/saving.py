@@ -66,7 +66,9 @@ SCHEMA = {
             "failure": Maybe(_FAILURE), "pivot": _NUMBER, "next_step": _OPTIONAL, "seconds": _NUMBER,
         }
     ],
-    "watch": Maybe({"signs": [float], "found": [(_NUMBER, int | None, str)], "words": {float: str}, "clear": {str: bool}}),
+    "watch": Maybe(
+        {"signs": [float], "found": [(_NUMBER, int | None, str)], "words": {float: str}, "clear": {str: bool}}
+    ),
     "held": dict,
     "integrator": {str: np.ndarray},
 }  # fmt: skip
@@ -241,8 +243,8 @@ class Saving:
                 there = file.stat().st_size if file.exists() else 0
                 if there < 8 * rows * width or rows < 0 or width < 0:
                     raise ModelError(
-                        f"{self.folder.shown / name} holds {there} bytes instead of {8 * rows * width}, it was damaged: "
-                        f"{self.folder.advice()}"
+                        f"{self.folder.shown / name} holds {there} bytes instead of {8 * rows * width}, it was "
+                        f"damaged: {self.folder.advice()}"
                     )
 
     def _put_back(self, march: March, told: dict[str, Any]) -> Left:
@@ -271,8 +273,8 @@ class Saving:
         """All processes of a team read what one of them writes."""
         if not (self.folder.path / LOCK).exists():
             raise ModelError(
-                f"save_to={str(self.folder.shown)!r} is not the folder that the first rank writes to: give one on a disk "
-                "that all ranks share"
+                f"save_to={str(self.folder.shown)!r} is not the folder that the first rank writes to: give one on a "
+                "disk that all ranks share"
             )
 
     def _restore_segment(self, march: March, entry: dict[str, Any], columns: int) -> None:

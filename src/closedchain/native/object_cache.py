@@ -5,9 +5,9 @@ a truncated or altered file is seen, and treated as absent. Files are written un
 place, so that a reader never sees half of one and several writers may race.
 
 An entry is executed, so it must be ours: the folder, and all folders above it, can be written by nobody else
-(`closedchain.disk.trusted`), and the entry is a plain file of this user. A folder that others can write to, that cannot be
-written, or that does not exist for want of a home is not used. That is no error but a warning, once: the code is compiled
-in memory, as in a first run.
+(`closedchain.disk.trusted`), and the entry is a plain file of this user. A folder that others can write to, that cannot
+be written, or that does not exist for want of a home is not used. That is no error but a warning, once: the code is
+compiled in memory, as in a first run.
 """
 
 from __future__ import annotations

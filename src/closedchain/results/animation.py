@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.disk.names import named
+from closedchain.disk.whole import write, written
 from closedchain.errors import ModelError
 from closedchain.results.animation_page import page
 from closedchain.results.modal import Modes, mode_number, mode_outline
@@ -79,7 +81,7 @@ def animate(
             rate=fps,
             colours=_colours(shape, factor),
         )
-        target.write_text(text, encoding="utf-8")
+        write(target, text)
         return target
     return _gif(shape, factor, target, fps, lambda i: f"{title}\n{labels[i]}")
 
@@ -128,7 +130,7 @@ def animate_mode(
             unit=100 / shape.size,
             suffix=" % of its size",
         )
-        target.write_text(text, encoding="utf-8")
+        write(target, text)
         return target
     return _gif(shape, factor, target, fps, lambda _: title + (f"\n{told.strip()}" if told else ""))
 
@@ -136,7 +138,7 @@ def animate_mode(
 def _target(file: str | Path) -> tuple[Path, str]:
     if not isinstance(file, str | Path) or Path(file).suffix.lower() not in ENDINGS:
         raise ModelError(f"an animation is written to a .gif or .html file, not to {str(file)!r}")
-    target = Path(file)
+    target = named("file", file)
     if not target.parent.is_dir():
         raise ModelError(f"an animation cannot be written to {str(file)!r}: there is no folder {str(target.parent)!r}")
     return target, target.suffix.lower()
@@ -178,5 +180,6 @@ def _gif(shape: Outline, factor: float, target: Path, fps: int, title: Callable[
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # arranged once: the pictures differ in their lines only
     moving = FuncAnimation(figure, show, frames=len(shape.t), init_func=lambda: drawn, cache_frame_data=False)
-    moving.save(target, writer=PillowWriter(fps=fps))
+    with written(target) as fresh:
+        moving.save(fresh, writer=PillowWriter(fps=fps))
     return target

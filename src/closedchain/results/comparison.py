@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
+from closedchain.disk.whole import write
 from closedchain.march.solvers import SOLVERS
 from closedchain.results.erls_solvers import CITATIONS
 
@@ -121,7 +121,7 @@ class Comparison:
         """Write a page with the figure, the table, failures and citations; it needs nothing but itself."""
         from closedchain.results.comparison_page import page
 
-        Path(path).write_text(page(self), encoding="utf-8")
+        write(path, page(self))
 
     # ---- as a table --------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.close.springs import SpringFormulation
+from closedchain.results.files import saved
 
 if TYPE_CHECKING:
     from closedchain.results.comparison import Comparison
@@ -81,9 +82,7 @@ def plot(comparison: Comparison, path: Any = None) -> Any:
     figure.suptitle(
         f"{data.attrs['mechanism']}, {data.attrs['begin']:g} to {data.attrs['until']:g} s", fontsize="medium"
     )
-    if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
+    return saved(figure, path)
 
 
 def _readable_times(ax: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.model.actuators.base import effective
+from closedchain.results.files import saved
 from closedchain.results.sizing import loads
 
 STYLES = ("-", "--", ":")  # after ten actuators colours begin again
@@ -29,7 +30,7 @@ def plot(need: Efforts, path: Any = None) -> Any:
 
     kinds = list(dict.fromkeys(need.units.values()))
     if len(need.t) == 1:
-        return _saved(_bars(need, kinds), path)
+        return saved(_bars(need, kinds), path)
     panels = [("effort", unit) for unit in kinds] + [("speed", unit) for unit in kinds] + [("power", "W")]
     height = max(1.0 + 2.1 * len(panels), 0.6 + 0.2 * len(need.actuators))
     figure = Figure(figsize=(8, height), layout="constrained")
@@ -48,7 +49,7 @@ def plot(need: Efforts, path: Any = None) -> Any:
     figure.legend(lines, need.actuators, fontsize="small", loc="outside right upper", frameon=False)
     axes[-1].set_xlabel("time [s]")
     figure.suptitle(f"{need.mechanism.name}: efforts along the path", fontsize="medium")
-    return _saved(figure, path)
+    return saved(figure, path)
 
 
 def _bars(need: Efforts, kinds: Sequence[str]) -> Any:
@@ -113,10 +114,4 @@ def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
         ax.set_visible(False)
     legend = "band: rms" + ("; dashed: what the motor can give" if known_motor else "")
     figure.suptitle(f"{need.mechanism.name}: effort against speed\n({legend})", fontsize="medium")
-    return _saved(figure, path)
-
-
-def _saved(figure: Any, path: Any) -> Any:
-    if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
+    return saved(figure, path)

@@ -15,9 +15,10 @@ from closedchain.march.state import State
 from closedchain.results.beam_fields import BeamFields
 from closedchain.results.deflection import Bent, deflection
 from closedchain.results.efforts import Efforts
+from closedchain.results.files import saved
 from closedchain.results.motion import Motion
 from closedchain.results.run import Run
-from closedchain.results.sketch import COLOURS, INK, saved
+from closedchain.results.sketch import COLOURS, INK
 from closedchain.results.spectrum import dominant, spectrum
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ import numpy as np
 from closedchain.cut.topology import Topology, cut
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
+from closedchain.results.files import saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,9 +122,7 @@ def draw_graph(mechanism: Mechanism, path: Any = None) -> Figure:
         parse_math=False,
     )
     _draw_legend(figure, topology, bool(driven))
-    if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
+    return saved(figure, path)
 
 
 def _count(number: int, what: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from closedchain.results.files import saved
+
 if TYPE_CHECKING:
     from closedchain.results.erls_run import ErlsRun
     from closedchain.results.run import Run
@@ -62,6 +64,4 @@ def plot(run: Run | ErlsRun, *names: str, path: Any = None) -> Any:
     axes[-1].set_xlabel("time [s]")
     title = f"{run.mechanism.name}: {type(run.method).__name__}, {run.solver}, rtol {run.rtol:g}"
     figure.suptitle(title + ("" if run.complete else " (incomplete)"), fontsize="medium")
-    if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
+    return saved(figure, path)

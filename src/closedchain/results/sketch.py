@@ -12,6 +12,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.state import State
 from closedchain.results.deflection import deflection
+from closedchain.results.files import saved
 from closedchain.results.modal import Modes, mode_outline
 from closedchain.results.motion import Motion
 from closedchain.results.outline import VISIBLE, Outline, Points, StatePoints, outline, run_outline
@@ -220,13 +221,3 @@ def told_frequency(about: Modes, k: int) -> str:
     """What a picture says about the frequency of mode number k (from 1)."""
     frequency = float(about.frequencies[k - 1])
     return f"{frequency:.4g} Hz" if frequency > 0 else "does not swing"
-
-
-def saved(figure: Any, path: Any) -> Any:
-    """The figure, written to a file if one is named."""
-    if path is not None:
-        try:
-            figure.savefig(path, dpi=150)
-        except (OSError, TypeError, ValueError) as no:
-            raise ModelError(f"the figure cannot be written to {str(path)!r}: {no}") from None
-    return figure

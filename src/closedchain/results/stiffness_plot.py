@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.results.files import saved
 from closedchain.results.trial import number
 
 if TYPE_CHECKING:
@@ -57,6 +58,4 @@ def plot(choice: StiffnessChoice, path: Any = None) -> Any:
     until = data.attrs["until"]
     title = f"{choice.mechanism} until {until:g} s: k = {number(choice.stiffness)}, b = {number(choice.damping)}"
     figure.suptitle(title, fontsize="medium")
-    if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
+    return saved(figure, path)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-
-from closedchain.errors import ModelError
 
 if TYPE_CHECKING:
     import pandas
@@ -64,9 +61,9 @@ class Takeaway:
 
     def to_netcdf(self: Any, path: Any) -> None:
         """Write the dataset to a NetCDF file (needs the extra ``closedchain[netcdf]``)."""
-        if importlib.util.find_spec("netCDF4") is None:
-            raise ModelError("writing NetCDF needs the package netCDF4: pip install 'closedchain[netcdf]'")
-        self.dataset.to_netcdf(path, engine="netcdf4")
+        from closedchain.results.files import save_netcdf
+
+        save_netcdf(self.dataset, path)
 
     def to_dataframe(self: Any) -> pandas.DataFrame:
         """The variables that depend on time alone, one column each, indexed by time."""

@@ -42,7 +42,7 @@ def test_a_foreign_folder_is_not_touched(tmp_path, name):
     ("mark", "message"),
     [
         ({"closedchain": "study", "format": FORMAT}, "holds a study, not a run: give another folder"),
-        ({"closedchain": "run", "format": 99}, "has format 99, this version of closedchain writes format 2"),
+        ({"closedchain": "run", "format": 99}, "has format 99, this version of closedchain writes 2"),
         ({"closedchain": "run"}, "cannot be read, it is damaged"),
         ([], "cannot be read, it is damaged"),
     ],
@@ -66,7 +66,7 @@ def test_nothing_is_written_through_a_link(tmp_path, name):
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "run" / name).unlink(missing_ok=True)
     (tmp_path / "run" / name).symlink_to(tmp_path / "precious")
-    with pytest.raises(cc.ModelError, match="is a link, and nothing is written through it|no plain file"):
+    with pytest.raises(cc.ModelError, match=r"is a link, and nothing is written through it|no plain file"):
         claimed(tmp_path / "run")
     assert (tmp_path / "precious").read_text() == "mine"
 

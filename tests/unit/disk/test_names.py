@@ -1,21 +1,22 @@
 """Names and small files, checked before anything is computed."""
 
+from pathlib import Path
+
 import pytest
 
 import closedchain as cc
-from closedchain.disk import names
 from closedchain.disk.names import named, text_of
 
 
 @pytest.mark.parametrize("name", ["", "  "])
 def test_an_empty_name_is_refused(name):
-    with pytest.raises(cc.ModelError, match="^to is empty: give a name"):
+    with pytest.raises(cc.ModelError, match=r"^to is empty: give a name"):
         named("to", name)
 
 
 @pytest.mark.parametrize("name", [None, 3, b"bytes", ["x"]])
 def test_what_is_no_name_is_refused(name):
-    with pytest.raises(cc.ModelError, match="^to takes the name of a file or a folder, not"):
+    with pytest.raises(cc.ModelError, match=r"^to takes the name of a file or a folder, not"):
         named("to", name)
 
 
@@ -37,17 +38,20 @@ def test_text_is_read(tmp_path):
         (b"t" * 101, "x: the table of .* is not read, the limit is"),
     ],
 )
-def test_what_is_no_text_is_said(tmp_path, monkeypatch, content, message):
-    monkeypatch.setattr(names, "LARGEST", 100)
+def test_what_is_no_text_is_said(tmp_path, content, message):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(cc.ModelError, match=message):
-        text_of(tmp_path / "x", "the table")
+        text_of(tmp_path / "x", "the table", 100)
 
 
-def test_a_file_without_an_end_is_said(monkeypatch):
-    monkeypatch.setattr(names, "LARGEST", 100)
+def test_a_file_without_an_end_is_said():
     with pytest.raises(cc.ModelError, match="/dev/zero: the table has no end"):
-        text_of(names.Path("/dev/zero"), "the table")
+        text_of(Path("/dev/zero"), "the table", 100)
+
+
+def test_a_name_that_no_file_can_have():
+    with pytest.raises(cc.ModelError, match="the table cannot be read"):
+        text_of(Path("a\0b"), "the table")
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):

@@ -16,7 +16,7 @@ RECORD = np.array([(1, 0.1)], dtype=[("n", "i8"), ("x", "f8")])
 VALUES = [
     None, True, 3, -(2**70), 0.1, -0.0, math.inf, "text \udc80 \0 €", 1 + 2j, np.float64(0.1), np.float32(0.1),
     np.int8(-3), np.bool_(True), np.complex128(1 - 1j), np.str_("x"), [1, [2.0, "x"]], (1, (2,), []), {"a": {"$b": 1}},
-    {1: "x", 2.5: None, True: 0}, {"$tuple": [1]}, np.arange(6.0).reshape(2, 3).T, np.array(["a", "bc"]),
+    {1: "x", 2.5: None, False: 0}, {"$tuple": [1]}, np.arange(6.0).reshape(2, 3).T, np.array(["a", "bc"]),
     np.zeros((0, 3), np.int32), np.array(2 + 1j), RECORD,
 ]  # fmt: skip
 

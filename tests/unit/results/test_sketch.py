@@ -27,9 +27,10 @@ def test_what_cannot_be_drawn(tmp_path):
     for wrong in ("a", np.nan, -5, 0):
         with pytest.raises(cc.ModelError, match=f"magnify is a positive number, not {wrong!r}"):
             plot_deformed(bent, magnify=wrong)
-    for path in (tmp_path / "nowhere" / "arm.png", tmp_path / "arm.foo"):
-        with pytest.raises(cc.ModelError, match=r"the figure cannot be written to .*arm"):
-            plot_deformed(bent, path=path)
+    with pytest.raises(cc.FileError, match=r"cannot write '.*arm\.png': there is no folder"):
+        plot_deformed(bent, path=tmp_path / "nowhere" / "arm.png")
+    with pytest.raises(cc.ModelError, match=r"arm\.foo': a picture cannot be written as \.foo; known are .*png"):
+        plot_deformed(bent, path=tmp_path / "arm.foo")
     with pytest.raises(cc.ModelError, match="a run, a state or a motion, not 'r'"):
         plot_deformed("r")
     with pytest.raises(cc.ModelError, match="a number of seconds, not 'a'"):

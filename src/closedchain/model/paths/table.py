@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.disk.names import text_of
 from closedchain.errors import ModelError
 from closedchain.model.parts import suggest
 from closedchain.model.paths.joining import pose
@@ -210,15 +211,15 @@ def _read_array(source: Any, columns: Sequence[str] | None) -> Table:
 
 
 def _read_file(file: FilePath, columns: Sequence[str] | None) -> Table:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{file}: the table cannot be read ({error})") from None
+    text = text_of(file, "the table")
     kept = [(i, line) for i, line in enumerate(text.splitlines(), start=1) if line.strip() and line.strip()[0] != "#"]
     if not kept:
         raise ModelError(f"{file}: the file has no rows")
     separator = next((sign for sign in (";", "\t", ",") if sign in kept[0][1]), ",")
-    cells = [(i, [x.strip() for x in next(csv.reader([line], delimiter=separator))]) for i, line in kept]
+    try:
+        cells = [(i, [x.strip() for x in next(csv.reader([line], delimiter=separator))]) for i, line in kept]
+    except csv.Error as error:
+        raise ModelError(f"{file}: the table cannot be read ({error})") from None
     header = None
     if not all(_is_number(x) for x in cells[0][1]):
         header, cells = cells[0][1], cells[1:]
