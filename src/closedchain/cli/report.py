@@ -58,7 +58,7 @@ def table(s: dict[str, Any], *timings: tuple[str, str]) -> Table:
     rows = [
         ("simulated", reached + ("" if s["complete"] else "  INCOMPLETE")),
         ("method", s["method"]),
-        ("solver", f"{s['solver']}, rtol {s['rtol']:g}, atol {s['atol']:g}"),
+        ("solver", f"{s['solver']}, rtol {s['rtol']:g}" + ("" if s["atol"] is None else f", atol {s['atol']:g}")),
         ("closure error", _number(s["closure_error"], "m or rad")),
         ("closure velocity error", _number(s["closure_velocity_error"], "m/s or rad/s")),
         ("energy error", _number(s["energy_error"], "J") + f"  (exchanged: {s['energy_exchanged']:.3g} J)"),

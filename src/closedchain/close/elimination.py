@@ -96,7 +96,7 @@ class ClosureFactor:
         guarded: bool = False,
         redundant: float = REDUNDANT,
     ) -> None:
-        self.factor = factor
+        self.factor, self.rows = factor, rows
         self._made_of = (closure, rows, guarded)
         jacobian, coefficients = terminals(closure, rows)
         self.Y = {z: factor.half(column) for z, column in jacobian.items()}

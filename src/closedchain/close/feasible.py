@@ -26,10 +26,11 @@ import casadi as ca
 from closedchain.close.elimination import TreeFactor
 from closedchain.close.formulation import Sums
 from closedchain.derive.equations import Equations
+from closedchain.derive.size import traced_length
 
 Sparse = dict[int, ca.SX]
 
-TINY = 1e-12  # m: keeps a ratio of lengths finite where a mechanism has none
+TINY = 1e-12  # of the mechanism's length: keeps a ratio of lengths finite where a pose has none
 
 
 class DependentFactor:
@@ -136,7 +137,7 @@ class FeasibleMotions:
         if not (rows and turns and slides):
             return ca.SX(1)
         arms, ways = (ca.norm_fro(A[rows, columns]) / len(columns) ** 0.5 for columns in (turns, slides))
-        return (arms + TINY) / (ways + TINY)
+        return (arms + TINY * traced_length(self.e)) / (ways + TINY)
 
     def dependent(self, values: ca.SX) -> ca.SX:
         """Column of n velocities: ``A_D^-1 values`` at the dependent places; values are those of all closure rows."""

@@ -68,7 +68,8 @@ class Closed:
     a, lam
         Accelerations, and the multipliers of the chosen rows.
     x_plus, residual
-        One Newton step back to the manifold, and before it: the residuals of position and velocity, and how healthy the
+        One Newton step back to the manifold, and before it: the residuals of position and velocity (rad, or of the
+        mechanism's length; over seconds), and how healthy the
         equations are (the smallest relative pivot of the closures: small near a singular pose, or where rows or
         independent velocities have to be chosen anew); None if never needed.
     parameters

@@ -33,6 +33,7 @@ import casadi as ca
 from closedchain.close.feasible import FeasibleMotions
 from closedchain.close.formulation import Choice, Closed, Formulation, normalise
 from closedchain.derive.equations import Equations
+from closedchain.derive.size import traced_sizes
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class IndependentCoordinates(Formulation):
         moved = normalise(e, e.limbs.q + ca.substitute(e.qdot, e.limbs.v, dq))
         for counter in e.topology.counters:  # turns of cut joints are counted, not closed
             moved[counter.q] = e.limbs.q[counter.q]
-        c = ca.vertsplit(ca.densify(e.closure.c[rows, :])) if rows else []
+        sizes = traced_sizes(e, [e.closure.units[row] for row in rows])
+        c = ca.vertsplit(ca.densify(e.closure.c[rows, :] / sizes)) if rows else []
         error = reduce(ca.fmax, (ca.fabs(r) for r in c), ca.SX(0))
         return Closed(
             x,

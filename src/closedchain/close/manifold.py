@@ -16,6 +16,7 @@ import casadi as ca
 from closedchain.close.elimination import ClosureFactor, TreeFactor
 from closedchain.close.formulation import has_quaternions, normalise
 from closedchain.derive.equations import Equations
+from closedchain.derive.size import traced_sizes
 
 
 def newton_step(
@@ -40,12 +41,13 @@ def newton_step(
     q, v, W = e.limbs.q, e.limbs.v, x[-1]
     # pivots are watched in any case: a singular pose must not be passed unseen
     residual = ca.vertcat(0, 0, reduce(ca.fmin, cuts.pivots, ca.SX(1)))
+    sizes = traced_sizes(e, [e.closure.units[r] for r in cuts.rows])
     cuts = cuts.for_corrections()
     if project:
         dq, dv = (-tree.finish(cuts.solve(split(r))[1]) for r in (c, c_dot))
         q = q + ca.substitute(e.qdot, v, dq)
         v = v + dv
-        weights = ca.vertcat(*cuts.counts)
+        weights = ca.vertcat(*cuts.counts) / sizes
         residual = ca.vertcat(_largest(weights * c), _largest(weights * c_dot), reduce(ca.fmin, cuts.pivots))
     x_plus = ca.vertcat(normalise(e, q), v, W)
     if has_quaternions(e):

@@ -19,6 +19,7 @@ from dataclasses import replace
 import casadi as ca
 
 from closedchain.derive.equations import Equations
+from closedchain.derive.size import traced_length
 
 
 def fortify(equations: Equations, rows: Sequence[int]) -> Equations:
@@ -26,5 +27,8 @@ def fortify(equations: Equations, rows: Sequence[int]) -> Equations:
     e = equations
     weight = sum((traced.inertia.m for traced in e.limbs.links), ca.SX(0))
     A, gamma = e.closure.A[list(rows), :], e.closure.gamma[list(rows), :]
+    # an angle weighs as much as what it moves at the end of the mechanism's length
+    arm = ca.vertcat(ca.SX(0, 1), *(ca.SX(1) if e.closure.units[r] == "m" else traced_length(e) for r in rows))
+    A, gamma = ca.sparsify(ca.diag(arm) @ A), arm * gamma
     M = ca.sparsify(e.M + weight * (A.T @ A))
     return replace(e, M=M, h=e.h + ca.densify(weight * (A.T @ gamma)), by_limbs=False)

@@ -63,6 +63,11 @@ class Link:
         return self.joint.labels() + (() if self.shape is None else self.shape.labels())
 
     @property
+    def q_units(self) -> tuple[str, ...]:
+        """Unit of each coordinate."""
+        return self.joint.type.coordinate_units + (() if self.shape is None else self.shape.type.coordinate_units)
+
+    @property
     def v_labels(self) -> tuple[str, ...]:
         """Name of each velocity."""
         return self.joint.velocity_labels() + (() if self.shape is None else self.shape.labels())
@@ -190,6 +195,11 @@ class Topology:
     def unit(self, name: str, index: int) -> str:
         """Unit of a velocity of a joint or of the shape of a body."""
         return next(x for x in self.measured if x.name == name).type.velocity_units[index]
+
+    @once
+    def q_units(self) -> tuple[str, ...]:
+        """Unit of each coordinate in `q`."""
+        return tuple(unit for link in self.links for unit in link.q_units) + ("rad",) * len(self.counters)
 
     @once
     def v_units(self) -> tuple[str, ...]:

@@ -70,6 +70,8 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Quantity]] = {
     "screw": (("advance",), ("m",), _screw),
 }
 
+UNITS = {label: unit for labels, units, _ in ROWS.values() for label, unit in zip(labels, units, strict=True)}
+
 
 @dataclass(frozen=True, eq=False)
 class Closure:

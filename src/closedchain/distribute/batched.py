@@ -24,13 +24,13 @@ from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.holding import Holding
 from closedchain.march.segments import Segment, Task
+from closedchain.march.size import drawn_length, drawn_scale, velocity_sizes
 from closedchain.march.solvers import SOLVERS
-from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Given
 from closedchain.march.trajectory import Counts, Status, Trajectory
 from closedchain.native import NativeFunction, compile_function
-from closedchain.results.checks import CLOSED, ENERGY, promised
+from closedchain.results.checks import ENERGY, STILL, closure_bounds
 from closedchain.results.dataset import motion_variables
 from closedchain.results.evaluate import continue_quaternions, output_columns
 from closedchain.results.run import Run
@@ -230,11 +230,14 @@ class _Told:
         e = self.program.equations
         if any(link.shape is not None for link in e.topology.links):
             return np.ones(m, bool)
-        bound = max(promised(method, study.solver) * rtol, CLOSED)
-        out = np.full(m, False) if method.all_rows else v["closure_error"].max(axis=1) > bound
+        scale = drawn_scale(e, self.p, study.until - study.start.time)
+        bounds = closure_bounds(self.program, study.solver, rtol, scale.length)
+        far = (np.abs(self.out["c"]) / bounds[:, None, :]).max(axis=(1, 2), initial=0.0)
+        out = np.full(m, False) if method.all_rows else far > 1
         work, potential = v["work"], v["potential_energy"]
         exchanged = np.max([v["kinetic_energy"].max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
-        allowed = np.maximum(np.maximum(ENERGY * rtol * exchanged, rtol * np.abs(potential).max(axis=1)), 1e-12)
+        rest = np.maximum(rtol * np.abs(potential).max(axis=1), STILL * scale.energy[:, 0])
+        allowed = np.maximum(ENERGY * rtol * exchanged, rest)
         out |= np.abs(v["energy_error"]).max(axis=1) > allowed
         column = 0
         for joint in e.topology.joints:
@@ -278,7 +281,7 @@ class _Told:
             method,
             study.solver,
             options["rtol"],
-            options["rtol"] if options["atol"] is None else options["atol"],
+            options["atol"],
             step=options["step"],
         )
         counts = Counts(0, 0, 0, 0, np.nan, np.nan)

@@ -14,7 +14,7 @@ import numpy as np
 
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
-from closedchain.march.closing import Closing, by_label, wanted_poses
+from closedchain.march.closing import NEARLY, Closing, by_label, wanted_poses
 from closedchain.march.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
@@ -22,7 +22,7 @@ from closedchain.model.parts import suggest
 
 RESTARTS = 24
 PATIENT = 4  # so many of them go on by continuation where the direct search fails
-SAME = 1e-5  # rad or m: modes closer than this are one
+SAME = 1e-5  # of the length: modes whose joints are closer than this are one
 
 
 def assemble(
@@ -84,7 +84,8 @@ def assemble(
     for attempt in range(1 + RESTARTS):
         start = closing.q0
         if attempt:
-            start = closing.count(closing.step(start, rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))))
+            moved = rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))
+            start = closing.count(closing.step(start, closing.column_size * moved))
         reached = closing.reach(start, patiently=attempt < PATIENT)
         if closing.closes(reached):
             reached = closing.settle(closing.polish(reached))
@@ -169,12 +170,12 @@ def assembly_modes(
     for attempt in range(starts):
         q = closing.q0 if attempt == 0 else scatter(closing, rng)
         q = closing.search(q, iterations=60)
-        if closing.error(q) > max(1e-9, closing.tolerance):
+        if not closing.closes(q, NEARLY):
             continue
         q = closing.settle(closing.polish(q))
         # two configurations are one if all joints are at the same places, whatever the names of their angles
         place = np.array(closing.places(q)).ravel()
-        if not any(np.abs(place - other).max() < SAME for other in places):
+        if not any(np.abs(place - other).max() < SAME * closing.scale.length for other in places):
             found.append(q)
             places.append(place)
     states, refused = [], None

@@ -29,7 +29,8 @@ from closedchain.march.batch_assemble import BatchStart, Reason, batch_assemble
 from closedchain.march.batch_threads import cores
 from closedchain.march.batch_ways import Batch, march_lanes, march_one_by_one, march_points
 from closedchain.march.bound import Bound
-from closedchain.march.compiled import Compiled
+from closedchain.march.compiled import Compiled, tolerances
+from closedchain.march.size import drawn_scale
 from closedchain.march.solvers import SOLVERS
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
@@ -213,6 +214,7 @@ def _checked(
         )
     own = np.broadcast_to(program.numbers if numbers is None else np.asarray(numbers, float), (m, len(program.numbers)))
     t0, until = vector("t0 and until", (t0, until))
+    scale = drawn_scale(program.equations, p, until - t0)
     return Batch(
         program=program,
         t0=float(t0),
@@ -222,7 +224,8 @@ def _checked(
         t_eval=np.ascontiguousarray(sample_times(np.asarray(t_eval, float), t0, until)),
         solver=solver,
         rtol=float(rtol),
-        atol=vector("atol", rtol if atol is None else atol, n),
+        atol=np.ascontiguousarray(tolerances(program, scale, float(rtol), atol)),
+        time=scale.time.ravel(),
         step=None if step is None else float(positive("step", step)),
         first_step=None if first_step is None else float(positive("first_step", first_step)),
         max_step=float(positive("max_step", max_step)),

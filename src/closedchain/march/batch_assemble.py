@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import derive
+from closedchain.derive.size import traced_sizes, traced_time
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.march.assemble import active_rows
 from closedchain.march.batch_threads import cores, share_out
-from closedchain.march.closing import Closing, functions
+from closedchain.march.closing import NEARLY, TOLERANCE, Closing, functions
 from closedchain.march.rank import SOLVED
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.parts import suggest
@@ -76,6 +78,8 @@ class _Search:
         Entries of q that are held as they are.
     position, retract, rates, counted, fixed
         Native functions; see `batch_closing.CLOSING`.
+    unit
+        The unit in which velocities come, by the parameters.
     """
 
     closing: Closing
@@ -85,6 +89,7 @@ class _Search:
     rates: NativeFunction
     counted: NativeFunction | None
     fixed: NativeFunction | None
+    unit: ca.Function
 
     def record(self, t: float) -> np.ndarray:
         """What the compiled search has to know."""
@@ -94,8 +99,8 @@ class _Search:
         for name in ("position", "retract", "rates", "counted", "fixed"):
             function = getattr(self, name)
             c[0][name] = function.address if function is not None else 0
-        c[0]["t"], c[0]["tolerance"], c[0]["rank"] = t, self.closing.tolerance, SOLVED
-        c[0]["fixed_tolerance"] = max(1e-9, self.closing.tolerance)
+        c[0]["t"], c[0]["tolerance"], c[0]["rank"] = t, TOLERANCE, SOLVED
+        c[0]["fixed_tolerance"] = NEARLY * TOLERANCE
         c[0]["rows"], c[0]["columns"] = self.position.output_shapes["J"]
         c[0]["rate_rows"] = self.rates.output_shapes["right"][0]
         c[0]["fixed_rows"] = self.fixed.output_shapes["c"][0] if self.fixed is not None else 0
@@ -170,6 +175,8 @@ def batch_assemble(
         _columns(m, list(wanted.values())), np.ascontiguousarray(start.q), q, v, code,
     )  # fmt: skip
     share_out(lambda *piece: close_points(*arguments, *piece), m, cores() if threads is None else threads)
+    if m:
+        v *= np.array(search.unit.map(m)(p.T)).T
     ok = code == Reason.closed
     q[~ok], v[~ok] = np.nan, np.nan
     return BatchStart(q, v, ok, code)
@@ -231,6 +238,7 @@ def _search(start: State, held: tuple[str, ...], wanted: tuple[str, ...]) -> _Se
 
 
 def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
+    """Native functions of the search: all but q, held values and velocities is relative, as in `Closing.relative`."""
     e, limbs, name = closing.e, closing.e.limbs, closing.topology.mechanism.name
     f = functions(e)
     t, q, p, rest = limbs.t, limbs.q, limbs.p, ca.DM.zeros(closing.topology.nv)
@@ -242,22 +250,29 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     held = ca.SX.sym("held", len(closing.rows))
     off = _off(closing, q_all, held)
     columns = closing.columns.tolist()
-    r = ca.vertcat(c[closing.active, :], off)
-    J = ca.vertcat(A[closing.active, :], J_q[closing.rows, :])[:, columns]
+    sizes = traced_sizes(e, e.topology.v_units)
+    closures = [e.closure.units[i] for i in closing.active]
+    row = _allowed(closing, [*closures, *closing.held_units])
+    r = ca.vertcat(c[closing.active, :], off) / row
+    J = _by_sizes(ca.vertcat(A[closing.active, :], J_q[closing.rows, :])[:, columns], row, sizes[columns, 0])
     inputs = {**at, "held": held, "p": p}
     position = compile_function(f"{name} closing", inputs, {"r": ca.densify(r), "J": ca.densify(J)})
 
     # a move along the free velocities
     d, full = ca.SX.sym("d", len(columns)), ca.SX.zeros(closing.topology.nv)
-    full[columns] = d
+    full[columns] = d * sizes[columns, 0]
     moved = {"q_moved": ca.densify(f["retract"](t, q, full, p))}
     retract = compile_function(f"{name} move", {**at, "d": d, "p": p}, moved)
 
     # velocities
     wish = ca.SX.sym("wish", len(wanted))
     picked = [closing.velocity_labels.index(x) for x in wanted]
-    matrix = ca.densify(ca.vertcat(A[closing.active, :], J_v[picked, :]))
-    right = ca.densify(ca.vertcat(-c_t[closing.active, :], wish))
+    units = [unit for j in closing.topology.measured for unit in j.type.velocity_units]
+    row = traced_sizes(e, [*closures, *(units[i] for i in picked)])
+    matrix = _by_sizes(ca.densify(ca.vertcat(A[closing.active, :], J_v[picked, :])), row, sizes)
+    time = traced_time(e)
+    time = ca.if_else(time > 0, time, 1)
+    right = ca.densify(ca.vertcat(-c_t[closing.active, :], wish)) / row * time
     rates = compile_function(f"{name} closing rates", {**at, "wish": wish, "p": p}, {"matrix": matrix, "right": right})
 
     # angles of cut joints, and what no motion changes
@@ -265,10 +280,25 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     if closing.topology.counters:
         angle = {"angle": ca.densify(f["counted"](t, q, rest, p))}
         counted = compile_function(f"{name} turns", {**at, "p": p}, angle)
-    values = [value for joint, _, value in e.closure.fixed if joint not in closing.open_joints]
+    values = [(UNITS[label], x) for joint, label, x in e.closure.fixed if joint not in closing.open_joints]
     if values:
-        fixed = compile_function(f"{name} fixed", {**at, "p": p}, {"c": ca.densify(ca.vertcat(*values))})
-    return {"position": position, "retract": retract, "rates": rates, "counted": counted, "fixed": fixed}
+        c = ca.vertcat(*(x for _, x in values)) / _allowed(closing, [unit for unit, _ in values], NEARLY)
+        fixed = compile_function(f"{name} fixed", {**at, "p": p}, {"c": ca.densify(c)})
+    unit = ca.Function("unit", [p], [ca.densify(sizes / time)])
+    return {
+        "position": position, "retract": retract, "rates": rates, "counted": counted, "fixed": fixed, "unit": unit,
+    }  # fmt: skip
+
+
+def _allowed(closing: Closing, units: Sequence[str], slack: float = 1.0) -> ca.SX:
+    """What a residual is divided by to be compared with the tolerance; where the drawing is rounded it may be more."""
+    rounded = closing.topology.mechanism.tolerance / (slack * TOLERANCE)
+    return ca.fmax(traced_sizes(closing.e, units), rounded)
+
+
+def _by_sizes(matrix: ca.SX, row: ca.SX, column: ca.SX) -> ca.SX:
+    """A matrix by the sizes of its rows and columns."""
+    return ca.densify(ca.diag(1 / row) @ matrix @ ca.diag(column))
 
 
 def _off(closing: Closing, q_all: ca.SX, held: ca.SX) -> ca.SX:

@@ -12,8 +12,8 @@ from closedchain.march.jit import jit
 from closedchain.march.step_control import F1, F2, copy
 from closedchain.native.call import call4, call5, call6
 
-RESTS = 1e-9  # rad or m: the error after a step of this size is below rounding
-FAR = 0.5  # rad or m: what the first step may be at most
+RESTS = 1e-9  # rad or of the length: the error after a step of this size is below rounding
+FAR = 0.5  # rad or of the length: what the first step may be at most
 CONTRACTS = 0.5  # of the step before: what the next one may be at most
 ITERATIONS = 20
 FINEST = 1.0 / 512  # of the way from the reference to the point
@@ -27,7 +27,7 @@ CLOSING = np.dtype(
         ("rates", "i8"),  # (t, q, held, p) -> matrix and right-hand side for the velocities
         ("fixed", "i8"),  # (t, q, p) -> residuals that no motion changes, 0 if none
         ("t", "f8"),
-        ("tolerance", "f8"),  # of a residual, m or rad
+        ("tolerance", "f8"),  # of a residual
         ("fixed_tolerance", "f8"),
         ("rank", "f8"),  # relative size of singular values that mean nothing
         ("rows", "i8"),  # residuals
@@ -182,7 +182,7 @@ def reach(c, places, p_from, p_to, values_from, values_to, held_from, held_to, q
 
 @jit(numba.boolean(ClosingRecord, F1, F1, F1, F1))
 def move(c, q, wanted, p, v):
-    """Velocities that keep the loops closed, have the wanted values, and are otherwise as small as possible."""
+    """Velocities that keep the loops closed, have the wanted values, and are otherwise as small as possible; relative."""
     matrix, right = np.empty((v.size, c.rate_rows)), np.empty(c.rate_rows)
     for i in range(v.size):
         v[i] = 0.0

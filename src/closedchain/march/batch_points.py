@@ -55,7 +55,7 @@ MARCH = numba.void(
     BatchRecord[::1],  # one record
     F2,  # w (m, n_w): parameters of rhs
     F2,  # w_correct (m, n_wc): parameters of correct
-    F1,  # atol (n)
+    F2,  # atol (m, n)
     F1,  # t_eval (k)
     F3,  # samples (m, k, n)
     OptionsRecord[::1],  # m records
@@ -115,9 +115,22 @@ def march_points(advance, batch, w, w_correct, atol, t_eval, samples, options, s
     step_t, step_x, dense = np.empty(ATTEMPTS), np.empty((0, x.shape[1])), np.empty((0, 0, 0))
     for i in range(first, last):
         o, s = options[i : i + 1], state[i : i + 1]
-        enter(b, w[i], w_correct[i], atol, t_eval, samples[i], o, s, x[i], work)
+        enter(b, w[i], w_correct[i], atol[i], t_eval, samples[i], o, s, x[i], work)
         while s[0].status == RUNNING and flag[0] == 0:
             advance(
-                b.rhs, b.correct, w[i], w_correct[i], atol, t_eval, samples[i], o, s, x[i], work, step_t, step_x, dense
+                b.rhs,
+                b.correct,
+                w[i],
+                w_correct[i],
+                atol[i],
+                t_eval,
+                samples[i],
+                o,
+                s,
+                x[i],
+                work,
+                step_t,
+                step_x,
+                dense,
             )
         leave(s[0], samples[i])

@@ -39,7 +39,9 @@ class Batch:
         Beginning and end, s, and the times (k,) of samples.
     x0, p
         Starts (m, nx); parameters (m, np) with the method's own numbers behind them.
-    solver, rtol, atol, step, first_step, max_step, max_steps
+    atol, time
+        Tolerances (m, nx) and times (m,) of all points, as for `integrate`.
+    solver, rtol, step, first_step, max_step, max_steps
         As for `integrate`.
     """
 
@@ -52,6 +54,7 @@ class Batch:
     solver: str
     rtol: float
     atol: np.ndarray
+    time: np.ndarray
     step: float | None
     first_step: float | None
     max_step: float
@@ -65,6 +68,7 @@ class Batch:
         o, s = np.zeros(m, step_control.OPTIONS), np.zeros(m, step_control.STATE)
         o["t0"], o["t1"], o["direction"] = self.t0, self.until, 1.0 if self.until >= self.t0 else -1.0
         o["rtol"], o["max_step"], o["first_step"] = self.rtol, self.max_step, self.first_step or 0.0
+        o["time"] = self.time
         o["max_steps"], o["correct_tol"], o["correct_samples"] = self.max_steps, 1e-13, 1
         o["min_pivot"], o["least_pivot"], o["look_at"] = -np.inf, self.least_pivot, -1
         if self.step is not None:
@@ -183,7 +187,7 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
         faded = fading(program)
         run = integrate(
             batch.solver, mine.rhs.address, start, (batch.t0, batch.until), mine.rhs.prepare(p),
-            rtol=batch.rtol, atol=batch.atol, t_eval=batch.t_eval, step=batch.step,
+            rtol=batch.rtol, atol=batch.atol[i], time=float(batch.time[i]), t_eval=batch.t_eval, step=batch.step,
             correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,
             min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot, max_steps=batch.max_steps,
             first_step=batch.first_step, max_step=batch.max_step,

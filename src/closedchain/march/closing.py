@@ -18,16 +18,19 @@ import numpy as np
 
 from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
+from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
 from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance, significant
-from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
+from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.model.mechanism import LARGEST
 from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
 
-TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
+TOLERANCE = 1e-11  # rad, or of the mechanism's length: a residual that counts as closed; Newton goes on to rounding
+NEARLY = 100.0  # so many of them: what Newton's method closes
+FURTHEST = 0.7  # rad, or of the length: beyond a step of this the linear picture means nothing
 POLISH = 10  # Newton steps at most
 AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
 MATTERS = 1e-3  # of the largest gap: smaller ones are met as well as the others let them, and are not told
@@ -70,8 +73,9 @@ class Closing:
         self.held = dict(held or {})
         self.poses = tuple(poses)
         self.open_joints = tuple(open_joints)
-        self.tolerance = max(TOLERANCE, e.topology.mechanism.tolerance)
+        self.scale = drawn_scale(e, p)
         self._rounded = relative_tolerance(e, p)
+        self.tolerance = max(TOLERANCE, self._rounded)  # relative
         self.active = list(range(len(e.closure)) if rows is None else rows)
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
@@ -84,6 +88,10 @@ class Closing:
         self._values = np.array([self.held[self.labels[i]] for i in self.rows])
         self._pose_f = _pose_function(e, self.poses) if self.poses else None
         self.columns = self._free_columns()
+        self.velocity_size = velocity_sizes(e, self.scale.length)  # by which moves compare
+        self.column_size = self.velocity_size[self.columns]
+        self._closure_size = row_sizes(e, self.active, self.scale.length)
+        self.row_size = np.concatenate([self._closure_size, self._held_sizes()])
         self._wishes = self._wished_turns(dict(guess or {}))
         self.q0 = self._start(dict(guess or {}))
 
@@ -108,25 +116,32 @@ class Closing:
         """``A`` of the active closure rows, by all velocities."""
         return np.array(self._f["residual"](self.t, q, self._zero, self.p)[1])[self.active]
 
-    def without_units(self, J: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """The Jacobian of the active closure rows by some velocities, and of rows after them, each of length one."""
-        length = drawn_length(self.e, self.p)
-        J = J * velocity_sizes(self.e, length)[columns]
-        size = np.linalg.norm(J, axis=1)
-        size[: len(self.active)] = row_sizes(self.e, self.active, length)
-        return J / np.where(size > 0, size, 1.0)[:, None]
+    def relative_jacobian(self, q: np.ndarray) -> np.ndarray:
+        """The same without units: rows and velocities are taken by their sizes."""
+        return self.jacobian(q) * self.velocity_size / self._closure_size[:, None]
 
-    def _cut(self, J: np.ndarray, least: float, columns: np.ndarray) -> float:
-        """Relative size of singular values that mean nothing, of rows by some of the velocities."""
-        return cut_off(J, self.without_units(J, columns), self._rounded, least) if self._rounded else least
+    def relative(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """`residual` without units: lengths and moves along slides are taken by the mechanism's length."""
+        r, J = self.residual(q)
+        return r / self.row_size, J * self.column_size / self.row_size[:, None]
+
+    def _cut(self, J: np.ndarray, least: float) -> float:
+        """Relative size of singular values that mean nothing, of rows without units."""
+        return cut_off(J, self._even(J), self._rounded, least) if self._rounded else least
 
     def _count(self, J: np.ndarray) -> int:
-        """How many rows by all velocities are independent at one pose."""
-        return rank(self.without_units(J, np.arange(J.shape[1])) if self._rounded else J, self._rounded, ALIKE)
+        """How many rows without units are independent at one pose."""
+        return rank(self._even(J) if self._rounded else J, self._rounded, ALIKE)
+
+    def _even(self, J: np.ndarray) -> np.ndarray:
+        """Rows without units, those after the active closure rows each of length one."""
+        size = np.linalg.norm(J, axis=1)
+        size[: len(self.active)] = 1.0
+        return J / np.where(size > 0, size, 1.0)[:, None]
 
     def error(self, q: np.ndarray) -> float:
-        """Largest residual."""
-        r = self.residual(q)[0]
+        """Largest residual, rad or of the mechanism's length."""
+        r = self.residual(q)[0] / self.row_size
         return 0.0 if not r.size else (float(np.abs(r).max()) if np.isfinite(r).all() else np.inf)
 
     def step(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -158,35 +173,41 @@ class Closing:
                 return further
         return direct
 
-    def closes(self, q: np.ndarray) -> bool:
-        """Whether a configuration is closed as far as a search goes."""
-        return self.error(q) < self.tolerance
+    def closes(self, q: np.ndarray, slack: float = 1.0) -> bool:
+        """Whether a configuration is closed as far as a search goes, or so much less."""
+        return bool((np.abs(self.residual(q)[0]) < self._allowed(slack)).all())
+
+    def _allowed(self, slack: float = 1.0) -> np.ndarray:
+        """How far each row may be open, m or rad: rounding, or as the drawing's numbers are rounded."""
+        return np.maximum(slack * TOLERANCE * self.row_size, self.topology.mechanism.tolerance)
 
     def settle(self, q: np.ndarray) -> np.ndarray:
         """The same configuration in the turns that are wished; a gear at a cut joint may know better than a guess."""
         counted = self.count(q)
-        return counted if self.error(counted) <= max(self.tolerance, self.error(q)) else q
+        return counted if self.closes(counted) or self.error(counted) <= self.error(q) else q
 
     def search(self, q: np.ndarray, target: np.ndarray | float = 0.0, iterations: int = 200) -> np.ndarray:
-        """Levenberg-Marquardt towards ``residual = target``.
+        """Levenberg-Marquardt towards ``residual = target``, both relative.
 
         The trust region is widened and narrowed by the ratio of the actual to the predicted gain.
         """
-        r, J = self.residual(q)
+        r, J = self.relative(q)
         if not (np.isfinite(r).all() and np.isfinite(J).all()):  # half a turn off: there is no way from here
             return q
         r = r - target
-        damping = 1e-3
+        damping, enough = 1e-3, self._allowed() / self.row_size
         for _ in range(iterations):
-            if not r.size or np.abs(r).max() < self.tolerance or not len(self.columns):
+            if (np.abs(r) < enough).all() or not len(self.columns):
                 break
-            scale = np.maximum((J * J).sum(0), 1e-12)
-            d = -np.linalg.solve(J.T @ J + damping * np.diag(scale), J.T @ r)
+            # (J'J + damping D) d = -J'r, solved for forces on the rows: what no row sees, such as the spin of a rod
+            # between two ball joints, is not moved by rounding
+            inverse = J.T / np.maximum((J * J).sum(0), 1e-12)[:, None]
+            d = -inverse @ np.linalg.solve(J @ inverse + damping * np.eye(len(r)), r)
             largest = np.abs(d).max()
-            if largest > 0.7:  # a radian or so: beyond that the linear picture means nothing
-                d *= 0.7 / largest
-            trial = self.step(q, d)
-            r_new, J_new = self.residual(trial)
+            if largest > FURTHEST:
+                d *= FURTHEST / largest
+            trial = self.step(q, self.column_size * d)
+            r_new, J_new = self.relative(trial)
             r_new = r_new - target
             gain = r @ r - r_new @ r_new if np.isfinite(r_new).all() else -np.inf
             predicted = -2 * (r @ (J @ d)) - (J @ d) @ (J @ d)
@@ -203,14 +224,14 @@ class Closing:
 
     def continuation(self, q: np.ndarray) -> np.ndarray:
         """Follow ``residual = (1 - s) residual(q)`` from s = 0 to 1, in steps that shrink where it is hard."""
-        gap = self.residual(q)[0]
+        gap = self.relative(q)[0]
         if not np.isfinite(gap).all():
             return q
         s, ds = 0.0, 0.1
         while s < 1 and ds > 1e-3:
             target = (1 - min(s + ds, 1.0)) * gap
             trial = self.search(q, target, iterations=15)
-            if np.abs(self.residual(trial)[0] - target).max(initial=0.0) < 1e-6:
+            if np.abs(self.relative(trial)[0] - target).max(initial=0.0) < 1e-6:
                 s, q, ds = min(s + ds, 1.0), trial, ds * 1.7
             else:
                 ds /= 2
@@ -220,22 +241,22 @@ class Closing:
         """Newton steps of least length until rounding stops them; rounded data are satisfied by least squares."""
         last, best = np.inf, q
         for _ in range(1 + POLISH):
-            r, J = self.residual(q)
+            r, J = self.relative(q)
             if not r.size or not len(self.columns) or not (np.isfinite(r).all() and np.isfinite(J).all()):
                 break
-            d = -np.linalg.lstsq(J, r, rcond=self._cut(J, SOLVED, self.columns))[0]
+            d = -np.linalg.lstsq(J, r, rcond=self._cut(J, SOLVED))[0]
             off = float(np.abs(J @ d if self._rounded else r).max())  # what a motion can still mend
             if not off < last:
                 break
-            last, best, q = off, q, self.step(q, d)
+            last, best, q = off, q, self.step(q, self.column_size * d)
         return best
 
     def near(self, q: np.ndarray, displacement: np.ndarray) -> np.ndarray:
         """A closed configuration near q, displaced along what the equations leave free as far as possible."""
-        _, J = self.residual(q)
-        d = displacement[self.columns]
-        free = d - np.linalg.lstsq(J, J @ d, rcond=self._cut(J, ALIKE, self.columns))[0] if J.size else d
-        return self.polish(self.search(self.step(q, free)))
+        _, J = self.relative(q)
+        d = displacement[self.columns] / self.column_size
+        free = d - np.linalg.lstsq(J, J @ d, rcond=self._cut(J, ALIKE))[0] if J.size else d
+        return self.polish(self.search(self.step(q, self.column_size * free)))
 
     # ---- velocities and accelerations ------------------------------------------------------------------------------
 
@@ -243,13 +264,13 @@ class Closing:
         """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
         A, c_t = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:3])
         rows, right = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
-        rows.insert(0, A[self.active])
-        right.insert(0, -c_t.ravel()[self.active])
-        v = self._least(rows, right, "velocities", wanted)
-        return self._on_a_branch(q, v, A[self.active], np.vstack(rows))
+        rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
+        right.insert(0, -c_t.ravel()[self.active] / self._closure_size)
+        v = self._least(rows, right, "velocities", wanted, 1.0 / self.scale.time)
+        return self._on_a_branch(q, v, rows[0], np.vstack(rows))
 
     def _on_a_branch(self, q: np.ndarray, v: np.ndarray, A: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """At a singular pose, the nearest velocities that lead along closed poses.
+        """At a singular pose, the nearest velocities that lead along closed poses; A and held rows are relative.
 
         Where rows lose their rank, ``A v + c_t = 0`` allows more than the closures do: accelerations exist only if
         ``u' gamma(q, v) = 0`` for all u with ``u' A = 0``, which is quadratic in v and tells the branches apart.
@@ -260,11 +281,13 @@ class Closing:
         free = np.linalg.svd(held)[2][self._count(held) :].T
 
         def misfit(w: np.ndarray) -> np.ndarray:
-            gamma = np.array(self._f["residual"](self.t, q, v + free @ w, self.p)[3]).ravel()[self.active]
-            return u.T @ gamma
+            moving = v + self.velocity_size * (free @ w)
+            gamma = np.array(self._f["residual"](self.t, q, moving, self.p)[3]).ravel()[self.active]
+            return u.T @ (gamma / self._closure_size)
 
         start = np.zeros(free.shape[1])
-        bound = 10 * max(ALIKE, LOOSE * self._rounded) * max(1.0, float(v @ v))
+        fast = float(np.linalg.norm(v / self.velocity_size))
+        bound = 10 * max(ALIKE, LOOSE * self._rounded) * max(1.0 / self.scale.time, fast) ** 2
         if np.abs(misfit(start)).max(initial=0.0) <= bound:
             return v
         found = []
@@ -272,10 +295,9 @@ class Closing:
             from scipy.optimize import least_squares  # singular starts are rare
 
             rng = np.random.default_rng(0)
-            size = np.linalg.norm(v)
             for k in range(12):
                 fit = least_squares(
-                    misfit, start + (k > 0) * size * rng.normal(size=len(start)), xtol=1e-15, ftol=1e-15
+                    misfit, start + (k > 0) * fast * rng.normal(size=len(start)), xtol=1e-15, ftol=1e-15
                 )
                 if np.abs(fit.fun).max() <= bound:
                     found.append(fit.x)
@@ -284,23 +306,26 @@ class Closing:
                 f"the pose of {self.topology.mechanism.name!r} is singular, and no closed motion goes through it with "
                 "the velocities that are held: hold others, or start away from it"
             )
-        return v + free @ min(found, key=np.linalg.norm)
+        return v + self.velocity_size * (free @ min(found, key=np.linalg.norm))
 
     def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
         _, A, _, gamma = (np.array(x) for x in self._f["residual"](self.t, q, v, self.p))
         rows, right = self._wanted_rates(q, v, wanted, ("acceleration", "angular_acceleration"), bias=True)
-        rows.insert(0, A[self.active])
-        right.insert(0, -gamma.ravel()[self.active])
-        return self._least(rows, right, "accelerations", wanted)
+        rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
+        right.insert(0, -gamma.ravel()[self.active] / self._closure_size)
+        return self._least(rows, right, "accelerations", wanted, 1.0 / self.scale.time**2)
 
     def _wanted_rates(
         self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float], names: tuple[str, str], bias: bool
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Rows and right-hand sides for the wanted rates of joints and frames."""
+        """Rows and right-hand sides for the wanted rates of joints and frames, relative to the mechanism's length."""
         _, _, J, drift = (np.array(x) for x in self._f["measure"](self.t, q, v, self.p))
         picked = [self.velocity_labels.index(label) for label in wanted]
-        rows, right = [J[picked]], [np.array(list(wanted.values())) - bias * drift.ravel()[picked]]
+        units = [unit for j in self.topology.measured for unit in j.type.velocity_units]
+        size = np.array([self.scale.length if units[i] == "m/s" else 1.0 for i in picked])
+        rows = [J[picked] * self.velocity_size / size[:, None]]
+        right = [(np.array(list(wanted.values())) - bias * drift.ravel()[picked]) / size]
         for pose in self.poses:
             at = self.e.motion.frame(pose.frame)
             for name, J_x, b in ((names[0], at.J.lin, at.bias.lin), (names[1], at.J.ang, at.bias.ang)):
@@ -313,27 +338,29 @@ class Closing:
                 # the recursion counts gravity as an acceleration of the ground
                 g = np.array([self.e.topology.mechanism.values()(x) for x in self.e.topology.mechanism.gravity])
                 b_now = b_now.ravel() + (g if name == "acceleration" else 0.0)
-                rows.append(J_now[keep])
-                right.append(np.array([wish[i] for i in keep], float) - bias * b_now[keep])
+                length = self.scale.length if name == names[0] else 1.0
+                rows.append(J_now[keep] * self.velocity_size / length)
+                right.append((np.array([wish[i] for i in keep], float) - bias * b_now[keep]) / length)
         return rows, right
 
     def _least(
-        self, rows: list[np.ndarray], right: list[np.ndarray], what: str, wanted: Mapping[str, float]
+        self, rows: list[np.ndarray], right: list[np.ndarray], what: str, wanted: Mapping[str, float], slow: float
     ) -> np.ndarray:
+        """The smallest solution of relative rows; ``slow`` is a rate beside which rounding does not count."""
         system, b = np.vstack(rows), np.concatenate(right)
         if not system.size or not b.any():
             return self._zero.copy()
-        x = np.linalg.lstsq(system, b, rcond=self._cut(system, STILL, np.arange(len(self._zero))))[0]
+        x = np.linalg.lstsq(system, b, rcond=self._cut(system, STILL))[0]
         miss = np.abs(system @ x - b)
         most = max(ALIKE, LOOSE * self._rounded)
-        if miss.max() > most * max(1.0, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
+        if miss.max() > most * max(slow, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
             m = self.topology.mechanism
             held = [*wanted, *m.drives, *(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses if x.rates)]
             raise AssemblyError(
                 f"the {what} of {m.name!r} that are held or prescribed ({', '.join(held)}) contradict the loops or "
                 f"each other (off by {miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
             )
-        return x
+        return self.velocity_size * x
 
     # ---- what is held ----------------------------------------------------------------------------------------------
 
@@ -401,6 +428,19 @@ class Closing:
                 rows.append(self.labels.index(label))
         return rows
 
+    def _held_sizes(self) -> np.ndarray:
+        """By which residuals of held values and frames compare: the length, or 1 for angles and quaternions."""
+        out = [*self.held_units]
+        for pose in self.poses:
+            out += ["m" for x in pose.position or () if x is not None] + ["rad"] * (3 * (pose.rotation is not None))
+        return np.array([self.scale.length if unit == "m" else 1.0 for unit in out])
+
+    @property
+    def held_units(self) -> list[str]:
+        """Unit of each held value that is an equation."""
+        units = [unit for j in self.topology.measured for unit in j.type.coordinate_units]
+        return [units[i] for i in self.rows]
+
     # ---- words -----------------------------------------------------------------------------------------------------
 
     def check_fixed(self) -> None:
@@ -411,19 +451,20 @@ class Closing:
         f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})
         gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
         for (joint, label, _), gap in zip(fixed, gaps, strict=True):
-            if not gap < max(1e-9, self.tolerance):
+            size = self.scale.length if UNITS[label] == "m" else 1.0
+            if not gap < max(NEARLY * TOLERANCE * size, self.topology.mechanism.tolerance):
                 said = (
                     f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
                     "positions of its frames out of the plane of motion, and the directions of the axes"
                 )
-                rest = self.error(self.search(self.q0)) if gap < LARGEST else 0.0
-                raise AssemblyError("\n".join([said, *self._advice(max(float(gaps.max()), rest))]))
+                rest = np.abs(self.residual(self.search(self.q0))[0]).max(initial=0.0) if gap < LARGEST else 0.0
+                raise AssemblyError("\n".join([said, *self._advice(max(float(gaps.max()), float(rest)))]))
 
     def complaint(self, q: np.ndarray) -> str:
         """What keeps the mechanism from closing: the gaps that matter, the largest first, and what would close it."""
         r = self.residual(q)[0]
         largest = float(np.abs(r).max())
-        matters = ~(np.abs(r) <= max(self.tolerance, MATTERS * largest))
+        matters = ~(np.abs(r) <= np.maximum(self._allowed(), MATTERS * largest))
         groups: dict[str, list[tuple[float, str]]] = {}
         for k, (group, row, unit) in enumerate(self._row_names()):
             if matters[k]:
@@ -503,7 +544,7 @@ class Closing:
         while size > NEAREST and np.abs(w).max() > self.tolerance:
             free = self._free_motions(q)
             d = -free @ np.linalg.lstsq(J @ free, w, rcond=SOLVED)[0] if free.size else np.zeros(0)
-            length = np.abs(d).max(initial=0.0)
+            length = np.abs(d / self.velocity_size).max(initial=0.0) if d.size else 0.0
             if not length > 0:
                 break
             trial = self.near(q, d * size * min(1.0, 0.2 / length))
@@ -515,11 +556,11 @@ class Closing:
         return q
 
     def _free_motions(self, q: np.ndarray) -> np.ndarray:
-        """An orthonormal basis of the velocities that the equations leave free, as columns."""
-        _, J = self.residual(q)
+        """Velocities that the equations leave free, as columns: orthonormal without units."""
+        _, J = self.relative(q)
         _, s, vt = np.linalg.svd(J) if J.size else (None, np.zeros(0), np.eye(len(self.columns)))
         out = np.zeros((self.topology.nv, len(vt) - int(significant(s, self._rounded, ALIKE))))
-        out[self.columns] = vt[len(vt) - out.shape[1] :].T
+        out[self.columns] = self.column_size[:, None] * vt[len(vt) - out.shape[1] :].T
         return out
 
     def _off(self, q: np.ndarray, at: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,6 @@ import numpy as np
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
 from closedchain.march.closing import Closing
-from closedchain.march.size import drawn_length
 
 SAME = 1e-5  # of the drawing's length, and rad: a search ends this near to a place even where it converges slowly
 ASKED = 1e-3  # of the drawing's length: a guess this near to a collapsed pose asks for it
@@ -59,7 +58,7 @@ def collapse(closing: Closing, q: np.ndarray) -> Collapse:
     if len(pivots.joints) < 2:
         return Collapse()
     r, z = (np.array(x).T for x in pivots.f(closing.t, q, np.zeros(closing.topology.nv), closing.p))
-    same = _coincide(pivots.axis, r, z, SAME * drawn_length(closing.e, closing.p))
+    same = _coincide(pivots.axis, r, z, SAME * closing.scale.length)
     pairs = [(i, k) for i, k in np.argwhere(np.triu(same, 1)).tolist()]
     place = _groups(len(r), pairs)
     by_design = _groups(len(r), [(i, k) for i, k in pairs if pivots.bodies[i] & pivots.bodies[k]])
@@ -89,11 +88,12 @@ def unfolded(closing: Closing, q: np.ndarray) -> np.ndarray:
     """
     rng = np.random.default_rng(0)  # the same each time
     guess = closing.places(closing.q0)
-    if np.abs(closing.places(q) - guess).max() < ASKED * drawn_length(closing.e, closing.p):
+    if np.abs(closing.places(q) - guess).max() < ASKED * closing.scale.length:
         return q
     regular = []
     for attempt in range(AROUND):
-        start = closing.count(closing.step(closing.q0, rng.normal(0, 0.1 * (1 + attempt) ** 0.5, len(closing.columns))))
+        moved = closing.column_size * rng.normal(0, 0.1 * (1 + attempt) ** 0.5, len(closing.columns))
+        start = closing.count(closing.step(closing.q0, moved))
         found = _closed(closing, start)
         if found is not None and not collapse(closing, found):
             regular.append(found)
@@ -119,7 +119,8 @@ def scatter(
     With ``near`` and ``bodies`` only joints of these bodies are moved, from there.
     """
     q = closing.q0.copy() if near is None else near.copy()
-    size = 1.0 + np.abs(closing.q0).max(initial=0.0)
+    slides = np.array([unit == "m" for unit in closing.topology.q_units])
+    size = closing.scale.length + np.abs(closing.q0[slides]).max(initial=0.0)
     for link in closing.topology.links:
         kind = link.joint.type
         if bodies is not None and not {link.joint.a.body.name, link.joint.b.body.name} & bodies:

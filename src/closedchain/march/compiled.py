@@ -17,6 +17,7 @@ from closedchain.close.aims import close
 from closedchain.close.formulation import Choice, Closed, Formulation
 from closedchain.close.massless import fortify
 from closedchain.derive.equations import Equations, derive
+from closedchain.derive.size import traced_sizes
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.march.assemble import active_rows
@@ -25,6 +26,7 @@ from closedchain.march.closing import Closing
 from closedchain.march.independent import Pivots, choose_pivots, health
 from closedchain.march.inertia import limbs_have_inertia
 from closedchain.march.redundancy import Rows, independent_rows
+from closedchain.march.size import Scale
 from closedchain.march.state import State, parameter_vector
 from closedchain.native import LateFunction
 from closedchain.native.at_samples import at_samples
@@ -141,6 +143,18 @@ class Compiled:
             return expressions
         return ca.substitute([ca.SX(x) for x in expressions], [self.equations.limbs.v], [self.closed.v])
 
+    def sizes(self, scale: Scale) -> np.ndarray:
+        """By which the entries of the state ``x`` compare (n,), or of those of many points (m, n).
+
+        1 for an angle or an entry of a quaternion, the mechanism's length for a slide, both over its time for their
+        rates, and its energy for the work. Algebraic entries have no size of their own.
+        """
+        picked, topology = self.closed.velocities, self.equations.topology
+        rates = topology.v_units if picked is None else [topology.v_units[i] for i in picked]
+        by_unit = {"m": scale.length, "rad/s": 1.0 / scale.time, "m/s": scale.speed, "J": scale.energy}
+        columns = [by_unit.get(unit, 1.0) for unit in (*topology.q_units, *rates, *["1"] * self.closed.algebraic, "J")]
+        return np.hstack(np.broadcast_arrays(*columns)) if np.ndim(scale.length) else np.array(columns)
+
     def pack(self, q: np.ndarray, v: np.ndarray, W: float = 0.0) -> np.ndarray:
         """The state ``x`` of the formulation."""
         picked = self.closed.velocities
@@ -182,6 +196,12 @@ class Compiled:
             inputs = {"t": e.limbs.t, "x": self.closed.x, "p": e.limbs.p, "numbers": self.closed.parameters}
             self.shared[key] = ca.Function("evaluate", list(inputs.values()), dense, list(inputs), list(traced))
         return self.shared[key]
+
+
+def tolerances(program: Compiled, scale: Scale, rtol: float, atol: float | None) -> np.ndarray:
+    """Absolute tolerances of the entries of a state: as given for all of them, else rtol of the size of each."""
+    sizes = program.sizes(scale)
+    return rtol * sizes if atol is None else np.full(sizes.shape, float(atol))
 
 
 @locked
@@ -265,7 +285,7 @@ def _settled(e: Equations, start: State) -> State:
     """The nearest state with closed loops: off it, rows that repeat others seem to say something of their own."""
     p = parameter_vector(start.mechanism, start.parameters)
     closing = Closing(e, p, time=start.t, rows=active_rows(e, start.open_joints))
-    if closing.error(start.q) <= closing.tolerance:
+    if closing.closes(start.q):
         return start
     return replace(start, q=closing.near(start.q, np.zeros(e.topology.nv)))
 
@@ -287,7 +307,8 @@ def _native(
             outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
             step = LateFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
             if closed.solved_first:  # many times in a step: without what is asked for once
-                outputs["residual"] = closed.residual[0]
+                moved = (closed.x_plus - closed.x)[: e.topology.nq]
+                outputs["residual"] = ca.norm_2(moved / traced_sizes(e, e.topology.q_units))
                 newton = LateFunction(f"{m.name} position closure", inputs, outputs, ("p",))
         if now:
             seconds["compile"] = sum(f.native.timings.total for f in (rate, step, newton) if f is not None)

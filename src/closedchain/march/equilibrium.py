@@ -32,10 +32,10 @@ from closedchain.march.tangent import functions
 from closedchain.model.mechanism import Mechanism
 
 STEPS = 200
-LONGEST = 0.3  # rad or m: beyond that the linear picture means nothing
+LONGEST = 0.3  # rad, or of the length: beyond that the linear picture means nothing
 FLAT = 1e-13  # of the largest square of a frequency: a motion that nothing resists; beams have very high ones
 ROUNDING = 1e-12  # of the forces that cancel
-ARRIVED = 1e-10  # rad or m: a Newton step this short only improves rounding
+ARRIVED = 1e-10  # rad, or of the length: a Newton step this short only improves rounding
 
 
 def equilibrium(
@@ -143,7 +143,7 @@ class _Search:
         self.size = velocity_sizes(self.e, drawn_length(self.e, self.p))
         self.tolerance = relative_tolerance(self.e, self.p)
         self.active = active
-        rate = np.abs(self.closing.velocities(state.q, {}))
+        rate = np.abs(self.closing.velocities(state.q, {}) / self.size) * self.closing.scale.time
         if rate.max(initial=0.0) > 1e-9:
             raise ModelError(
                 f"mechanism {m.name!r} cannot rest at t = {state.t:g} s: its drives move there; give a time at which "
@@ -189,7 +189,7 @@ class _Search:
         counters = [counter.q for counter in self.e.topology.counters]
         counted = closing_functions(self.e)["counted"](self.state.t, q, np.zeros(self.e.topology.nv), self.p)
         q[counters] = np.array(counted).ravel()
-        return self.place(q) if self.closing.error(q) < self.closing.tolerance else None
+        return self.place(q) if self.closing.closes(q) else None
 
     def sink(self) -> _Place | None:
         """Follow the forces until they vanish."""
@@ -197,7 +197,7 @@ class _Search:
         last = np.inf
         for _ in range(STEPS):
             d, sure = at.newton()
-            length = float(np.abs(at.S @ d).max(initial=0.0))
+            length = float(np.abs(at.S @ d / self.size).max(initial=0.0))
             if not length or (sure and length < ARRIVED and not length < last):
                 return at
             last = length if sure else np.inf
@@ -221,8 +221,9 @@ class _Search:
         for _ in range(STEPS):
             W = np.linalg.inv(at.M)
             H = at.K.T @ W @ at.K
-            d = np.linalg.solve(H + damping * np.diag(np.maximum(np.diag(H), 1e-12)), at.K.T @ W @ at.g)
-            length = float(np.abs(at.S @ d).max(initial=0.0))
+            weight = np.maximum(np.diag(H), 1e-12 * np.diag(H).max(initial=0.0) or 1.0)
+            d = np.linalg.solve(H + damping * np.diag(weight), at.K.T @ W @ at.g)
+            length = float(np.abs(at.S @ d / self.size).max(initial=0.0))
             if (np.abs(at.g) <= at.rounding).all():
                 return at
             if length < 1e-15 or damping > 1e12:

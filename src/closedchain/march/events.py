@@ -29,7 +29,8 @@ from closedchain.native.at_samples import at_samples
 BETWEEN = 8  # looks at each step
 REACH = 2.0  # of what a value falls by between looks: how much further down it may turn; a parabola goes an eighth
 ROUNDING = 1e-13  # of the largest value that was looked at: what counts as zero at the start of a run
-SAME_TIME = 1e-9  # s: what is closer than this happens together
+SAME_TIME = 1e-9  # of the mechanism's time: what is closer than this happens together
+ROOT, TURN, TOP, POSE = 2e-12, 1e-5, 1e-14, 1e-10  # of it too: how exactly crossings and extremes are found
 TOUCHING = 1e-3  # conditioning that counts as zero: within about 1e-3 rad of a singular pose
 CLEAR = 1e-2  # conditioning at which a singular pose lies behind
 
@@ -136,7 +137,9 @@ class Watch:
         singular: str = "pass",
         clear: dict[str, bool] | None = None,
         signs: dict[int, float] | None = None,
+        time: float = 1.0,
     ) -> None:
+        self.time, self.same_time = time, SAME_TIME * time
         # conditions on the state that are held are watched like events
         flips = tuple(
             Event(str(jump.node), _level(jump, level), direction, flip)
@@ -187,7 +190,7 @@ class Watch:
         if self._g is None:
             return {}
         values = self._g(np.array([t]), x[None])[:, 0]
-        now = {id(event) for time, event in self.found if abs(time - t) <= SAME_TIME}
+        now = {id(event) for time, event in self.found if abs(time - t) <= self.same_time}
         return {
             k: float(np.sign(values[k]))
             for k, event in enumerate(self.events)
@@ -211,7 +214,7 @@ class Watch:
         if stop is None:
             self.found += found
             return None
-        self.found += [(time, event) for time, event in found if forward * (time - stop) <= SAME_TIME]
+        self.found += [(time, event) for time, event in found if forward * (time - stop) <= self.same_time]
         return stop
 
     def _crossings(self, times: np.ndarray, sol: DenseOutput, forward: float) -> list[tuple[float, Event]]:
@@ -239,7 +242,7 @@ class Watch:
                     found.append((float(times[0]), event))  # what is held has changed, and a closing force with it
                 if passes and i > 0:
                     root = self._root(k, times[i - 1], times[i], sign, sol, start and i == 1)
-                    if self.armed is None or forward * (root - self.armed) > SAME_TIME:
+                    if self.armed is None or forward * (root - self.armed) > self.same_time:
                         found.append((root, event))
                 sign = float(np.sign(value))
             self._sign[k] = sign
@@ -256,11 +259,10 @@ class Watch:
         if value(a) == 0 and not begins:
             return a
         if value(a) <= 0:  # a start that is zero but for rounding: it leaves, turns, and comes back
-            top = minimize_scalar(
-                lambda s: -value(s), bounds=sorted((a, b)), method="bounded", options={"xatol": 1e-14}
-            )
+            exact = {"xatol": TOP * self.time}
+            top = minimize_scalar(lambda s: -value(s), bounds=sorted((a, b)), method="bounded", options=exact)
             a = float(top.x)
-        return float(brentq(value, a, b)) if value(a) > 0 else b
+        return float(brentq(value, a, b, xtol=ROOT * self.time)) if value(a) > 0 else b
 
     def _with_turning_points(self, times: np.ndarray, sol: DenseOutput) -> np.ndarray:
         """The times to look at, and between them those at which a value comes near zero and turns back."""
@@ -282,6 +284,7 @@ class Watch:
                     lambda s, k=k, sign=sign: sign * float(g(np.array([s]), sol(np.array([s])))[k, 0]),
                     bounds=sorted((times[max(i - 1, 0)], times[min(i + 1, len(times) - 1)])),
                     method="bounded",
+                    options={"xatol": TURN * self.time},
                 )
                 if lowest.fun < 0:
                     more.append(float(lowest.x))
@@ -308,7 +311,7 @@ class Watch:
                     lambda s, kind=kind: float(self.conditioning(np.array([s]), sol(np.array([s])))[kind][0]),
                     bounds=sorted((times[before], times[after])),
                     method="bounded",
-                    options={"xatol": 1e-10},
+                    options={"xatol": POSE * self.time},
                 )
                 if lowest.fun < TOUCHING:
                     self.clear[kind] = False

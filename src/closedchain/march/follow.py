@@ -135,11 +135,11 @@ class Follower:
         way, last = np.zeros_like(self._zero), np.inf
         for _ in range(NEWTON):
             c, K, _ = self.at(t, q)
-            gap = float(np.abs(c).max(initial=0.0))
+            gap = float(np.abs(c / self._row_size[:, 0]).max(initial=0.0))
             if not np.isfinite(gap):
                 return None
             # as good as rounding allows; shapes that are zero would go on becoming smaller
-            if gap <= self.tolerance and (not gap < 0.5 * last or gap < 1e-16 * self.length):
+            if gap <= self.tolerance and (not gap < 0.5 * last or gap < 1e-16):
                 break
             if not c.size:
                 break

@@ -14,6 +14,7 @@ import numpy as np
 from closedchain.march.compiled import Compiled
 from closedchain.march.events import Happening
 from closedchain.march.rank import EXACT
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 
 
@@ -84,7 +85,12 @@ def impulse(program: Compiled, state: State, rows: Iterable[int]) -> tuple[np.nd
     rows = list(rows)
     terms = e.function("impulse", {"M": e.M, "A": e.closure.A[rows, :], "c_t": e.closure.c_t[rows, :]})
     M, A, c_t = (np.array(x) for x in terms(state.t, state.q, state.v, p))
-    slip = A @ state.v + c_t.ravel()
-    K = np.block([[M, A.T], [A, np.zeros((len(rows), len(rows)))]])
+    # without units: velocities and rows by their sizes, inertia by the largest
+    length = drawn_length(e, p)
+    size, row = velocity_sizes(e, length), row_sizes(e, rows, length)
+    slip = (A @ state.v + c_t.ravel()) / row
+    M, A = M * np.outer(size, size), A * size / row[:, None]
+    heavy = np.diag(M).max(initial=0.0) or 1.0
+    K = np.block([[M / heavy, A.T], [A, np.zeros((len(rows), len(rows)))]])
     solution = np.linalg.lstsq(K, np.concatenate([np.zeros(len(M)), -slip]), rcond=EXACT)[0]
-    return state.v + solution[: len(M)], solution[len(M) :]
+    return state.v + size * solution[: len(M)], heavy * solution[len(M) :] / row

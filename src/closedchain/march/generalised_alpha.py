@@ -38,7 +38,7 @@ DENSE_ROWS = 4
 WORK_ROWS = ROWS + DENSE_ROWS
 
 MAX_ITERATIONS = 15
-# an update is the last one if it moves velocities by no more than this part of the largest one, or of one unit ...
+# an update is the last one if it moves velocities by no more than this part of the largest one ...
 STILL = 1e-12
 # ... or positions or accelerations by no more than their rounding, which no iteration can mend
 ROUNDING = 1e-15
@@ -57,20 +57,24 @@ _STEP = (
     F1,  # parameters of this function, then of the next one
     numba.int64,  # matrix: (t, d, w) -> K
     _I1,  # sizes: coordinates of the tree, all coordinates, velocities, closures, parameters of the residual
-    F1,  # numbers of the method: alpha_m, alpha_f, beta, gamma
+    F1,  # numbers of the method: alpha_m, alpha_f, beta, gamma; then units of coordinates, unknowns, equations
     RoomType,
     MemoryRecord[::1],  # one record, for counting
 )
 ADVANCE_INDEX3 = numba.int64(*ADVANCE.args, *_STEP)
 
 
-@jit(numba.boolean(F1, F1, numba.int64, _I1, RoomType, MemoryRecord[::1]))
-def refactor(clock, w, matrix, sizes, room, memory):
-    """Evaluate the matrix of a step, and factorise it; False if that cannot be done."""
+@jit(numba.boolean(F1, F1, numba.int64, _I1, F1, RoomType, MemoryRecord[::1]))
+def refactor(clock, w, matrix, sizes, numbers, room, memory):
+    """Evaluate the matrix of a step, and factorise it, without units; False if that cannot be done."""
     k = room.r.size
     memory[0].jacobians += 1
     memory[0].factorisations += 1
     call4(matrix, clock, room.d, w[sizes[4] :], room.matrix)
+    unit, by = numbers[4 + sizes[1] : 4 + sizes[1] + k], numbers[4 + sizes[1] + k :]
+    for j in range(k):
+        for i in range(k):
+            room.matrix[j * k + i] *= unit[j] / by[i]
     return factorise(room.matrix.reshape((k, k)), room.pivots, room.rows)
 
 
@@ -87,13 +91,14 @@ def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
     alpha_m, alpha_f, beta, gamma = numbers[0], numbers[1], numbers[2], numbers[3]
     kappa = (1.0 - alpha_f) / (1.0 - alpha_m)
 
-    fastest = farthest = 1.0
-    largest = 0.0
+    # sizes without units
+    farthest, fastest, largest = 1.0, 0.0, 0.0
+    of_q, unit, by = numbers[4 : 4 + n], numbers[4 + n : 4 + n + k], numbers[4 + n + k :]
     for i in range(nv):
-        fastest = max(fastest, abs(room.d[n + i]))
-        largest = max(largest, abs(room.d[n + nv + i]), abs(room.d[n + 2 * nv + i]))
+        fastest = max(fastest, abs(room.d[n + i]) / unit[i])
+        largest = max(largest, abs(room.d[n + nv + i]) / unit[i], abs(room.d[n + 2 * nv + i]) / unit[i])
     for i in range(n):
-        farthest = max(farthest, abs(room.d[i]))
+        farthest = max(farthest, abs(room.d[i]) / of_q[i])
 
     before = np.inf
     fresh, settled = True, False
@@ -102,19 +107,19 @@ def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
         memory[0].iterations += 1
         if settled:
             return True
-        if fresh and not refactor(clock, w, matrix, sizes, room, memory):
+        if fresh and not refactor(clock, w, matrix, sizes, numbers, room, memory):
             return False
         for i in range(k):
-            room.update[i] = -room.r[i]
+            room.update[i] = -room.r[i] / by[i]
         substitute(room.matrix.reshape((k, k)), room.pivots, room.update)
         size = 0.0
         for i in range(k):
             if not np.isfinite(room.update[i]):
                 return False
-            room.d[first + i] += room.update[i]
+            room.d[first + i] += unit[i] * room.update[i]
             if i < nv:
                 size = max(size, abs(room.update[i]))
-                largest = max(largest, abs(room.d[first + i]))
+                largest = max(largest, abs(room.d[first + i]) / unit[i])
 
         # updates of accelerations that matter no more
         small = max(STILL * fastest / (gamma * kappa * h), ROUNDING * farthest / (beta * kappa * h * h))
@@ -182,13 +187,13 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
     # what they leave open is to be closed by the velocities at the start, along the directions of the closing forces
     call5(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
     memory[0].iterations += 1
-    if not refactor(clock, w, matrix, sizes, room, memory):
+    if not refactor(clock, w, matrix, sizes, numbers, room, memory):
         return False
     for i in range(nv + m):
-        room.update[i] = -room.r[i] if i >= nv else 0.0
+        room.update[i] = -room.r[i] / numbers[4 + n + nv + m + i] if i >= nv else 0.0
     substitute(room.matrix.reshape((nv + m, nv + m)), room.pivots, room.update)
     for i in range(nv):
-        work[V, i] += beta * kappa * h * room.update[i]
+        work[V, i] += beta * kappa * h * numbers[4 + n + i] * room.update[i]
         if not np.isfinite(work[V, i]):
             return False
     work[LENGTH, 0] = h

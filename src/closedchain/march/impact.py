@@ -15,7 +15,10 @@ from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, Happening, Switch
 from closedchain.march.gaps import impulse
+from closedchain.march.size import drawn_length, row_sizes
 from closedchain.march.state import State, parameter_vector
+
+APART = 1e-6  # rad, or of the mechanism's length: frames that are further apart do not meet
 
 
 def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
@@ -35,9 +38,11 @@ def switch(state: State, events: list[Event], method: Formulation) -> tuple[Stat
     M, c = (np.array(x) for x in e.function("impact", {"M": e.M, "c": e.closure.c})(state.t, state.q, state.v, p))
     Closing(e, p, time=state.t, open_joints=open_joints).check_fixed()
     new = [i for i in program.active if e.closure.joints[i] in closing]
-    gap = float(np.abs(c.ravel()[new]).max(initial=0.0))
-    if gap > max(1e-6, 10 * state.mechanism.tolerance):  # as for a start
-        joint = e.closure.joints[new[int(np.argmax(np.abs(c.ravel()[new])))]]
+    gaps = np.abs(c.ravel()[new])
+    # as for a start
+    far = gaps / np.maximum(APART * row_sizes(e, new, drawn_length(e, p)), 10 * state.mechanism.tolerance)
+    if far.max(initial=0.0) > 1:
+        joint, gap = e.closure.joints[new[int(np.argmax(far))]], gaps[np.argmax(far)]
         raise ModelError(
             f"event {name!r} closes joint {joint!r} at t = {state.t:.6g} s, but its frames are "
             f"{gap:.3g} m (or rad) apart there: let the event happen where they meet"

@@ -88,10 +88,12 @@ def health(e: Equations, state: State, pivots: Pivots) -> float:
 def scaled(e: Equations, state: State) -> np.ndarray:
     """The closure Jacobian without units: slides measured in lever arms, rows in the size of all rows of their unit."""
     p = parameter_vector(state.mechanism, state.parameters)
-    A = Closing(e, p, time=state.t, rows=range(len(e.closure))).jacobian(state.q)
+    closing = Closing(e, p, time=state.t, rows=range(len(e.closure)))
+    A = closing.jacobian(state.q)
     metres, turning, slides = lever_entries(e)
     if metres and turning and slides:
-        arms, ways = (np.linalg.norm(A[np.ix_(metres, k)]) / len(k) ** 0.5 + TINY for k in (turning, slides))
-        A = np.where(sliding(e), arms / ways, 1.0) * A
+        arms, ways = (np.linalg.norm(A[np.ix_(metres, k)]) / len(k) ** 0.5 for k in (turning, slides))
+        lever = (arms + TINY * closing.scale.length) / (ways + TINY)
+        A = np.where(sliding(e), lever, 1.0) * A
     units = np.array(e.closure.units)
     return A / np.array([max(np.linalg.norm(A[units == unit]), 1e-300) for unit in units]).reshape(-1, 1)

@@ -37,6 +37,7 @@ from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.march.bound import Bound
 from closedchain.march.compiled import Compiled
+from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.native import compile_function
 
 TERMS = 11  # of the series below: 1 / 23! is far below rounding
@@ -207,6 +208,11 @@ def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:
     )  # fmt: skip
     w = [step.residual.prepare(p), step.matrix.prepare(p)]
     sizes = np.array([topology.tree_nq, n, nv, m, len(w[0])], np.int64)
-    numbers = np.array(coefficients(float(program.numbers[0])))
+    # the numbers of the method, then units: of coordinates, of unknowns (accelerations and forces), and of equations
+    scale = drawn_scale(program.equations, p)
+    of_q = np.array([scale.length if unit == "m" else 1.0 for unit in topology.q_units])
+    of_v, heavy = velocity_sizes(program.equations, scale.length), scale.mass * scale.length**2
+    of_c = row_sizes(program.equations, program.rows, scale.length)
+    numbers = np.concatenate([coefficients(float(program.numbers[0])), of_q, of_v, heavy / of_c, heavy / of_v, of_c])
     addresses = step.residual.address, step.matrix.address
     return {"extra": (addresses[0], np.concatenate(w), addresses[1], sizes, numbers, room, np.zeros(1, MEMORY))}

@@ -12,6 +12,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.lock import locked
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 
 NOTHING = 1e-13  # smallest eigenvalue of a matrix with unit diagonal that counts as zero
@@ -43,9 +44,12 @@ def weightless(e: Equations, state: State, rows: Sequence[int]) -> str | None:
 
 
 def _numbers(e: Equations, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Inertia matrix in kg m^2 and closure rows without units: slides are measured in the mechanism's length."""
     p = parameter_vector(state.mechanism, state.parameters)
-    M, A = _function(e)(state.t, state.q, state.v, p)
-    return np.array(M), np.array(A)
+    M, A = (np.array(x) for x in _function(e)(state.t, state.q, state.v, p))
+    length = drawn_length(e, p)
+    size = velocity_sizes(e, length)
+    return M * np.outer(size, size), A * size / row_sizes(e, list(range(len(e.closure))), length)[:, None]
 
 
 @locked
@@ -57,7 +61,7 @@ def _function(e: Equations) -> ca.Function:
 
 
 def _weakest(M: np.ndarray, whole: np.ndarray) -> tuple[float, np.ndarray]:
-    """Smallest eigenvalue and its motion; angles and lengths have different units, so the diagonal is scaled to one."""
+    """Smallest eigenvalue and its motion; the diagonal is scaled to one."""
     size = max(np.diag(M).max(), 1e-300)
     d = np.sqrt(np.where(np.diag(M) > 1e-14 * size, np.diag(M), size))
     value, vector = np.linalg.eigh(whole / np.outer(d, d))

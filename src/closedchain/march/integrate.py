@@ -23,7 +23,7 @@ import numpy as np
 from closedchain.march.arguments import positive, sample_times, vector
 from closedchain.march.integration import Hold, Integration, Judge
 from closedchain.march.solvers import SOLVERS
-from closedchain.march.structure import Structure
+from closedchain.march.structure import LEAST, Structure
 from closedchain.march.structure import structure as full
 from closedchain.march.trajectory import DenseOutput, Status, Trajectory
 
@@ -37,6 +37,7 @@ def integrate(
     *,
     rtol: float = 1e-8,
     atol=1e-8,
+    time: float | None = None,
     t_eval=None,
     dense_output: bool = False,
     step: float | None = None,
@@ -79,6 +80,7 @@ def integrate(
     t_span : start and end.
     w : (p,) parameters, constant during the run.
     rtol, atol : tolerances of a step, `rtol |x_i| + atol_i`; atol may be a vector (n,).
+    time : by which rates are compared with states where the first step is chosen; None: the length of the run.
     t_eval : (m,) sample times, strictly monotone from start to end (an array, or anything that gives one when it is
         sliced, such as `march.times.Equal`); None: the start and every accepted step.
     dense_output : keep the polynomials of all steps, for `Trajectory.sol`.
@@ -87,7 +89,7 @@ def integrate(
     max_steps : attempts, accepted or not, before the run is given up.
     correct : address of the native correction, 0 for none.
     w_correct : (p,) its parameters; None: the same `w`.
-    correct_tol : position residual at which a state counts as being on the manifold.
+    correct_tol : residual, as the correction tells it, at which a state counts as being on the manifold.
     correct_samples : put also the samples between steps back on the manifold.
     min_pivot, least_pivot : stop (status `singular`) after, or before, a step whose correction tells a smaller pivot.
     jac : address of the native Jacobian, for implicit solvers.
@@ -172,6 +174,7 @@ def integrate(
     state = np.zeros(1, step_control.STATE)
     o, s = options[0], state[0]
     o["rtol"], o["max_step"] = rtol, max_step
+    o["time"] = positive("time", abs(t1 - t0) or 1.0 if time is None else time)
     o["first_step"] = 0.0 if first_step is None else positive("first_step", first_step)
     o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples
     o["max_steps"], o["attempts"] = max_steps, steps_per_call
@@ -188,6 +191,7 @@ def integrate(
         from closedchain.march import implicit, linear
 
         plan = full(np.ones((n, n), bool)) if structure is None else structure
+        plan = plan._replace(slowest=np.array([LEAST / o["time"]]))
         memory = np.zeros(1, implicit.MEMORY)
         memory[0]["age"], memory[0]["safety"], memory[0]["limit"] = implicit.STALE, 1.0, np.inf
         extra = (jac, w if w_jac is None else vector("w_jac", w_jac), plan, linear.room(plan, n), memory)

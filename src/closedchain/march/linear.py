@@ -25,8 +25,6 @@ from closedchain.native.call import call5
 THRESHOLD = 0.1
 # with fewer than one in so many entries below the pivot they are visited one by one, otherwise all together
 SPARSE = 2
-# |g| / |J_fk|: with less, the elimination of the coordinates by hand would lose digits; steps are not so long
-LEAST = 1e-4
 
 
 class Room(NamedTuple):
@@ -70,7 +68,7 @@ def room(plan: Structure, n: int) -> Room:
 _I1, _I2 = numba.int64[::1], numba.int64[:, ::1]
 _F1, _F2 = numba.float64[::1], numba.float64[:, ::1]
 _C1, _C2 = numba.complex128[::1], numba.complex128[:, ::1]
-StructureType = numba.types.NamedTuple((_I1, _I1, _I1, _I2, _I2, _I2, _I2, _I2, _I1, _F1), Structure)
+StructureType = numba.types.NamedTuple((_I1, _I1, _I1, _I2, _I2, _I2, _I2, _I2, _I1, _F1, _F1), Structure)
 RoomType = numba.types.NamedTuple((_F1, _F1, _F2, _F2, _F2, _C2, _I2, _I1, _F1, _C1, _C1), Room)
 
 
@@ -179,7 +177,7 @@ def factor(plan, room, A, pivots, g):
     """
     size = abs(g.real) + abs(g.imag)
     for m in range(plan.back.shape[0]):
-        if not size >= LEAST * abs(room.entries[plan.back[m, 2]]):
+        if not size >= plan.slowest[0] * abs(room.entries[plan.back[m, 2]]):
             return False
     n = A.shape[0]
     inverse = 1.0 / g

@@ -115,14 +115,17 @@ def distance(x, y, before, atol, loosened, o, w):
     atol, o, w : as for `ADVANCE`.
     loosened : the tolerance, in units of what is asked for.
     """
+    # rounding is a share of the largest entry; entries compare by their sizes, which the absolute tolerances know
     largest = 1.0
     for i in range(y.size):
-        largest = max(largest, abs(y[i]))
+        if atol[i] > 0.0:
+            largest = max(largest, o.rtol * abs(y[i]) / atol[i])
     largest = together(o.team, w, 0.0, 0.0, 0.0, largest)[3]
     total = 0.0
     for i in range(y.size):
         size = max(abs(x[i]), abs(y[i]))
-        total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + ROUNDING * largest)) ** 2
+        floor = ROUNDING * largest * atol[i] / o.rtol if o.rtol > 0.0 else 0.0
+        total += ((y[i] - before[i]) / (loosened * (atol[i] + o.rtol * size) + floor)) ** 2
     total, n, _, _ = together(o.team, w, total, float(y.size), 0.0, 0.0)
     return np.sqrt(total / n)
 

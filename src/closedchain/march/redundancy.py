@@ -89,7 +89,7 @@ def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
     n = closing.topology.nv
     loops = [row for row in closing.active if row not in driven(closing.e)]
     free = Closing(closing.e, closing.p, time=closing.t, rows=loops)
-    around = [free.near(q, 0.1 * rng.normal(size=n)) for _ in range(AROUND)]
+    around = [free.near(q, 0.1 * free.velocity_size * rng.normal(size=n)) for _ in range(AROUND)]
     return [q, *(x for x in around if free.error(x) < max(1e-9, 10 * free.tolerance))]
 
 

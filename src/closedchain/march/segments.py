@@ -17,15 +17,16 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.march.companions import for_solver
-from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.compiled import Compiled, compiled, tolerances
 from closedchain.march.divergence import Judge, Judged
-from closedchain.march.events import SAME_TIME, SINGULAR, Event, Happening, Switch, Watch
+from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.gaps import fitted, told
 from closedchain.march.holding import Flip, Holding
 from closedchain.march.impact import switch
 from closedchain.march.integrate import integrate
 from closedchain.march.interrupt import check, interrupts, noted
 from closedchain.march.saving import Choice, Left, Saving
+from closedchain.march.size import drawn_scale
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.stiffness import Stiffness
@@ -82,7 +83,7 @@ class Task:
     method: Formulation
     solver: str
     rtol: float
-    atol: Any
+    atol: float | None  # None: rtol, of the size of each entry of the state
     events: tuple[Event, ...] = ()
     singularity: str = "pass"
     divergence: str = "stop"
@@ -164,6 +165,7 @@ class March:
         if self.stiffness is not None:
             self.place.solver = self.stiffness.solver
         p = parameter_vector(self.start.mechanism, self.start.parameters)
+        self.scale = drawn_scale(self.program.equations, p, task.until - self.start.t)
         solver = SOLVERS[task.solver]
         self.holding = Holding(
             self.start.mechanism,
@@ -340,7 +342,7 @@ class March:
         except ModelError as refusal:
             raise Refused(str(refusal)) from None
         self.record.append(happening)
-        if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= SAME_TIME):
+        if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= watch.same_time):
             self._add(self._stopped(compiled(here.state, here.method, native=self.task.team is None), Status.event))
             return False
         return True
@@ -362,7 +364,9 @@ class March:
     def _watch(self, program: Compiled) -> Watch:
         here, task = self.place, self.task
         events = tuple(event for event in task.events if _changes(here.state, event))
-        return Watch(program, events, self.holding, here.armed, task.singularity, here.clear, here.signs)
+        return Watch(
+            program, events, self.holding, here.armed, task.singularity, here.clear, here.signs, self.scale.time
+        )
 
     def _march(
         self, program: Compiled, x: np.ndarray, watch: Watch, pivot: float, resume: dict[str, np.ndarray] | None
@@ -377,7 +381,8 @@ class March:
         least = faded * pivot if faded else -np.inf
         if solver.driver:
             return integrate_sundials(
-                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol, atol=task.atol, t_eval=times[:],
+                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol,
+                atol=tolerances(program, self.scale, task.rtol, task.atol), t_eval=times[:],
                 max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
                 hold=None if self.holding.idle else partial(self.holding.change, program),
                 judge=Judged(self.judge, program, self.holding),
@@ -388,7 +393,8 @@ class March:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
         options = {
             "rtol": task.rtol,
-            "atol": task.atol,
+            "atol": tolerances(program, self.scale, task.rtol, task.atol),
+            "time": self.scale.time,
             "t_eval": times,
             "dense_output": task.dense_output,
             "step": task.step,
@@ -542,7 +548,7 @@ def _flips(watch: Watch, trajectory: Trajectory) -> list[Flip]:
 
 def _last(watch: Watch, trajectory: Trajectory) -> list[Event]:
     assert trajectory.failure is not None
-    return [event for time, event in watch.found if abs(time - trajectory.failure.t) <= SAME_TIME]
+    return [event for time, event in watch.found if abs(time - trajectory.failure.t) <= watch.same_time]
 
 
 def _changes(state: State, event: Event) -> bool:

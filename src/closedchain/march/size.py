@@ -1,20 +1,62 @@
-"""How large a mechanism is at parameter values, and how its velocities and closure rows compare by that length."""
+"""How large a mechanism is at parameter values: one length, mass and time, by which all thresholds are taken.
+
+Angles and lengths, slow and fast, light and heavy are compared with these three numbers and nothing else, so that a
+mechanism moves in the same way in any units. The theory is in ``docs/theory/integrators.md``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
-from closedchain.derive.size import traced_length
+from closedchain.derive.size import traced_length, traced_mass, traced_time
 from closedchain.lock import locked
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Length (m), mass (kg) and time (s) of a mechanism; see `closedchain.derive.size`.
+
+    They are numbers, or columns (m, 1) for m points.
+    """
+
+    length: Any
+    mass: Any
+    time: Any
+
+    @property
+    def speed(self) -> Any:
+        """The length in the time, m/s."""
+        return self.length / self.time
+
+    @property
+    def energy(self) -> Any:
+        """Of the mass at that speed, but for the half, J."""
+        return self.mass * self.speed * self.speed
+
+
+def drawn_scale(e: Equations, p: np.ndarray, span: float = 0.0) -> Scale:
+    """Length, mass and time of a mechanism at parameter values (n,), or at those of many points (m, n).
+
+    The time is the period of a pendulum of that length, ``2 pi sqrt(length / g)``. Without gravity a drawing has no
+    time of its own: then it is the length of the run, ``span``, and 1 s where there is none.
+    """
+    f, usual = _scale(e), abs(span) or 1.0
+    if np.ndim(p) == 1:
+        length, mass, time = (float(x) for x in f(p))
+        return Scale(length, mass, time or usual)
+    lengths, masses, times = (np.array(x).reshape(-1, 1) for x in f.map(len(p))(np.asarray(p).T))
+    return Scale(lengths, masses, np.where(times > 0, times, usual))
 
 
 def drawn_length(e: Equations, p: np.ndarray) -> float:
     """The length by which angles and lengths are compared, m; see `closedchain.derive.size.traced_length`."""
-    return float(_length(e)(p))
+    return drawn_scale(e, p).length
 
 
 def velocity_sizes(e: Equations, length: float) -> np.ndarray:
@@ -28,8 +70,8 @@ def row_sizes(e: Equations, rows: Sequence[int], length: float) -> np.ndarray:
 
 
 @locked
-def _length(e: Equations) -> ca.Function:
-    derived, key = e.topology.mechanism._derived, ("length", e)
+def _scale(e: Equations) -> ca.Function:
+    derived, key = e.topology.mechanism._derived, ("scale", e)
     if key not in derived:
-        derived[key] = ca.Function("length", [e.limbs.p], [traced_length(e)])
+        derived[key] = ca.Function("scale", [e.limbs.p], [traced_length(e), traced_mass(e), traced_time(e)])
     return derived[key]

@@ -1,6 +1,6 @@
 """A right-hand side that first solves for its dependent coordinates: Newton's method inside the evaluation.
 
-`SolvedFirst` looks like a native function ``dx = f(t, x, w)``. What it needs lies in its parameters ``w``: the
+The Newton step tells its own size, rad or of the mechanism's length. `SolvedFirst` looks like a native function ``dx = f(t, x, w)``. What it needs lies in its parameters ``w``: the
 addresses of the Newton step and of the rates, room to work in, and the parameters of both.
 
 Newton's method is at its end when it rests: after a step of size d the closures are off by about ``d^2`` times a
@@ -24,8 +24,8 @@ from closedchain.march.jit import cfunc
 from closedchain.native.call import call4, call5
 from closedchain.native.counts import OperationCounts
 
-RESTS = 1e-9  # rad or m: the error after a step of this size is below rounding
-FAR = 1.0  # rad or m: what the first step may be at most
+RESTS = 1e-9  # rad or of the length: the error after a step of this size is below rounding
+FAR = 1.0  # rad or of the length: what the first step may be at most
 SMALL = 1e-4  # a first step that need not be halved
 CONTRACTS = 0.5  # of the step before: what the next one may be at most
 ITERATIONS = 12
@@ -56,11 +56,9 @@ def _evaluate(t, x, w, dx):  # type: ignore[no-untyped-def]
     for k in range(ITERATIONS):
         call5(newton, clock, y, w_newton, y_plus, residual)
         head[STEPS] += 1.0
-        square = 0.0
         for i in range(n):
-            square += (y_plus[i] - y[i]) ** 2
             y[i] = y_plus[i]
-        step = np.sqrt(square)
+        step = residual[0]
         if step <= RESTS:
             solved = True
             break

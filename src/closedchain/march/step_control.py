@@ -11,7 +11,7 @@ their codes (IV.2 of the second volume): the next step is `h / factor` with
 
 with `err ~ h^q`, safety 0.9, and `beta = 0.04` for dopri5 (Gustafsson's proportional-integral control, which
 damps the sawtooth at the border of stability), `beta = 0` for dop853. After a rejection the step does not
-grow. The starting step is the heuristic of the same book, II.4.
+grow. The starting step is the heuristic of the same book, II.4, in units of a time that belongs to the equations.
 """
 
 import numba
@@ -31,6 +31,7 @@ OPTIONS = np.dtype(
         ("step", "f8"),  # length of a fixed step
         ("fixed_steps", "i8"),  # number of fixed steps
         ("steps_before", "i8"),  # made before t0
+        ("time", "f8"),  # of what moves: by it rates are compared with states
         ("correct_tol", "f8"),
         ("correct_samples", "i8"),
         ("min_pivot", "f8"),  # stop after a step whose correction tells a smaller one
@@ -310,8 +311,8 @@ def begin(rhs, w, atol, options, state, x, work, q):
 
     # a first guess: one percent of |x| / |x'|
     d0 = scaled_norm(x, x, x, atol, o.rtol, o.team, w)
-    d1 = scaled_norm(f, x, x, atol, o.rtol, o.team, w)
-    h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    d1 = o.time * scaled_norm(f, x, x, atol, o.rtol, o.team, w)
+    h0 = o.time * (1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
     h0 = min(h0, limit)
 
     # an explicit Euler step estimates the second derivative
@@ -323,16 +324,16 @@ def begin(rhs, w, atol, options, state, x, work, q):
     s.evaluations += 1
     for i in range(x.size):
         fy[i] -= f[i]
-    d2 = scaled_norm(fy, x, x, atol, o.rtol, o.team, w) / h0
+    d2 = o.time * scaled_norm(fy, x, x, atol, o.rtol, o.team, w) / (h0 / o.time)
 
     # h^q max(|x'|, |x''|) = 0.01
     steepest = max(d1, d2)
     if not np.isfinite(d2):
         s.h = 1e-3 * h0
     elif steepest <= 1e-15:
-        s.h = min(max(1e-6, 1e-3 * h0), limit)
+        s.h = min(max(1e-6 * o.time, 1e-3 * h0), limit)
     else:
-        s.h = min(100.0 * h0, (0.01 / steepest) ** (1.0 / q), limit)
+        s.h = min(100.0 * h0, o.time * (0.01 / steepest) ** (1.0 / q), limit)
 
 
 @jit(numba.void(numba.int64, F1, OptionsRecord[::1], StateRecord[::1], F1, F2))

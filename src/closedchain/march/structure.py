@@ -25,6 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 
+# |g| / |J_fk|, with g over the run's own time: with less, the elimination of the coordinates by hand would lose digits;
+# steps are not so long
+LEAST = 1e-4
+
+
 class Structure(NamedTuple):
     """Index lists for `march.linear`; entries are numbers of the Jacobian's nonzeros, column after column.
 
@@ -38,6 +43,7 @@ class Structure(NamedTuple):
     end : (m, 3) of the rows of the tail: states of the row and of the column, entry.
     entries : (1,) the number of nonzeros.
     mass : (n,) the diagonal of E: 1, and 0 for algebraic states.
+    slowest : (1,) the least |g| for which coordinates are eliminated, over their entries of J_fk, 1/s.
     """
 
     kept: np.ndarray
@@ -50,6 +56,7 @@ class Structure(NamedTuple):
     end: np.ndarray
     entries: np.ndarray
     mass: np.ndarray
+    slowest: np.ndarray
 
 
 def structure(pattern: np.ndarray, coordinates: Sequence[int] = (), algebraic: Sequence[int] = ()) -> Structure:
@@ -128,6 +135,7 @@ def structure(pattern: np.ndarray, coordinates: Sequence[int] = (), algebraic: S
         end=triples(tail, [*first, *kept], False),
         entries=np.array([len(rows)], np.int64),
         mass=mass,
+        slowest=np.array([LEAST]),
     )
 
 

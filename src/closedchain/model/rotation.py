@@ -90,10 +90,12 @@ def unit(v: Sequence[float], what: str) -> np.ndarray:
     if numbers is None or len(numbers) != 3 or any(isinstance(x, Expression) for x in numbers):
         raise ModelError(f"{what}: an axis is three plain numbers (turn the frame with rpy to vary it), not {v!r}")
     a = np.array([check_number(x, what) for x in numbers])
-    length = np.linalg.norm(a)
-    if length < 1e-12:
+    largest = np.abs(a).max()
+    if largest == 0:
         raise ModelError(f"{what}: the axis {tuple(v)} has no direction")
-    return snap(a / length)
+    # by a power of two first, which changes no digit: squares of very large or very small numbers are not finite
+    a = np.ldexp(a, -int(np.frexp(largest)[1]))
+    return snap(a / np.linalg.norm(a))
 
 
 def _zero(x: Number) -> bool:

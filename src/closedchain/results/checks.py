@@ -2,8 +2,8 @@
 
 With a local tolerance rtol, errors of a run add up over its steps. A run is called good while
 
-* the closure residual stays below ``max(promise * rtol, CLOSED)`` (m or rad), where the formulation promises 100 rtol,
-  and 1,000 where nothing stabilises the closures. Where the drawing's numbers are rounded, this is asked of the rows
+* the closure residual stays below ``max(promise * rtol, CLOSED)`` (rad, or of the mechanism's length), where the
+  formulation promises 100 rtol, and 1,000 where nothing stabilises the closures. Where the drawing's numbers are rounded, this is asked of the rows
   that are solved, against their residuals at the start; and all rows stay within the drawing's tolerance besides, and
 * the energy that came from nowhere stays below ``ENERGY * rtol`` times the energy that was exchanged.
 
@@ -15,7 +15,7 @@ The theory is in ``docs/theory/checks.md``.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,10 +26,12 @@ from closedchain.march.solvers import SOLVERS
 from closedchain.results.actuation import lost_hold
 
 if TYPE_CHECKING:
+    from closedchain.march.compiled import Compiled
     from closedchain.results.run import Run
 
 ENERGY = 1e3
-CLOSED = 1e-10  # m or rad: a gap that no rtol is blamed for
+CLOSED = 1e-10  # rad, or of the mechanism's length: a gap that no rtol is blamed for
+STILL = 1e-12  # of the mechanism's energy: what rounding leaves of a balance
 LARGE = 0.3  # rad: sine and tangent differ by some percent
 PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)  # along a beam
 UNSTABILISED = 1e3  # rtol: what solvers of others may let closures drift
@@ -62,6 +64,12 @@ def promised(method: Formulation, solver: str) -> float:
     return max(method.promise, UNSTABILISED if SOLVERS[solver].driver else 0.0)
 
 
+def closure_bounds(program: Compiled, solver: str, rtol: float, length: Any) -> np.ndarray:
+    """How far rtol lets each closure row be open, m or rad; for many lengths (m, 1) too."""
+    relative = max(promised(program.method, solver) * rtol, CLOSED)
+    return relative * np.where([unit == "m" for unit in program.equations.closure.units], length, 1.0)
+
+
 def closure_norm(*c: np.ndarray) -> np.ndarray:
     """Largest residual of all rows at each sample."""
     return np.max([np.abs(x).max(axis=1, initial=0.0) for x in c], axis=0)
@@ -79,7 +87,8 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
         said += open_loops(run, out["c"])
     error, exchanged = energy_balance(run, out)
     # a mechanism that is held in place exchanges nothing, but the tolerance lets it tremble
-    bound = max(ENERGY * run.rtol * exchanged, run.rtol * float(np.abs(out["potential"]).max()), 1e-12)
+    rest = STILL * run.scale.energy
+    bound = max(ENERGY * run.rtol * exchanged, run.rtol * float(np.abs(out["potential"]).max()), rest)
     worst = float(np.abs(error).max())
     if worst > bound:
         i = int(np.argmax(np.abs(error)))
@@ -104,27 +113,30 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
 def open_loops(run: Run, c: np.ndarray) -> list[str]:
     """Closure rows, at all samples, that are open by more than rtol and the drawing's numbers explain."""
     name, closure, tolerance = run.mechanism.name, run.program.equations.closure, run.mechanism.tolerance
-    bound = max(promised(run.program.method, run.solver) * run.rtol, CLOSED)
-    opened = c - explained(run, c)
-    gap = closure_norm(opened)
-    if gap.max() > bound:
-        i = int(np.argmax(gap))
-        joint = closure.joints[int(np.argmax(np.abs(opened[i])))]
+    bounds = closure_bounds(run.program, run.solver, run.rtol, run.scale.length)
+    gaps = np.abs(c - explained(run, c))
+    i, row = _worst(gaps / bounds)
+    if gaps.size and gaps[i, row] > bounds[row]:
         return [
-            f"the loop at joint {joint!r} of {name!r} opens by {gap[i]:.2g} at t = {run.t[i]:.4g} s, more than the "
-            f"{bound:.2g} that rtol = {run.rtol:g} promises: use a smaller rtol, or "
+            f"the loop at joint {closure.joints[row]!r} of {name!r} opens by {gaps[i, row]:.2g} at t = {run.t[i]:.4g} s, "
+            f"more than the {bounds[row]:.2g} that rtol = {run.rtol:g} promises: use a smaller rtol, or "
             "cc.Multipliers(stabilise='projection')"
         ]
-    gap = closure_norm(c)
-    if tolerance and gap.max() > tolerance + bound:
-        i = int(np.argmax(gap))
-        row = int(np.argmax(np.abs(c[i])))
+    gaps = np.abs(c)
+    i, row = _worst(gaps / (tolerance + bounds))
+    if tolerance and gaps.size and gaps[i, row] > tolerance + bounds[row]:
         return [
-            f"the loop at joint {closure.joints[row]!r} of {name!r} is open by {gap[i]:.2g} ({closure.labels[row]}) at "
-            f"t = {run.t[i]:.4g} s, more than the tolerance = {tolerance:g} of the drawing: its numbers do not fit so "
-            f"well there; mend them, or say tolerance={enough(gap[i]):g}"
+            f"the loop at joint {closure.joints[row]!r} of {name!r} is open by {gaps[i, row]:.2g} "
+            f"({closure.labels[row]}) at t = {run.t[i]:.4g} s, more than the tolerance = {tolerance:g} of the drawing: "
+            f"its numbers do not fit so well there; mend them, or say tolerance={enough(gaps[i, row]):g}"
         ]
     return []
+
+
+def _worst(share: np.ndarray) -> tuple[int, int]:
+    """Sample and row of the largest entry."""
+    i, row = np.unravel_index(int(np.argmax(share)), share.shape) if share.size else (0, 0)
+    return int(i), int(row)
 
 
 def explained(run: Run, c: np.ndarray) -> np.ndarray:

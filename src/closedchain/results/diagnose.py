@@ -69,7 +69,8 @@ def _culprit(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
     e = run.program.equations
     for name, effort in e.applied.efforts.items():
         f = e.function("effort", {"effort": effort})
-        for dt in (0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1):  # the trouble may begin just after the last good state
+        # the trouble may begin just after the last good state
+        for dt in run.scale.time * np.array([0.0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1]):
             value = np.array(f(t + dt, *_ahead(run, t, q, v, dt), run.p)).ravel()
             if not np.isfinite(value).all():
                 return (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-TOUCHED = 1e-9  # rad or m: a limit that is reached exactly is not passed
+TOUCHED = 1e-9  # of the limit, or of the largest value: a limit that is reached exactly is not passed
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,18 @@ def violations(
     return [
         Violation(label, begin, end, limit + sign * worst, limit, unit)
         for limit, sign in zip(limits, (-1.0, 1.0), strict=True)
-        for begin, end, worst in _stretches(t, sign * (values - limit), sign * rates)
+        for begin, end, worst in _stretches(
+            t, sign * (values - limit), sign * rates, TOUCHED * max(abs(limit), float(np.abs(values).max()))
+        )
     ]
 
 
-def _stretches(t: np.ndarray, beyond: np.ndarray, rates: np.ndarray) -> list[tuple[float, float, float]]:
+def _stretches(t: np.ndarray, beyond: np.ndarray, rates: np.ndarray, least: float) -> list[tuple[float, float, float]]:
     """Intervals of time in which something is positive, also between samples, with its largest value there."""
     from scipy.interpolate import CubicHermiteSpline
 
     if len(t) < 2:
-        return [(float(t[0]), float(t[0]), float(beyond[0]))] if beyond[0] > TOUCHED else []
+        return [(float(t[0]), float(t[0]), float(beyond[0]))] if beyond[0] > least else []
     curve = CubicHermiteSpline(t, beyond, rates)
     edges = np.unique(np.concatenate([[t[0]], curve.roots(extrapolate=False), [t[-1]]]))
     tops = curve.derivative().roots(extrapolate=False)
@@ -52,7 +54,7 @@ def _stretches(t: np.ndarray, beyond: np.ndarray, rates: np.ndarray) -> list[tup
     for begin, end in itertools.pairwise(edges[np.isfinite(edges)]):
         inside = tops[(tops > begin) & (tops < end)]
         worst = float(curve(np.concatenate([[begin, end], inside])).max())
-        if worst <= TOUCHED or curve((begin + end) / 2) <= 0:
+        if worst <= least or curve((begin + end) / 2) <= 0:
             continue
         if out and out[-1][1] == begin:  # a limit that is touched from outside
             before = out.pop()

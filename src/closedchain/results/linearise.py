@@ -163,8 +163,9 @@ def _rows(e: Equations, state: State) -> Rows:
     closing = Closing(e, p, time=state.t, rows=active, open_joints=state.open_joints)
     closing.check_fixed()
     wanted = closing.velocities(state.q, {}) if active else np.zeros_like(state.v)
-    slip = np.abs(closing.jacobian(state.q) @ (state.v - wanted)).max(initial=0.0) if active else 0.0
-    gap = max(closing.error(state.q), float(slip) / max(1.0, np.abs(state.v).max(initial=0.0)))
+    v, off = (x / closing.velocity_size for x in (state.v, state.v - wanted))
+    slip = np.abs(closing.relative_jacobian(state.q) @ off).max(initial=0.0) if active else 0.0
+    gap = max(closing.error(state.q), float(slip) / max(1.0 / closing.scale.time, np.abs(v).max(initial=0.0)))
     if gap > max(1e3 * TOLERANCE, 10 * m.tolerance):  # as for a start of `simulate`
         raise AssemblyError(
             f"the loops of {m.name!r} are open by {gap:.3g} (m, rad, or per second) at this state: take it from "

@@ -33,7 +33,7 @@ from closedchain.model.parts import suggest
 from closedchain.results.linearisation import Linearisation
 from closedchain.results.modal import displacements
 
-SAGGED = 1e-12  # m or rad: a step this short only improves rounding
+SAGGED = 1e-12  # rad, or of the length: a step this short only improves rounding
 SAGS = 20  # Newton steps
 
 
@@ -199,12 +199,12 @@ class _Locked:
             if not np.linalg.eigvalsh((at.K + at.K.T) / 2).min(initial=np.inf) > 0:
                 return first
             step = at.L @ np.linalg.solve(at.K, at.g)
-            size = float(np.abs(step).max(initial=0.0))
+            size = float(np.abs(step / self.closing.velocity_size).max(initial=0.0))
             if size < SAGGED or (size < 1e-9 and size > 0.5 * last):
                 return q
             last = size
             q = self.closing.near(q, step)
-            if self.closing.error(q) > self.closing.tolerance:
+            if not self.closing.closes(q):
                 return first
         return first
 

@@ -24,6 +24,7 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
 from closedchain.lock import locked
+from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import parameter_vector
 from closedchain.results.linearisation import COLUMNS, Linearisation
 from closedchain.results.outline import Outline, Points, Posed, outline
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     import xarray
 
 DEFORMS = "deforms (share of the energy)"
-STEP = 1e-6  # rad or m, of a mode: for the displacements of points by differences, which cancel to 1e-10
+STEP = 1e-6  # rad, or of the length: for the displacements of points by differences, which cancel to 1e-10
 SHOWN = 3  # bodies in a line of the table
 LEAST = 0.005  # share of energy: smaller ones are not told
 
@@ -186,7 +187,9 @@ class Swing:
         rates = e.function("rates", {"q_dot": e.qdot})
         ways = [s.real, -s.imag]
         ways = [0 * s.real, *ways, *(-x for x in ways)]
-        q = [state.q + STEP * np.array(rates(state.t, state.q, v, p)).ravel() for v in ways]
+        far = np.abs(np.array(ways) / velocity_sizes(e, drawn_length(e, p))).max(initial=0.0)
+        self._step = STEP / (far or 1.0)
+        q = [state.q + self._step * np.array(rates(state.t, state.q, v, p)).ravel() for v in ways]
         zero = np.zeros((len(q), e.topology.nv))
         self._posed = Posed(Samples(e, np.full(len(q), state.t), np.array(q), zero, zero, p))
         self.parameters = self._posed.parameters
@@ -198,7 +201,7 @@ class Swing:
     def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
         """As they swing."""
         found = self._posed.points(body, drawn)
-        return found[:1] + (found[1:3] - found[3:]) / (2 * STEP)
+        return found[:1] + (found[1:3] - found[3:]) / (2 * self._step)
 
 
 def mode_outline(about: Modes, k: int, phases: Any = (0.0,)) -> Outline:

@@ -16,6 +16,7 @@ from closedchain.errors import ModelError
 from closedchain.march.events import Happening
 from closedchain.march.gaps import dropped_rows
 from closedchain.march.segments import Segment, Task
+from closedchain.march.size import Scale, drawn_scale
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State
 from closedchain.march.trajectory import Counts, Status, total
@@ -101,6 +102,11 @@ class Run(Takeaway):
     def method(self) -> Formulation:
         """How loops are closed."""
         return self.program.method
+
+    @cached_property
+    def scale(self) -> Scale:
+        """Length, mass and time of the mechanism, by which its errors are judged."""
+        return drawn_scale(self.program.equations, self.p, self.task.until - self.start.t)
 
     @cached_property
     def t(self) -> np.ndarray:
@@ -288,7 +294,7 @@ class Run(Takeaway):
             "solver": self.solver,
             "solvers": ", ".join(dict.fromkeys(s.solver for s in self.segments)),
             "rtol": self.rtol,
-            "atol": self.atol,
+            "atol": "rtol of sizes" if self.atol is None else self.atol,
             "tolerance": self.mechanism.tolerance,
             "closures_not_solved": dropped_rows(self.program),
             "status": self.status.name,

@@ -36,6 +36,7 @@ from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
 from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
+from closedchain.march.size import Scale, drawn_scale, row_sizes, velocity_sizes
 from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.team import Team
@@ -100,7 +101,10 @@ def simulate(
         with ``step``: ``"rk4"``, ``"semi-implicit-euler"``, ``"rosenbrock2"``; ``"cvodes"`` and ``"idas"`` for a second
         opinion. Methods that are differential-algebraic have solvers of their own.
     rtol, atol
-        Tolerances of a step; atol defaults to rtol. For a fixed step they only say what accuracy is expected.
+        Tolerances of a step: entry i of the state may be off by about ``rtol |x_i| + atol``. The default of atol is
+        rtol times the size of the entry: 1 for an angle, the mechanism's length for a slide, both over its time for
+        their rates, so that units do not matter (``docs/theory/integrators.md``); a number is in the entry's own unit.
+        For a fixed step they only say what accuracy is expected.
     t_eval, every
         Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
     events
@@ -219,7 +223,7 @@ def simulate(
         method=method,
         solver=solver,
         rtol=rtol,
-        atol=rtol if atol is None else atol,
+        atol=atol,
         events=events,
         singularity=singularity,
         divergence=divergence,
@@ -239,7 +243,8 @@ def simulate(
     ):
         clock = time.perf_counter()
         program = compiled(start, method, native=partition is None)
-        check_start(program, start, p, 10 * method.promise * rtol if method.drifts else 0.0)
+        scale = drawn_scale(program.equations, p, until - start.t)
+        check_start(program, start, p, scale, 10 * method.promise * rtol if method.drifts else 0.0)
         start = fitted(program, start)
         for_solver(solver, program, p)  # compiled before the march begins
         prepared = time.perf_counter()
@@ -449,8 +454,8 @@ def check_laws(start: State, events: Sequence[Event]) -> None:
         )
 
 
-def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0) -> None:
-    """A start that leaves a loop open, by more than ``gap``, would be a wrong answer from the first step on."""
+def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, gap: float = 0.0) -> None:
+    """A start that leaves a loop open would be a wrong answer from the first step on; ``gap`` is allowed, relative."""
     e = program.equations
     missing = weightless(e, start, program.active)
     if missing:
@@ -460,10 +465,16 @@ def check_start(program: Compiled, start: State, p: np.ndarray, gap: float = 0.0
     if not active or program.method.all_rows:  # springs may be stretched
         return
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
-    for what, r, unit in (("position", c, "m or rad"), ("velocity", c_dot, "m/s or rad/s")):
-        i = int(np.argmax(r))
-        most = max(1e3 * TOLERANCE, 10 * start.mechanism.tolerance, gap)
-        if r[i] > most * max(1.0, np.abs(start.v).max(initial=0.0)):
+    size = row_sizes(e, active, scale.length)
+    fastest = np.abs(start.v / velocity_sizes(e, scale.length)).max(initial=0.0)
+    most = np.maximum(max(1e3 * TOLERANCE, gap) * size, 10 * start.mechanism.tolerance)
+    # positions follow from velocities that were, over the mechanism's time
+    for what, r, unit, fast in (
+        ("position", c, "m or rad", max(1.0, fastest * scale.time)),
+        ("velocity", c_dot, "m/s or rad/s", max(1.0 / scale.time, fastest)),
+    ):
+        i = int(np.argmax(r / most))
+        if r[i] > most[i] * fast:
             raise AssemblyError(
                 f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
                 f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters"

@@ -12,6 +12,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.march.companions import for_solver
+from closedchain.march.compiled import tolerances
 from closedchain.march.integrate import integrate
 from closedchain.march.segments import March
 from closedchain.march.solvers import SOLVERS
@@ -162,7 +163,8 @@ def _steps(run: Run) -> Trajectory:
         (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),
         program.rhs.prepare(run.p),
         rtol=task.rtol,
-        atol=task.atol,
+        atol=tolerances(program, run.scale, task.rtol, task.atol),
+        time=run.scale.time,
         step=task.step,
         max_steps=task.max_steps,
         correct=program.correct.address if program.correct else 0,

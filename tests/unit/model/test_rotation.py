@@ -36,6 +36,15 @@ def test_coordinate_directions_are_exact(axis):
     assert set(np.abs(np.array(from_axis(axis, WHAT))).ravel()) == {0.0, 1.0}
 
 
+@pytest.mark.parametrize("size", [1e300, 1e-300, 5e-324, 1.7e308], ids=str)
+def test_axes_of_any_length(size):
+    """Squares of these are not finite, or zero."""
+    R = from_axis((size, size, 0), WHAT)
+
+    assert is_rotation(R)
+    np.testing.assert_allclose(np.array(R)[:, 2], [0.5**0.5, 0.5**0.5, 0], atol=1e-15)
+
+
 def test_z_itself_is_the_identity():
     assert from_axis((0, 0, 5), WHAT) == IDENTITY
 
@@ -116,10 +125,11 @@ def test_snap_moves_rounding_only():
         (lambda: from_axis((1, parameter("tilt"), 0), WHAT), "three plain numbers .*tilt"),
         (lambda: from_two_axes((1, 0, 0), (1, 1, 0), WHAT), r"\(1, 0, 0\) and \(1, 1, 0\) are not perp.*0\.707"),
         (lambda: from_two_axes((1, 0, 0), (0, 0, 0), WHAT), "has no direction"),
+        (lambda: from_axis((np.inf, 1, 0), WHAT), "is inf: give a finite number"),
     ],
     ids=[
         "4x4", "3x2", "scaled", "mirror", "nan matrix", "two angles", "inf angle", "zero axis", "two numbers", "text",
-        "nan axis", "parameter", "skew axes", "zero second axis",
+        "nan axis", "parameter", "skew axes", "zero second axis", "inf axis",
     ],
 )  # fmt: skip
 def test_refused_orientations_name_the_frame(make, message):

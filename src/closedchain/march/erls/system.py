@@ -26,7 +26,7 @@ from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.native import NativeFunction, compile_function
 
-CLOSED = 1e-6  # m or rad: what a start may be open
+CLOSED = 1e-6  # rad, or of the mechanism's length: what a start may be open
 
 
 Origin = tuple[choice.Pivots, State, np.ndarray]
@@ -324,7 +324,7 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
     closing.check_fixed()
     if closing.error(state.q) > CLOSED:
         raise ModelError(
-            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} m or rad at the start: "
+            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} rad, or of its length, at the start: "
             "take it from m.assemble(...) with the same parameters"
         )
     return state
