@@ -92,5 +92,4 @@ def test_the_bar_counts_runs():
     bar = Counting(quiet=True)
     with bar as progress:
         progress.count(3, 12, "DeNOC")
-    task = bar._bar.tasks[0]
-    assert (task.completed, task.total, task.fields["state"]) == (3, 12, "3 of 12: DeNOC")
+    assert bar._latest == {"description": "running", "completed": 3, "total": 12, "state": "3 of 12: DeNOC"}

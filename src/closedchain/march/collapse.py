@@ -22,6 +22,7 @@ import numpy as np
 
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
+from closedchain.lock import locked
 from closedchain.march.closing import Closing
 
 SAME = 1e-5  # of the drawing's length, and rad: a search ends this near to a place even where it converges slowly
@@ -161,6 +162,7 @@ class _Pivots:
     f: ca.Function  # (t, q, v, p) -> places and axes, 3 x n
 
 
+@locked
 def _pivots(e: Equations) -> _Pivots:
     derived = e.topology.mechanism._derived
     if "pivots" not in derived:

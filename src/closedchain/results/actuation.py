@@ -54,9 +54,11 @@ def _first(piece: Segment, conditioning: Conditioning) -> str | None:
         here = float(conditioning.actuation(np.array([time]), pose[None])[0])
         if here < FALLS * conditioning.actuation(t[between], x[between]).max():
             return _told(conditioning, time, pose, here)
-    worst = int(np.argmin(np.abs(values)))
-    here = float(conditioning.actuation(t[worst : worst + 1], x[worst : worst + 1])[0])
-    return _told(conditioning, float(t[worst]), x[worst], here) if here < TOUCHING else None
+    worst, best = int(np.argmin(np.abs(values))), int(np.argmax(np.abs(values)))
+    here, elsewhere = conditioning.actuation(t[[worst, best]], x[[worst, best]])
+    # motors that hold nothing at any pose are where they are drawn, and no pose is to blame
+    lost = here < TOUCHING and here < FALLS * elsewhere
+    return _told(conditioning, float(t[worst]), x[worst], float(here)) if lost else None
 
 
 def _crossing(piece: Segment, conditioning: Conditioning, t: np.ndarray, x: np.ndarray) -> tuple[float, np.ndarray]:
