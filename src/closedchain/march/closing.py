@@ -24,6 +24,7 @@ from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
 
 TOLERANCE = 1e-11  # m or rad: a residual that counts as closed; Newton then goes on to rounding
+LARGEST = 1e100  # of a value that is given: a search squares it
 MATTERS = 1e-3  # of the largest gap: smaller ones are met as well as the others let them, and are not told
 NEAREST = 1e-6  # of a full step: where the nearest reachable value is known well enough to be told
 REMEDIES = 3  # held values that a message names as possible culprits
@@ -45,7 +46,10 @@ RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
 
 
 class Closing:
-    """Closure equations of a mechanism together with what is held, at a time and at parameter values."""
+    """Closure equations of a mechanism together with what is held, at a time and at parameter values.
+
+    ``gaps`` are residuals that closure rows are to have, by name, where loops are to be open by so much.
+    """
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class Closing:
         poses: Sequence[Pose] = (),
         rows: Sequence[int] | None = None,
         open_joints: Sequence[str] = (),
+        gaps: Mapping[str, float] | None = None,
     ) -> None:
         self.e, self.p, self.t = e, p, time
         self.topology = e.topology
@@ -68,6 +73,8 @@ class Closing:
         self.tolerance = max(TOLERANCE, rounded)
         self._rank = max(1e-10, 10 * rounded)  # relative size of singular values that mean nothing
         self.active = list(range(len(e.closure)) if rows is None else rows)
+        self.gaps = dict(gaps or {})
+        self._gaps = np.array([self.gaps.get(row_name(e, i), 0.0) for i in self.active])
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
         self.labels = [x for j in self.topology.measured for x in j.labels()]
@@ -87,7 +94,7 @@ class Closing:
     def residual(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Closure, held values and held frames, with the Jacobian by the free velocities."""
         c, A = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[:2])
-        parts, rows = [c.ravel()[self.active]], [A[self.active]]
+        parts, rows = [c.ravel()[self.active] - self._gaps], [A[self.active]]
         if len(self.rows):
             value, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
             off = value.ravel()[self.rows] - self._signed(value.ravel()[self.rows])
@@ -410,6 +417,7 @@ class Closing:
         for group, parts in sorted(groups.items(), key=lambda x: -max(x[1])[0]):
             lines.append(f"  {group}: " + ", ".join(text for _, text in sorted(parts, key=lambda x: -x[0])))
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
+        held += "".join(f", gap {k}={x:.4g}" for k, x in self.gaps.items())
         lines.append(f"held: {held}. {self._remedy(q)}")
         if largest < 1e-4:
             lines.append(
@@ -520,7 +528,21 @@ class Closing:
             poses=self.poses if poses is None else poses,
             rows=self.active,
             open_joints=self.open_joints,
+            gaps=self.gaps,
         )
+
+
+def row_name(e: Equations, row: int) -> str:
+    """Name of a closure row: the joint and its residual, ``"B x"``."""
+    return f"{e.closure.joints[row]} {e.closure.labels[row]}"
+
+
+def is_number(x: Any) -> bool:
+    """Whether a value is a number that can be computed with."""
+    try:
+        return isinstance(x, int | float | np.number) and bool(abs(float(x)) < LARGEST)
+    except (TypeError, OverflowError):  # complex, or an integer of hundreds of digits
+        return False
 
 
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
@@ -538,9 +560,9 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
             )
         try:
             numbers = np.atleast_1d(np.asarray(value, float))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{what}: {key!r} takes numbers, not {value!r}") from None
-        if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
+        if numbers.shape != (len(labels),) or not (np.abs(numbers) < LARGEST).all():
             raise ModelError(
                 f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
             )
@@ -562,11 +584,11 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
             )
         for name in ("position", *RATES):
             numbers = wish.get(name, (0, 0, 0))
-            three = isinstance(numbers, list | tuple | np.ndarray) and len(numbers) == 3
-            if not three or not all(
-                x is None or (isinstance(x, int | float | np.number) and np.isfinite(x)) for x in numbers
-            ):
-                raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
+            listed = isinstance(numbers, list | tuple | np.ndarray) and getattr(numbers, "ndim", 1) == 1
+            if not listed or len(numbers) != 3 or not all(x is None or is_number(x) for x in numbers):
+                raise ModelError(
+                    f"frames: the {name} of {key!r} has three finite components (None leaves one free), not {numbers!r}"
+                )
         rotation = None
         if "rpy" in wish:
             rotation = np.array(from_rpy(wish["rpy"], f"frame {key!r}"), float)
