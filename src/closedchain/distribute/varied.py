@@ -154,11 +154,9 @@ def start_of(
     """From what a user gave: a state, values to hold, or nothing, which is the mechanism's own start."""
     topology = cut(mechanism)
     if isinstance(start, State):
-        if start.mechanism is not mechanism:
-            raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
+        start = start.of(mechanism, "the start")
         if velocity is not None or guess is not None:
             raise ModelError("a start that is a state has its velocities already: leave velocity and guess out")
-        start.check()
         time = start.t if begin is None else float(begin)
         start = replace(start, t=time)
         held, rates = independent(start)

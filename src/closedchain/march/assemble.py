@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.cut.topology import Topology
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
-from closedchain.march.closing import NEARLY, Closing, by_label, wanted_poses
+from closedchain.march.closing import NEARLY, Closing, by_label, is_number, row_name, wanted_poses
 from closedchain.march.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
@@ -36,6 +37,7 @@ def assemble(
     time: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     open_joints: tuple[str, ...] = (),
+    gaps: Mapping[str, float] | None = None,
     **joints: Any,
 ) -> State:
     """Find a state in which all loops are closed.
@@ -63,7 +65,11 @@ def assemble(
     parameters
         Parameter values for this call only.
     open_joints
-        Cut joints to leave open.
+        Cut joints to leave open: a run does without them.
+    gaps
+        How far closure rows are to be open, m or rad, by the names that `VirtualSpring` takes: ``{"B x": 1e-3}``. The
+        joints are closed by stretched springs then: for `VirtualSpring` and `ModifiedDeNOC` only. The gaps begin at
+        rest.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def assemble(
     >>> round(start["C"], 6)
     1.264858
     """
-    closing, wanted = _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints)
+    closing, wanted = _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps)
     closing.check_fixed()
     rng = np.random.default_rng(0)  # restarts must be the same each time
     best = closing.q0
@@ -162,6 +168,8 @@ def assembly_modes(
     """
     if not isinstance(starts, int) or starts < 1:
         raise ModelError(f"starts must be a positive whole number, not {starts!r}")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"seed must be a whole number, zero or positive, not {seed!r}")
     closing, wanted = _prepare(mechanism, hold, joints, frames, None, velocity, time, parameters, ())
     closing.check_fixed()
     rng = np.random.default_rng(seed)
@@ -197,7 +205,9 @@ def assembly_modes(
     return _labelled(states, closing)
 
 
-def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints):  # type: ignore[no-untyped-def]
+def _prepare(  # type: ignore[no-untyped-def]
+    mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps=None
+):
     if not isinstance(mechanism, Mechanism):
         raise ModelError(f"assemble needs a cc.Mechanism, not {mechanism!r}")
     for name, given in (("hold", hold), ("frames", frames), ("velocity", velocity), ("parameters", parameters)):
@@ -205,9 +215,10 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
             raise ModelError(f"{name} takes a mapping by name, not {given!r}")
     if guess is not None and not isinstance(guess, State | Mapping):
         raise ModelError(f"guess takes a mapping by joint or coordinate, or a state, not {guess!r}")
-    if not isinstance(time, int | float | np.number) or not np.isfinite(time):
+    if not is_number(time):
         raise ModelError(f"time must be a finite number, not {time!r}")
-    if isinstance(open_joints, str) or not all(isinstance(x, str) for x in open_joints):
+    named = isinstance(open_joints, list | tuple | set | frozenset) and all(isinstance(x, str) for x in open_joints)
+    if not named:
         raise ModelError(f"open_joints takes a sequence of names of cut joints, not {open_joints!r}")
     e = derive(mechanism)
     held = dict(hold or {}) | joints
@@ -215,7 +226,7 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
         held = dict(mechanism.start)
         velocity = velocity or mechanism.start_velocity
     if isinstance(guess, State):
-        guess = dict(zip(e.topology.q_labels, guess.q.tolist(), strict=True))
+        guess = _as_guess(e.topology, guess)
     held, guess = by_label(e.topology, held, "hold"), by_label(e.topology, guess or {}, "guess")
     shapes = [x for link in e.topology.links if link.shape is not None for x in link.shape.labels() if x not in guess]
     closing = Closing(
@@ -227,8 +238,25 @@ def _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters,
         poses=wanted_poses(e, frames),
         rows=active_rows(e, open_joints),
         open_joints=open_joints,
+        gaps=_gaps(e, gaps, open_joints),
     )
     return closing, dict.fromkeys(shapes, 0.0) | _rates(closing, velocity, "velocity")
+
+
+def _as_guess(topology: Topology, state: State) -> dict[str, float]:
+    """Coordinates of a state by name, as far as the mechanism has them: of an older drawing, or of another one."""
+    if state.q.shape != (len(state.labels),):
+        raise ModelError(
+            f"guess: q of the state has the shape {state.q.shape}, but its mechanism {state.mechanism.name!r} has "
+            f"{len(state.labels)} coordinates: take the state from m.assemble(...)"
+        )
+    known = {x: y for x, y in zip(state.labels, state.q.tolist(), strict=True) if x in topology.q_labels}
+    if not known and topology.q_labels:
+        raise ModelError(
+            f"guess: the state of {state.mechanism.name!r} has no coordinate of {topology.mechanism.name!r}: "
+            f"{', '.join(topology.q_labels[:8])}"
+        )
+    return known
 
 
 def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:
@@ -238,9 +266,25 @@ def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> d
         if label not in closing.velocity_labels:
             raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
         value = (wanted or {})[label]
-        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+        if not is_number(value):
             raise ModelError(f"{what}: {label!r} takes a finite number, not {value!r}")
     return {k: float(x) for k, x in (wanted or {}).items()}
+
+
+def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]) -> dict[str, float]:
+    """Wanted residuals of closure rows, by the names of the rows."""
+    if gaps is not None and not isinstance(gaps, Mapping):
+        raise ModelError(f"gaps takes a mapping by closure row, {{'B x': 1e-3}}, not {gaps!r}")
+    known = [row_name(e, row) for row in active_rows(e, open_joints)]
+    fixed = [f"{joint} {label}" for joint, label, _ in e.closure.fixed]
+    for name, value in (gaps or {}).items():
+        if name in fixed:
+            raise ModelError(f"gaps: no motion opens the closure row {name!r}")
+        if name not in known:
+            raise ModelError(f"gaps: there is no closure row {name!r}{suggest(name, known)}")
+        if not is_number(value):
+            raise ModelError(f"gaps: {name!r} takes a finite number, not {value!r}")
+    return {name: float(value) for name, value in (gaps or {}).items()}
 
 
 def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:

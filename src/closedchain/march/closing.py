@@ -33,6 +33,7 @@ NEARLY = 100.0  # so many of them: what Newton's method closes
 FURTHEST = 0.7  # rad, or of the length: beyond a step of this the linear picture means nothing
 POLISH = 10  # Newton steps at most
 AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
+HUGE = 1e100  # of a value that is given: a search squares it
 MATTERS = 1e-3  # of the largest gap: smaller ones are met as well as the others let them, and are not told
 NEAREST = 1e-6  # of a full step: where the nearest reachable value is known well enough to be told
 REMEDIES = 3  # held values that a message names as possible culprits
@@ -54,7 +55,10 @@ RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
 
 
 class Closing:
-    """Closure equations of a mechanism together with what is held, at a time and at parameter values."""
+    """Closure equations of a mechanism together with what is held, at a time and at parameter values.
+
+    ``gaps`` are residuals that closure rows are to have, by name, where loops are to be open by so much.
+    """
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class Closing:
         poses: Sequence[Pose] = (),
         rows: Sequence[int] | None = None,
         open_joints: Sequence[str] = (),
+        gaps: Mapping[str, float] | None = None,
     ) -> None:
         self.e, self.p, self.t = e, p, time
         self.topology = e.topology
@@ -77,6 +82,8 @@ class Closing:
         self._rounded = relative_tolerance(e, p)
         self.tolerance = max(TOLERANCE, self._rounded)  # relative
         self.active = list(range(len(e.closure)) if rows is None else rows)
+        self.gaps = dict(gaps or {})
+        self._gaps = np.array([self.gaps.get(row_name(e, i), 0.0) for i in self.active])
         self._zero = np.zeros(self.topology.nv)
         self._f = functions(e)
         self.labels = [x for j in self.topology.measured for x in j.labels()]
@@ -100,7 +107,7 @@ class Closing:
     def residual(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Closure, held values and held frames, with the Jacobian by the free velocities."""
         c, A = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[:2])
-        parts, rows = [c.ravel()[self.active]], [A[self.active]]
+        parts, rows = [c.ravel()[self.active] - self._gaps], [A[self.active]]
         if len(self.rows):
             value, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
             off = value.ravel()[self.rows] - self._signed(value.ravel()[self.rows])
@@ -475,6 +482,7 @@ class Closing:
         for group, parts in sorted(groups.items(), key=lambda x: -max(x[1])[0]):
             lines.append(f"  {group}: " + ", ".join(text for _, text in sorted(parts, key=lambda x: -x[0])))
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
+        held += "".join(f", gap {k}={x:.4g}" for k, x in self.gaps.items())
         lines.append(f"held: {held}. {self._remedy(q)}")
         return "\n".join([*lines, *self._advice(largest)])
 
@@ -594,12 +602,26 @@ class Closing:
             poses=self.poses if poses is None else poses,
             rows=self.active,
             open_joints=self.open_joints,
+            gaps=self.gaps,
         )
 
 
 def enough(gap: float) -> float:
     """A tolerance that a drawing with such a gap needs, a power of ten."""
     return min(LARGEST, 10.0 ** np.ceil(np.log10(AMPLE * gap)))
+
+
+def row_name(e: Equations, row: int) -> str:
+    """Name of a closure row: the joint and its residual, ``"B x"``."""
+    return f"{e.closure.joints[row]} {e.closure.labels[row]}"
+
+
+def is_number(x: Any) -> bool:
+    """Whether a value is a number that can be computed with."""
+    try:
+        return isinstance(x, int | float | np.number) and bool(abs(float(x)) < HUGE)
+    except (TypeError, OverflowError):  # complex, or an integer of hundreds of digits
+        return False
 
 
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
@@ -617,9 +639,9 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
             )
         try:
             numbers = np.atleast_1d(np.asarray(value, float))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"{what}: {key!r} takes numbers, not {value!r}") from None
-        if numbers.shape != (len(labels),) or not np.isfinite(numbers).all():
+        if numbers.shape != (len(labels),) or not (np.abs(numbers) < HUGE).all():
             raise ModelError(
                 f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
             )
@@ -641,11 +663,11 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
             )
         for name in ("position", *RATES):
             numbers = wish.get(name, (0, 0, 0))
-            three = isinstance(numbers, list | tuple | np.ndarray) and len(numbers) == 3
-            if not three or not all(
-                x is None or (isinstance(x, int | float | np.number) and np.isfinite(x)) for x in numbers
-            ):
-                raise ModelError(f"frames: the {name} of {key!r} has three components (None leaves one free)")
+            listed = isinstance(numbers, list | tuple | np.ndarray) and getattr(numbers, "ndim", 1) == 1
+            if not listed or len(numbers) != 3 or not all(x is None or is_number(x) for x in numbers):
+                raise ModelError(
+                    f"frames: the {name} of {key!r} has three finite components (None leaves one free), not {numbers!r}"
+                )
         rotation = None
         if "rpy" in wish:
             rotation = np.array(from_rpy(wish["rpy"], f"frame {key!r}"), float)

@@ -94,9 +94,7 @@ def _start(mechanism: Mechanism, guess: State | Mapping[str, Any] | None, time: 
     mechanism.validate({**(guess.parameters if isinstance(guess, State) else {}), **(parameters or {})})
     if not isinstance(guess, State):
         return assemble(mechanism, guess, parameters=parameters, time=0.0 if time is None else time)
-    if guess.mechanism is not mechanism:
-        raise ModelError(f"the guess belongs to mechanism {guess.mechanism.name!r}, not to {mechanism.name!r}")
-    guess.check()
+    guess = guess.of(mechanism, "the guess")
     changes = {**guess.parameters, **(parameters or {})}
     return replace(guess, parameters=changes, t=guess.t if time is None else time)
 

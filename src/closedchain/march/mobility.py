@@ -95,8 +95,9 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     from scipy.linalg import qr
 
     state = assemble(mechanism) if state is None else state
-    if not isinstance(state, State) or state.mechanism is not mechanism:
+    if not isinstance(state, State):
         raise ModelError(f"mobility needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    state = state.of(mechanism, "mobility needs a state of this mechanism; the given one")
     e = derive(mechanism)
     n = e.topology.nv
     p = parameter_vector(mechanism, state.parameters)

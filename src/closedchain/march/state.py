@@ -5,7 +5,7 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -47,18 +47,50 @@ class State:
     labels: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, Mechanism):
+            raise ModelError(f"a state belongs to a cc.Mechanism, not to {self.mechanism!r}")
+        for name in ("q", "v"):
+            try:
+                object.__setattr__(self, name, np.asarray(getattr(self, name), float))
+            except (TypeError, ValueError):
+                raise ModelError(
+                    f"{name} of a state of {self.mechanism.name!r} takes numbers, not {getattr(self, name)!r}"
+                ) from None
         object.__setattr__(self, "labels", cut(self.mechanism).q_labels)
 
     def check(self) -> None:
         """Raise if the numbers do not belong to the drawing of now."""
-        topology = self.topology
-        if topology.q_labels != self.labels or len(self.q) != topology.nq or len(self.v) != topology.nv:
+        topology, name = self.topology, self.mechanism.name
+        if topology.q_labels != self.labels:
             raise ModelError(
-                f"this state (or start) of {self.mechanism.name!r} belongs to an older drawing, whose coordinates were "
-                f"({', '.join(self.labels[:8])}): take a new one from m.assemble(...)"
+                f"this state (or start) of {name!r} belongs to an older drawing, whose coordinates were "
+                f"({_listed(self.labels)}) and not ({_listed(topology.q_labels)}): take a new one from m.assemble(...)"
             )
-        if not (np.isfinite(self.q).all() and np.isfinite(self.v).all()):
-            raise ModelError(f"the state of {self.mechanism.name!r} has a coordinate or velocity that is not finite")
+        for letter, x, labels in (("q", self.q, topology.q_labels), ("v", self.v, topology.v_labels)):
+            if x.shape != (len(labels),):
+                size = f"{x.size} number{'s' * (x.size != 1)}" if x.ndim == 1 else f"an array of shape {x.shape}"
+                raise ModelError(
+                    f"{letter} of this state of {name!r} has {size}, but the drawing needs {len(labels)} "
+                    f"({_listed(labels)}): take the state from m.assemble(...)"
+                )
+            if not np.isfinite(x).all():
+                i = int(np.argmin(np.isfinite(x)))
+                raise ModelError(f"the state of {name!r} is not finite: {labels[i]!r} is {x[i]} in {letter}")
+
+    def of(self, mechanism: Mechanism, what: str = "the state") -> State:
+        """The same state of a mechanism that is this one, or has the same joints at the same places, as a copy has."""
+        self.check()
+        if self.mechanism is mechanism:
+            return self
+        mine = self.mechanism.name
+        if mine != mechanism.name:
+            raise ModelError(f"{what} belongs to mechanism {mine!r}, not to {mechanism.name!r}")
+        difference = _difference(self.mechanism, mechanism, self.parameters)
+        if difference:
+            raise ModelError(
+                f"{what} belongs to mechanism {mine!r}, not to {mine!r}, another drawing of that name: {difference}"
+            )
+        return replace(self, mechanism=mechanism)
 
     @property
     def topology(self) -> Topology:
@@ -91,6 +123,48 @@ class State:
     def __repr__(self) -> str:
         parts = ", ".join(f"{k}={x:.6g}" for k, x in self.coordinates.items())
         return f"State({self.mechanism.name!r}: {parts})"
+
+
+def _listed(labels: tuple[str, ...]) -> str:
+    return ", ".join(labels[:8]) + ", ..." * (len(labels) > 8)
+
+
+def _difference(one: Mechanism, other: Mechanism, parameters: dict[str, float]) -> str:
+    """Why coordinates of one drawing mean something else in the other; empty if they mean the same.
+
+    What acts may differ: a force changes a motion, not the meaning of coordinates.
+    """
+    a, b = cut(one), cut(other)
+    if a.q_labels != b.q_labels:
+        return f"its coordinates are ({_listed(a.q_labels)}), not ({_listed(b.q_labels)})"
+    values = [m.values({k: x for k, x in parameters.items() if k in m.parameters}) for m in (one, other)]
+    for first, second in zip(a.joints, b.joints, strict=True):
+        kinds = [(x.type.name, x.a.body.name, x.b.body.name) for x in (first, second)]
+        if first.name != second.name or kinds[0] != kinds[1]:
+            return f"joint {first.name!r} is {_joint(*kinds[0])} there, {second.name!r} {_joint(*kinds[1])} here"
+        for side in ("a", "b"):
+            frames = [getattr(x, side) for x in (first, second)]
+            places = [tuple(value(c) for c in x.position) for value, x in zip(values, frames, strict=True)]
+            if places[0] != places[1]:
+                body = frames[0].body.name
+                return f"joint {first.name!r} is at {_point(places[0])} on {body!r} there, at {_point(places[1])} here"
+            if len({_numbers(v, x.rotation) for v, x in zip(values, frames, strict=True)}) > 1:
+                return f"joint {first.name!r} has other axes on {frames[0].body.name!r} there than here"
+        if len({_numbers(v, [*x.rotation, [x.pitch]]) for v, x in zip(values, (first, second), strict=True)}) > 1:
+            return f"joint {first.name!r} has another axis or pitch there than here"
+    return ""
+
+
+def _joint(kind: str, a: str, b: str) -> str:
+    return f"a {kind} joint from {a!r} to {b!r}"
+
+
+def _point(r: tuple[float, ...]) -> str:
+    return f"({', '.join(f'{x:.9g}' for x in r)})"
+
+
+def _numbers(value: Any, rows: Any) -> tuple[float, ...]:
+    return tuple(value(x) for row in rows for x in row)
 
 
 def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = None) -> np.ndarray:

@@ -111,6 +111,9 @@ def compare(
     if not all(isinstance(x, int | float) and x > 0 for x in given):
         raise ModelError(f"rtol must be a positive number, not {tolerances!r}")
     tolerances = sorted({float(x) for x in given}, reverse=True)
+    if not isinstance(start, State):
+        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
+    start = start.of(mechanism, "the start")
     _check(mechanism, start, until, solvers, tolerances, step, samples)
     chosen = default_methods(start) if methods is None else named_methods(methods)
     # methods with solvers of their own come with the usual one of these
@@ -274,8 +277,6 @@ def _check(
     samples: int,
 ) -> None:
     """Say what is wrong with a call, before any run is made."""
-    if not isinstance(start, State) or start.mechanism is not mechanism:
-        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
     if not solvers or not tolerances:
         raise ModelError("there is nothing to compare: give at least one solver and one tolerance")
     for solver in solvers:

@@ -128,9 +128,7 @@ def simulate_erls(
         start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
     if not isinstance(start, State):
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
-    if start.mechanism is not mechanism and start.mechanism is not rigid_twin(mechanism):
-        raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}")
-    start.check()
+    start = start.of(rigid_twin(mechanism) if start.mechanism is rigid_twin(mechanism) else mechanism, "the start")
     if begin is not None:
         start = replace(start, t=begin)
     if not until > start.t:

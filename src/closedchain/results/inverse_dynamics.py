@@ -241,11 +241,9 @@ def holding_efforts(
     if state is None:
         state = assemble(mechanism, parameters=parameters)
     elif isinstance(state, State):
-        if state.mechanism is not mechanism:
-            raise ModelError(f"the state is one of {state.mechanism.name!r}, not of this {mechanism.name!r}")
+        state = state.of(mechanism)
         if parameters is not None:
             raise ModelError("the parameters of a state are those that it was assembled with: give one or the other")
-        state.check()
     else:
         raise ModelError(f"holding_efforts needs a state, from m.assemble(...), not {state!r}")
     # drives that are actuators stand still, wherever they would go
@@ -325,10 +323,10 @@ def _motion(
         given = [name for name, value in options.items() if value is not None]
         if given:
             raise ModelError(f"a motion has its times and parameters already: leave out {', '.join(given)}")
+        if isinstance(along, State):
+            return Motion.instant(along.of(mechanism))
         if along.mechanism is not mechanism:
             raise ModelError(f"the motion is one of {along.mechanism.name!r}, not of this {mechanism.name!r}")
-        if isinstance(along, State):
-            return Motion.instant(along)
         return (along if isinstance(along, Motion) else _of_run(along)).now()
     if along is not None and not isinstance(along, Mapping):
         raise ModelError(

@@ -147,9 +147,9 @@ def _checked(mechanism: Mechanism, state: State | None, parameters: Any) -> Stat
         raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
     if state is None:
         state = assemble(mechanism, parameters=parameters)
-    if not isinstance(state, State) or state.mechanism is not mechanism:
+    if not isinstance(state, State):
         raise ModelError(f"linearise needs a state of this mechanism, from m.assemble(...), not {state!r}")
-    state.check()
+    state = state.of(mechanism, "linearise needs a state of this mechanism; the given one")
     state = replace(state, parameters={**state.parameters, **(parameters or {})})
     mechanism.validate(state.parameters)
     return state

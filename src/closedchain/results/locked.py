@@ -72,9 +72,9 @@ def locked_modes(
     '10.3204 Hz'
     """
     state = assemble(mechanism) if state is None else state
-    if not isinstance(state, State) or state.mechanism is not mechanism:
+    if not isinstance(state, State):
         raise ModelError(f"locked_modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
-    state.check()
+    state = state.of(mechanism, "locked_modes needs a state of this mechanism; the given one")
     names = motor_coordinates(mechanism) if locked is None else names_of(locked)
     about = _Locked(state, names)
     q = about.sagged(state.q) if sag else state.q

@@ -195,15 +195,12 @@ def simulate(
         raise ModelError(f"the start must be a state from m.assemble(...), not {start!r}")
     if start is None:
         start = assemble(mechanism, parameters=parameters, time=begin or 0.0)
-    if start.mechanism is not mechanism:
-        if isinstance(start, ErlsState):
-            raise ModelError(
-                "the start is from a run with cc.ERLS(...), a state of its rigid-link system with displacements: go on "
-                "with that method, or start from m.assemble(...)"
-            )
-        same = " (another drawing of that name)" if start.mechanism.name == mechanism.name else ""
-        raise ModelError(f"the start belongs to mechanism {start.mechanism.name!r}, not to {mechanism.name!r}{same}")
-    start.check()
+    if isinstance(start, ErlsState):
+        raise ModelError(
+            "the start is from a run with cc.ERLS(...), a state of its rigid-link system with displacements: go on "
+            "with that method, or start from m.assemble(...)"
+        )
+    start = start.of(mechanism, "the start")
     changes = {**start.parameters, **(parameters or {})}
     start = replace(start, parameters=changes, t=start.t if begin is None else begin)
     mechanism.validate(start.parameters)
@@ -477,7 +474,8 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
         if r[i] > most[i] * fast:
             raise AssemblyError(
                 f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
-                f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters"
+                f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters; loops "
+                "that are open on purpose are closed by springs, cc.VirtualSpring(...) or cc.ModifiedDeNOC(...)"
             )
 
 

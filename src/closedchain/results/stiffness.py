@@ -160,6 +160,9 @@ def choose_stiffness(
     (True, True)
     """
     start = assemble(mechanism) if start is None else start
+    if not isinstance(start, State):
+        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
+    start = start.of(mechanism, "the start")
     _check(mechanism, start, error, until, solver, rtol, damping, stiffnesses)
     tell = progress or (lambda done, total, what: None)
     tell(0, POINTS + 2, "exact run")
@@ -351,8 +354,6 @@ def _check(
     stiffnesses: Sequence[float] | None,
 ) -> None:
     """Say what is wrong with a wish, before any run is made."""
-    if not isinstance(start, State) or start.mechanism is not mechanism:
-        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
     check_options(solver, until, start.t, rtol, None, None)
     if not start.topology.cuts:
         raise ModelError(f"mechanism {mechanism.name!r} has no loop: there is nothing that a spring could close")

@@ -117,8 +117,9 @@ def frequencies_over(
         poses = _Poses(mechanism, held, sag, method, modes, names)
     else:
         states = list(over) if isinstance(over, Iterable) else []
-        if not states or not all(isinstance(x, State) and x.mechanism is mechanism for x in states):
+        if not states or not all(isinstance(x, State) for x in states):
             raise ModelError("frequencies_over takes values of coordinates by name, or states of this mechanism")
+        states = [x.of(mechanism) for x in states]
         held = motor_coordinates(mechanism) if locked is None else names_of(locked)
         names, shape, dims = (), (len(states),), ("pose",)
         values = np.arange(len(states), dtype=float)[:, None]

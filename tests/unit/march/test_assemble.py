@@ -379,6 +379,61 @@ def test_refused_values_name_the_culprit(how, message):
         four_bar().assemble(**how)
 
 
+HOSTILE = ["\0", "O\0", b"\0", np.nan, np.inf, -np.inf, 1e308, 10**400, 1j, None, [], [np.nan], {}, object(), cc.t]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda x: repr(x)[:12])
+def test_hostile_values_are_told_in_a_sentence(value):
+    """Null bytes, numbers that are none, numbers too large to square: always a ModelError in our own words."""
+    m, key = four_bar(), "x" if isinstance(value, list | dict) else value
+    calls = [
+        lambda: m.assemble(O=value),
+        lambda: m.assemble({key: 1.0}),
+        lambda: m.assemble(O=1.0, guess={"A": value}),
+        lambda: m.assemble(O=1.0, guess={key: 1.0}),
+        lambda: m.assemble(O=1.0, velocity={"O": value}),
+        lambda: m.assemble(O=1.0, velocity={key: 1.0}),
+        lambda: m.assemble(O=1.0, acceleration={"O": value}),
+        lambda: m.assemble(O=1.0, time=value),
+        lambda: m.assemble(O=1.0, gaps={"B x": value}),
+        lambda: m.assemble(O=1.0, open_joints=(value,)),
+        lambda: m.assemble(O=1.0, parameters={key: 1.0}),
+        lambda: m.assemble(frames={key: {"position": (0, 0, 1)}}),
+        lambda: m.assemble(frames={"coupler": {"position": (0, value, 0) if value is not None else (0, 1)}}),
+        lambda: m.assemble(frames={"coupler": {"position": value}}),
+        lambda: m.assemble(frames={"coupler": {"rotation": value}}),
+        lambda: m.assemble(frames={"coupler": {"velocity": value}}),
+    ]
+    if not isinstance(value, int):  # a whole number, however large, may be meant
+        calls += [lambda: m.assembly_modes(O=1.0, starts=value), lambda: m.assembly_modes(O=1.0, seed=value)]
+    if not isinstance(value, list | dict):
+        calls += [lambda: m.assemble(value) if value is not None else m.assemble(O=None)]
+        calls += [lambda: m.assemble(O=1.0, guess=value) if value is not None else m.assemble(O=1.0, guess={"A": None})]
+    for call in calls:
+        with pytest.raises(cc.ModelError) as told:
+            call()
+        assert "ufunc" not in str(told.value)
+
+
+def test_zero_dimensional_arrays_are_told_in_a_sentence():
+    for name in ("position", "velocity", "angular_velocity"):
+        with pytest.raises(cc.ModelError, match=f"the {name} of 'coupler' has three finite components"):
+            four_bar().assemble(frames={"coupler": {name: np.array(1.0)}})
+
+
+def test_a_guess_may_be_a_state_of_another_drawing():
+    """Known names are taken; a state that knows none, or has numbers missing, is told."""
+    grown = cc.library.four_bar()
+    grown.revolute("extra", grown.bodies["rocker"].tip, grown.body("flap", cc.rod(0.2, 0.1)))
+    down = four_bar().assemble(O=1.0, guess={"A": -2.5, "C": -2.0})
+    assert grown.assemble(O=1.0, guess=down)["C"] == pytest.approx(down["C"], abs=1e-10)
+
+    with pytest.raises(cc.ModelError, match="guess: the state of 'pendulum' has no coordinate of 'four-bar': O, A, C"):
+        four_bar().assemble(O=1.0, guess=cc.library.pendulum().assemble())
+    with pytest.raises(cc.ModelError, match=r"guess: q of the state has the shape \(2,\), but .* has 4 coordinates"):
+        four_bar().assemble(O=1.0, guess=cc.State(four_bar(), [0.1, 0.2], [0, 0, 0]))
+
+
 def test_a_ball_takes_four_values():
     with pytest.raises(cc.ModelError, match=r"hold: 'B' takes 4 finite values, not 1\.0"):
         spatial().assemble(B=1.0)

@@ -1,5 +1,7 @@
 """States: every joint by name, cut or not, at the state's own parameter values."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -102,3 +104,101 @@ def test_a_state_survives_what_does_not_move_its_numbers():
     m.force("push", m.bodies["lower"].tip, (1.0, 0, 0))
 
     assert state["shoulder"] == 0.3
+
+
+@pytest.mark.parametrize(
+    ("q", "v", "sentence"),
+    [
+        (
+            [0.1, 0.2, 0.3],
+            [0, 0],
+            r"q of this state of 'double-pendulum' has 3 numbers, but .* needs 2 \(shoulder, elbow",
+        ),
+        ([0.1], [0, 0], "q of this state of 'double-pendulum' has 1 number, but"),
+        ([0.1, 0.2], [0, 0, 0], "v of this state of 'double-pendulum' has 3 numbers, but the drawing needs 2"),
+        ([[0.1, 0.2]], [0, 0], r"q of this state of 'double-pendulum' has an array of shape \(1, 2\)"),
+        (0.1, [0, 0], r"an array of shape \(\)"),
+        ([0.1, np.nan], [0, 0], "not finite: 'elbow' is nan in q"),
+        ([0.1, 0.2], [-np.inf, 0], "not finite: 'shoulder' is -inf in v"),
+    ],
+)
+def test_wrong_numbers_are_told_as_what_they_are(q, v, sentence):
+    m = cc.library.double_pendulum()
+    state = cc.State(m, q, v)
+    for ask in (state.check, lambda: cc.simulate(m, state, until=0.1), lambda: cc.mobility(m, state)):
+        with pytest.raises(cc.ModelError, match=sentence) as told:
+            ask()
+        assert "older drawing" not in str(told.value)
+
+
+@pytest.mark.parametrize(("q", "v"), [("ab", [0, 0]), ([0, "\0"], [0, 0]), ([0, 0], [0, None, {}])])
+def test_what_is_no_number_is_refused_at_once(q, v):
+    with pytest.raises(cc.ModelError, match=r"^[qv] of a state of 'double-pendulum' takes numbers, not"):
+        cc.State(cc.library.double_pendulum(), q, v)
+
+
+def test_a_state_may_be_given_as_lists():
+    m = cc.library.double_pendulum()
+    run = cc.simulate(m, cc.State(m, [0.1, 0.2], [0, 0]), until=0.1)
+    np.testing.assert_array_equal(
+        run["elbow"].values, cc.simulate(m, m.assemble(shoulder=0.1, elbow=0.2), until=0.1)["elbow"]
+    )
+
+
+# ---- copies ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_copied_state_is_one_of_its_copy_and_of_the_original():
+    m = cc.library.gough_stewart()
+    state = m.assemble()
+    other = copy.deepcopy(state)
+
+    assert other.mechanism is not m and other.of(other.mechanism) is other
+    assert other.of(m).mechanism is m and other.of(m).q is other.q
+    assert state.of(m) is state
+    assert cc.mobility(m, other).true == cc.mobility(m, state).true
+
+
+def test_forces_do_not_change_whose_state_it_is():
+    m = cc.library.double_pendulum()
+    state = copy.deepcopy(m.assemble(shoulder=0.3))
+    m.force("push", m.bodies["lower"].tip, (1.0, 0, 0))
+
+    assert state.of(m)["shoulder"] == 0.3
+
+
+def drawn(at=1.0, axis=(0, 0, 1), kind="revolute", first="arm"):
+    m = cc.Mechanism("pair", gravity=(0, 0, 0))
+    arm, hand = m.body("arm", cc.rod(1.0, 1.0, radius=0.1)), m.body("hand", cc.rod(1.0, 1.0, radius=0.1))
+    m.revolute("A", m.ground, {"arm": arm, "hand": hand}[first])
+    m.joint(kind, "B", arm.at(at, 0, 0), hand, axis=axis)
+    return m
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"at": 1.5}, r"joint 'B' is at \(1, 0, 0\) on 'arm' there, at \(1\.5, 0, 0\) here"),
+        ({"axis": (0, 1, 0)}, "joint 'B' has another axis or pitch there than here"),
+        ({"kind": "prismatic"}, "joint 'B' is a revolute joint from 'arm' to 'hand' there, 'B' a prismatic joint"),
+    ],
+)
+def test_another_drawing_of_the_same_name_says_what_differs(change, reason):
+    with pytest.raises(cc.ModelError, match=f"the state belongs to mechanism 'pair', not to 'pair', .*: {reason}"):
+        drawn().assemble().of(drawn(**change))
+
+
+def test_other_coordinates_are_named():
+    m = drawn()
+    state = copy.deepcopy(m.assemble())
+    m.revolute("C", m.bodies["hand"].tip, m.body("tool", cc.rod(1.0, 1.0)))
+    with pytest.raises(cc.ModelError, match=r"its coordinates are \(A, B\), not \(A, B, C\)"):
+        cc.simulate(m, state, until=0.1)
+    with pytest.raises(cc.ModelError, match=r"older drawing, whose coordinates were \(A, B\) and not \(A, B, C\)"):
+        cc.simulate(state.mechanism, _grown(state), until=0.1)
+
+
+def _grown(state):
+    m = state.mechanism
+    m.revolute("C", m.bodies["hand"].tip, m.body("tool", cc.rod(1.0, 1.0)))
+    return state

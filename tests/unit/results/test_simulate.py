@@ -1,5 +1,6 @@
 """`simulate`: what it takes, what it refuses, and that values change without compiling while drawings do not."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -166,9 +167,24 @@ def test_a_start_of_another_mechanism_is_refused(four_bar):
         cc.simulate(four_bar, cc.library.pendulum().assemble(), until=0.1)
 
 
-def test_a_start_of_a_twin_is_refused(four_bar):
-    with pytest.raises(cc.ModelError, match="the start belongs to mechanism 'four-bar', not to 'four-bar'"):
-        cc.simulate(four_bar, cc.library.four_bar().assemble(), until=0.1)
+def test_a_start_of_a_twin_is_one(four_bar):
+    """Of a copy, or of the same drawing made again: the numbers mean the same, and the run is the same."""
+    mine = cc.simulate(four_bar, four_bar.assemble(O=1.0), until=0.1)
+    for start in (copy.deepcopy(four_bar.assemble(O=1.0)), cc.library.four_bar().assemble(O=1.0)):
+        run = cc.simulate(four_bar, start, until=0.1)
+        assert run.mechanism is four_bar and run.start.mechanism is four_bar
+        np.testing.assert_array_equal(run["C"].values, mine["C"].values)
+
+
+def test_a_start_of_another_drawing_of_the_same_name_is_refused(four_bar):
+    other = cc.library.four_bar()
+    other.parameters["coupler.length"] = 4.1
+    with pytest.raises(
+        cc.ModelError,
+        match=r"the start belongs to mechanism 'four-bar', not to 'four-bar', another drawing of that name: joint 'B' "
+        r"is at \(4\.1, 0, 0\) on 'coupler' there, at \(4, 0, 0\) here",
+    ):
+        cc.simulate(four_bar, other.assemble(O=1.0), until=0.1)
 
 
 def test_a_start_with_an_open_loop_is_refused(four_bar):
