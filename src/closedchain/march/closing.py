@@ -493,7 +493,8 @@ class Closing:
             return []
         if tolerance:
             return [
-                f"the tolerance = {tolerance:g} of the drawing is smaller: mend the numbers, or say {enough(gap):g}"
+                f"the drawing says tolerance={tolerance:g}, which is less than the gaps: mend its numbers, or say "
+                f"tolerance={enough(gap):g}"
             ]
         return [
             "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
@@ -607,8 +608,9 @@ class Closing:
 
 
 def enough(gap: float) -> float:
-    """A tolerance that a drawing with such a gap needs, a power of ten."""
-    return min(LARGEST, 10.0 ** np.ceil(np.log10(AMPLE * gap)))
+    """A tolerance that a drawing with such a gap needs: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(AMPLE * gap))
+    return min(LARGEST, next(float(f"{x * power:.0e}") for x in (1, 2, 5, 10) if x * power >= AMPLE * gap))
 
 
 def row_name(e: Equations, row: int) -> str:
