@@ -65,8 +65,9 @@ AT_REST = 1.0
 # Energy from nowhere over all energy that can be explained: one tenth of what moves would be true. A coarse step, or a
 # singular pose, loses or gains shares of it, and is a complaint.
 UNEXPLAINED = 10.0
-# Deflection over length: beam theory ends at a tenth, and no beam can bend by its length.
-DEFLECTION = 1.0
+# Deflection over length, and rotation of a section of a finite element, rad: beam theory ends at a tenth and at some
+# tenths, and no beam can bend by its length, or by half a turn.
+DEFLECTION, TURN = 1.0, np.pi
 PLACES = (0.25, 0.5, 0.75, 1.0)  # along a beam
 # Steps between two looks, by how many have been made: a look costs what some steps do. A call of a sampled controller,
 # and the end of a piece, is a look as well.
@@ -75,8 +76,9 @@ SPACING = ((100, 10), (1000, 100), (np.inf, 500))
 FASTER = 2.0
 # Looks that are remembered; with each of them D has at least doubled, so these are 19 powers of ten.
 KEPT = 64
-# Steps over which their mean length is taken, to tell how many are left.
-PACE = 500
+# Steps over which their mean length is taken, to tell how many are left: less than a second of work, and more than a
+# step takes to collapse where a run ends anyway.
+PACE = 20_000
 
 ACTIONS = ("stop", "warn", "pass")
 
