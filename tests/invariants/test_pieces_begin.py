@@ -106,14 +106,14 @@ def test_a_guarded_piece_that_begins_off(off, monkeypatch):
     """Beside a singular pose corrections do not count, and such a piece is as before."""
     m = flat()
     start = m.assemble()
-    wanted = cc.simulate(m, start, until=2.0, rtol=1e-9)
+    wanted = cc.simulate(m, start, until=2.0, rtol=1e-12)
     resume = March._resume
     monkeypatch.setattr(
         March, "_resume",
         lambda self, trajectory: (resume(self, trajectory),
-                                  setattr(self.place, "state", moved(self.place.state, off * 1e-9))),
+                                  setattr(self.place, "state", moved(self.place.state, off * 1e-12))),
     )  # fmt: skip
-    run = cc.simulate(m, start, until=2.0, rtol=1e-9)
+    run = cc.simulate(m, start, until=2.0, rtol=1e-12)
     assert len(wanted.segments) > 1 and run.complete
     assert run.counts.rejections <= wanted.counts.rejections + 20
 

@@ -24,11 +24,7 @@ from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.holding import Holding
 from closedchain.march.segments import Segment, Task
-<<<<<<< HEAD
 from closedchain.march.size import drawn_length, drawn_scale, velocity_sizes
-=======
-from closedchain.march.size import drawn_length, velocity_sizes
->>>>>>> divergence
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Given

@@ -18,7 +18,7 @@ import numpy as np
 from closedchain.derive.equations import Equations
 from closedchain.march.assemble import active_rows
 from closedchain.march.closing import Closing
-from closedchain.march.rank import ALIKE, LOOSE, independent, rank, relative_tolerance, without_units
+from closedchain.march.rank import ALIKE, EXACT, LOOSE, independent, rank, relative_tolerance, without_units
 from closedchain.march.state import State, parameter_vector
 
 AROUND = 4  # poses to look at besides the given one
@@ -80,7 +80,8 @@ def driven(e: Equations) -> set[int]:
 
 def closure_jacobian(closing: Closing, q: np.ndarray) -> np.ndarray:
     """``A`` of the active rows without units: lengths over the drawing's length, in rows and velocities."""
-    return without_units(closing.e, closing.p, closing.active, closing.jacobian(q))
+    A = without_units(closing.e, closing.p, closing.active, closing.jacobian(q))
+    return np.where(np.linalg.norm(A, axis=1, keepdims=True) > EXACT, A, 0.0)  # rounding, where nothing else is left
 
 
 def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:

@@ -22,7 +22,8 @@ def test_motion(drive, Spring):
     run = cc.simulate(
         cc.library.gough_stewart(drive), until=times[-1], method=Spring(K, B), rtol=1e-12, t_eval=[0.0, *times]
     )
-    assert run.good
+    # falling freely it passes poses that its legs cannot hold
+    assert not [said for said in run.complaints() if "lose their hold" not in said]
     platform = run.frame("platform").isel(time=slice(1, None))
     # metres and radians: rtol, and a growth of 12 times under "open"
     assert off(platform.position, want["p"]) < 1e-12
