@@ -544,7 +544,7 @@ def test_parameters_are_for_this_call_only():
     [
         (lambda m, s: cc.linearise("m"), "needs a cc.Mechanism"),
         (lambda m, s: cc.linearise(m, "s"), "needs a state of this mechanism"),
-        (lambda m, s: cc.linearise(m, cc.library.four_bar().assemble()), "needs a state of this mechanism"),
+        (lambda m, s: cc.linearise(m, cc.library.pendulum().assemble()), "needs a state of this mechanism"),
         (lambda m, s: cc.linearise(m, s, inputs=["O.moter"]), "did you mean 'O.motor'"),
         (lambda m, s: cc.linearise(m, s, inputs=["O.motor", "O.motor"]), "given twice"),
         (lambda m, s: cc.linearise(m, s, outputs=["D'"]), "no coordinate, velocity, acceleration or frame"),
