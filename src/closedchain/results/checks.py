@@ -120,8 +120,8 @@ def open_loops(run: Run, c: np.ndarray) -> list[str]:
     if gaps.size and gaps[i, row] > bounds[row]:
         return [
             f"the loop at joint {closure.joints[row]!r} of {name!r} opens by {gaps[i, row]:.2g} at "
-            f"t = {run.t[i]:.4g} s, more than the {bounds[row]:.2g} that rtol = {run.rtol:g} promises: use a smaller rtol, or "
-            "cc.Multipliers(stabilise='projection')"
+            f"t = {run.t[i]:.4g} s, more than the {bounds[row]:.2g} that rtol = {run.rtol:g} promises: use a smaller "
+            "rtol, or cc.Multipliers(stabilise='projection')"
         ]
     gaps = np.abs(c)
     i, row = _worst(gaps / (tolerance + bounds))
