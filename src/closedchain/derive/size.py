@@ -31,7 +31,10 @@ def traced_length(e: Equations) -> ca.SX:
 
 
 def traced_mass(e: Equations) -> ca.SX:
-    """The mass of all moving bodies, kg; without any, their moments of inertia over the square of the length; else 1 kg."""
+    """The mass of all moving bodies, kg.
+
+    Without any, their moments of inertia over the square of the length; else 1 kg.
+    """
     mass = sum((_mass(e, body) for body in _bodies(e)), ca.SX(0))
     turning = sum((_moment(e, body) for body in _bodies(e)), ca.SX(0)) / traced_length(e) ** 2
     return ca.if_else(mass > 0, mass, ca.if_else(turning > 0, turning, 1))

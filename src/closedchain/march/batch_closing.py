@@ -182,7 +182,7 @@ def reach(c, places, p_from, p_to, values_from, values_to, held_from, held_to, q
 
 @jit(numba.boolean(ClosingRecord, F1, F1, F1, F1))
 def move(c, q, wanted, p, v):
-    """Velocities that keep the loops closed, have the wanted values, and are otherwise as small as possible; relative."""
+    """Velocities, relative: they keep the loops closed, have the wanted values, and are else as small as possible."""
     matrix, right = np.empty((v.size, c.rate_rows)), np.empty(c.rate_rows)
     for i in range(v.size):
         v[i] = 0.0

@@ -1,7 +1,8 @@
 """A right-hand side that first solves for its dependent coordinates: Newton's method inside the evaluation.
 
-The Newton step tells its own size, rad or of the mechanism's length. `SolvedFirst` looks like a native function ``dx = f(t, x, w)``. What it needs lies in its parameters ``w``: the
-addresses of the Newton step and of the rates, room to work in, and the parameters of both.
+The Newton step tells its own size, rad or of the mechanism's length. `SolvedFirst` looks like a native function ``dx
+= f(t, x, w)``. What it needs lies in its parameters ``w``: the addresses of the Newton step and of the rates, room to
+work in, and the parameters of both.
 
 Newton's method is at its end when it rests: after a step of size d the closures are off by about ``d^2`` times a
 length. It has begun too far away, perhaps on the way to another assembly of the loops, if a step is longer than half

@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
 # |g| / |J_fk|, with g over the run's own time: with less, the elimination of the coordinates by hand would lose digits;
 # steps are not so long
 LEAST = 1e-4

@@ -3,8 +3,9 @@
 With a local tolerance rtol, errors of a run add up over its steps. A run is called good while
 
 * the closure residual stays below ``max(promise * rtol, CLOSED)`` (rad, or of the mechanism's length), where the
-  formulation promises 100 rtol, and 1,000 where nothing stabilises the closures. Where the drawing's numbers are rounded, this is asked of the rows
-  that are solved, against their residuals at the start; and all rows stay within the drawing's tolerance besides, and
+  formulation promises 100 rtol, and 1,000 where nothing stabilises the closures. Where the drawing's numbers are
+  rounded, this is asked of the rows that are solved, against their residuals at the start; and all rows stay within
+  the drawing's tolerance besides, and
 * the energy that came from nowhere stays below ``ENERGY * rtol`` times the energy that was exchanged.
 
 The factors allow for the accumulation over some thousand steps; what exceeds them deserves a look.
@@ -118,9 +119,9 @@ def open_loops(run: Run, c: np.ndarray) -> list[str]:
     i, row = _worst(gaps / bounds)
     if gaps.size and gaps[i, row] > bounds[row]:
         return [
-            f"the loop at joint {closure.joints[row]!r} of {name!r} opens by {gaps[i, row]:.2g} at t = {run.t[i]:.4g} s, "
-            f"more than the {bounds[row]:.2g} that rtol = {run.rtol:g} promises: use a smaller rtol, or "
-            "cc.Multipliers(stabilise='projection')"
+            f"the loop at joint {closure.joints[row]!r} of {name!r} opens by {gaps[i, row]:.2g} at "
+            f"t = {run.t[i]:.4g} s, more than the {bounds[row]:.2g} that rtol = {run.rtol:g} promises: use a smaller "
+            "rtol, or cc.Multipliers(stabilise='projection')"
         ]
     gaps = np.abs(c)
     i, row = _worst(gaps / (tolerance + bounds))

@@ -324,8 +324,8 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
     closing.check_fixed()
     if closing.error(state.q) > CLOSED:
         raise ModelError(
-            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} rad, or of its length, at the start: "
-            "take it from m.assemble(...) with the same parameters"
+            f"the loops of {mechanism.name!r} are open by {closing.error(state.q):.2g} rad, or of its length, at the "
+            "start: take it from m.assemble(...) with the same parameters"
         )
     return state
 
