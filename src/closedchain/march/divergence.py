@@ -65,8 +65,9 @@ AT_REST = 1.0
 # Energy from nowhere over all energy that can be explained: one tenth of what moves would be true. A coarse step, or a
 # singular pose, loses or gains shares of it, and is a complaint.
 UNEXPLAINED = 10.0
-# Deflection over length: beam theory ends at a tenth, and no beam can bend by its length.
-DEFLECTION = 1.0
+# Deflection over length, and rotation of a section of a finite element, rad: beam theory ends at a tenth and at some
+# tenths, and no beam can bend by its length, or by half a turn.
+DEFLECTION, TURN = 1.0, np.pi
 PLACES = (0.25, 0.5, 0.75, 1.0)  # along a beam
 # Steps between two looks, by how many have been made: a look costs what some steps do. A call of a sampled controller,
 # and the end of a piece, is a look as well.

@@ -93,7 +93,7 @@ def sampled_damper(gain=50.0, period=0.1):
     return m
 
 
-@pytest.mark.parametrize("solver, step", [("dop853", None), ("radau5", None), ("cvodes", None), ("rk4", 1e-2)])
+@pytest.mark.parametrize(("solver", "step"), [("dop853", None), ("radau5", None), ("cvodes", None), ("rk4", 1e-2)])
 def test_a_sampled_gain_that_is_too_large(solver, step):
     error = ended(sampled_damper(), until=2.0, solver=solver, step=step)
     assert 0.3 < error.run.t[-1] < 0.7  # it grows by 14 with each call, and had 8e21 rad/s at the end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from closedchain.march import blame
-from closedchain.march.divergence import DEFLECTION, Energies, Growth
+from closedchain.march.divergence import DEFLECTION, TURN, Energies, Growth
 from closedchain.march.erls.energy import look
 from closedchain.march.erls.system import System
 
@@ -24,13 +24,14 @@ class ErlsJudge:
     """
 
     def __init__(self, system: System, until: float, fixed_step: bool, turning: np.ndarray) -> None:
-        self.system, self.fixed_step = system, fixed_step
+        self.system, self.fixed_step, self.turning = system, fixed_step, turning
         value = system.twin.values(dict(system.start.parameters))
         weight = system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in system.twin.gravity]))
         self.growth = Growth(weight * system.longest, until - system.start.t)
         self.sizes = np.where(turning, 1.0, system.longest)
         elastic = np.arange(system.n) < system.n - system.n_q
-        self.lengths = np.flatnonzero(elastic & ~turning)
+        self.elastic = np.flatnonzero(elastic)
+        self.limits = np.where(turning, TURN, DEFLECTION * system.longest)[self.elastic]
 
     def begin(self, t: float, x: np.ndarray, tree: np.ndarray) -> None:
         """Judge from here on; x is y, y', y'', and the rigid-link system is at ``tree``."""
@@ -42,17 +43,18 @@ class ErlsJudge:
 
     def _bent(self, x: np.ndarray) -> str | None:
         system = self.system
-        moved = np.abs(x[0, self.lengths])
-        if not len(moved) or moved.max() <= DEFLECTION * system.longest:
+        over = np.abs(x[0, self.elastic]) / self.limits
+        if not len(over) or over.max() <= 1.0:
             return None
-        worst = self.lengths[int(np.argmax(moved))]
+        worst = self.elastic[int(np.argmax(over))]
+        turns = self.turning[worst]
+        limit = "half a turn" if turns else f"the length of the longest beam, {system.longest:.3g} m"
         if system.mesh.arrays.stiffens.any():
             cause = "The links are too soft for their loads: look at their sections, and at what drives them"
         else:
             cause = "A beam that turns fast is stiffened by its own pull: take cc.ERLS(stiffening=True)"
         return (
-            f"the displacement {system.labels[worst]!r} is {moved.max():.2g} m, more than the length of the longest "
-            f"beam, {system.longest:.3g} m. {cause}"
+            f"the displacement {system.labels[worst]!r} is {x[0, worst]:.2g} {'rad' if turns else 'm'}, more than {limit}. {cause}"
         )
 
     def _runs_away(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
@@ -72,7 +74,7 @@ class ErlsJudge:
     def _speed(self, x: np.ndarray) -> tuple[float, str]:
         relative = np.abs(x[1]) / self.sizes
         worst = int(np.argmax(relative))
-        unit = "m/s" if self.sizes[worst] != 1.0 else "rad/s"
+        unit = "rad/s" if self.turning[worst] else "m/s"
         return float(relative[worst]), f"{self.system.labels[worst]!r} moves at {x[1, worst]:.2g} {unit}"
 
     def _energies(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> Energies:

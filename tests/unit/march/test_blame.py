@@ -1,0 +1,52 @@
+"""The sentence names who feeds a motion that runs away."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.march import blame
+from closedchain.march.compiled import compiled
+from closedchain.march.state import parameter_vector
+
+
+def holding(*answers, names=("damper",), p=None):
+    controllers = [SimpleNamespace(name=name, outputs=1, period=0.01) for name in names]
+    return SimpleNamespace(held=SimpleNamespace(controllers=controllers), history_u=[np.array(u) for u in answers], p=p)
+
+
+def test_a_controller_whose_answers_alternate_and_grow():
+    said = blame._alternating(holding([1.0], [-3.0], [9.0]))
+    assert "'damper'" in said and "-3 and 9" in said and "period of 0.01 s" in said
+    assert blame._alternating(holding([1.0], [3.0], [9.0])) is None
+    assert blame._alternating(holding([9.0], [-3.0], [1.0])) is None
+    assert blame._alternating(holding([1.0], [-3.0])) is None
+
+
+def test_each_controller_is_looked_at_by_itself():
+    """The first one answers the same all the time; the second is called half as often."""
+    answers = ([5.0, 1.0], [5.0, 1.0], [5.0, -3.0], [5.0, -3.0], [5.0, 9.0])
+    assert "'fast'" in blame._alternating(holding(*answers, names=("calm", "fast")))
+
+
+@pytest.mark.parametrize(("gain", "culprit"), [(2.0, "'hinge.motor'"), (-2.0, "'hinge.damper'")])
+def test_the_one_with_most_power(gain, culprit):
+    m = cc.library.pendulum()
+    joint = m.joints["hinge"]
+    m.motor("hinge", torque=gain * joint.v)
+    m.joint_damper("hinge", 1.0)
+    state = m.assemble(velocity={"hinge": 3.0})
+    program = compiled(state, cc.Multipliers())
+    p = parameter_vector(m)
+    powers = blame._powers(program, 0.0, program.pack(state.q, state.v), p)
+    assert powers["hinge.motor"] == pytest.approx(9 * gain) and min(powers.values()) < 0
+    said = blame.who_feeds(program, holding(names=(), p=p), 0.0, program.pack(state.q, state.v))
+    assert culprit in said or gain < 0
+
+
+def test_beams_and_steps_have_their_own_advice():
+    assert "shorten" in blame.why_from_nowhere(fixed_step=True)
+    assert "rtol" in blame.why_from_nowhere(fixed_step=False)
+    assert "stiffening=True" in blame.why_bent(SimpleNamespace(stiffening=False))
+    assert "stiffening=True" not in blame.why_bent(SimpleNamespace(stiffening=True))
