@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -37,7 +38,9 @@ def swing(acting, cut):
     m = four_bar(cut=cut, **options)
     if add:
         add(m)
-    return cc.simulate(m, m.assemble(), until=2.0, rtol=1e-12, t_eval=TIMES)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* lose their hold", cc.RunWarning)
+        return cc.simulate(m, m.assemble(), until=2.0, rtol=1e-12, t_eval=TIMES)
 
 
 @pytest.mark.parametrize("acting", ACTING)
@@ -48,7 +51,7 @@ def test_the_same_wherever_the_loop_is_cut(acting):
     for run in runs:
         assert np.abs(pins(run) - pins(runs[0])).max() < 1e-8  # stops have corners: more than rtol times steps
         assert relative_energy_error(run) < 1e-8
-        assert run.good
+        assert run.good != (acting == "motor on C")  # which passes a dead point, where its motor cannot hold it
 
 
 def test_friction_only_takes_energy():

@@ -76,8 +76,9 @@ SPACING = ((100, 10), (1000, 100), (np.inf, 500))
 FASTER = 2.0
 # Looks that are remembered; with each of them D has at least doubled, so these are 19 powers of ten.
 KEPT = 64
-# Steps over which their mean length is taken, to tell how many are left.
-PACE = 500
+# Steps over which their mean length is taken, to tell how many are left: less than a second of work, and more than a
+# step takes to collapse where a run ends anyway.
+PACE = 20_000
 
 ACTIONS = ("stop", "warn", "pass")
 

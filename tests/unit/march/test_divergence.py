@@ -259,4 +259,4 @@ def test_too_many_steps_are_foreseen():
         pytest.warns(cc.RunWarning, match=r"steps have become .* s long .* and max_steps leaves"),
         pytest.raises(cc.RunError, match="limit of steps"),
     ):
-        cc.simulate(cc.library.double_pendulum(), until=1000.0, max_steps=2000)
+        cc.simulate(cc.library.double_pendulum(), until=10_000.0, max_steps=30_000)
