@@ -44,7 +44,9 @@ def test_a_full_disk_is_told_with_the_path(tmp_path, error):
             fresh.write_text("half")
             raise error
 
-    with pytest.raises(cc.FileError, match=r"cannot write '.*/x\.nc': (No space left on device|NetCDF: HDF error)") as e:
+    with pytest.raises(
+        cc.FileError, match=r"cannot write '.*/x\.nc': (No space left on device|NetCDF: HDF error)"
+    ) as e:
         fail()
     assert os.listdir(tmp_path) == [] and e.value.filename == str(tmp_path / "x.nc")
     assert isinstance(e.value, OSError) and e.value.errno == getattr(error, "errno", None)

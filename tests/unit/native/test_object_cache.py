@@ -92,9 +92,7 @@ def test_unwritable_folder_is_not_an_error(
     assert not object_cache.store("00aa", b"code")  # and nothing more is said
 
 
-def test_a_full_disk_is_not_an_error(
-    cache_dir: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
-) -> None:
+def test_a_full_disk_is_not_an_error(cache_dir: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]) -> None:
     monkeypatch.setattr(object_cache.os, "replace", no_space)
     with pytest.warns(RuntimeWarning, match=r"it cannot be written \(No space left on device\)"):
         check(make())
