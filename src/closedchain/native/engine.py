@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from closedchain import processor
+from closedchain.lock import locked
 from closedchain.native import object_cache
 
 # functions of the C library that native code may call
@@ -51,6 +52,7 @@ class Machine:
 
     def __init__(self, linker: Linker, tracker: Any, symbols: Iterable[str]) -> None:
         self.address: dict[str, int] = {symbol: tracker[symbol] for symbol in symbols}
+        # which keeps the linker alive: its code must be freed before it
         weakref.finalize(self, linker.unlink, tracker).atexit = False
 
 
@@ -64,21 +66,15 @@ class Linker:
     def __init__(self) -> None:
         self.linked = 0
         self._jit = _llvm().create_lljit_compiler(_target_machine(THOROUGH), use_jit_link=True)
-        self._alive: set[int] = set()
 
     def link(self, library: Any, symbols: Iterable[str]) -> Machine:
         """Make the code of a library ready to run."""
         self.linked += 1
-        tracker = library.link(self._jit, f"closedchain{self.linked}")
-        self._alive.add(id(tracker))
-        return Machine(self, tracker, symbols)
+        return Machine(self, library.link(self._jit, f"closedchain{self.linked}"), symbols)
 
     def unlink(self, tracker: Any) -> None:
         """Free the code of a library. Called by the garbage collector, in any thread: it waits for no lock of ours."""
         tracker.close()
-        self._alive.discard(id(tracker))
-        if not self._alive and self.linked >= LIBRARIES:
-            self._jit.close()
 
 
 @cache
@@ -186,6 +182,7 @@ def _free(passes: Any) -> None:
             return
 
 
+@locked
 def build(text: str, symbols: Iterable[str], use_cache: bool = True, effort: Effort = THOROUGH) -> tuple[Machine, bool]:
     """Make machine code of IR text, or take it from the cache.
 

@@ -13,7 +13,7 @@ are e.) Each counts with that weight, and what is missing then is a check: it ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,10 @@ class ErlsSamples(Samples):
             )
         moved = frame_motion(self.run, frame, self.look)
         return moved["rotation"].values, moved["position"].values
+
+    def batches(self, most: int) -> Iterator[Samples]:
+        """All at once: what is looked at is known for the whole run."""
+        yield self
 
     @property
     def size(self) -> np.ndarray:

@@ -26,7 +26,9 @@ def outputs(segments: Sequence[Segment]) -> dict[str, np.ndarray]:
     ``lam`` has a column for every closure row; rows that are redundant or open have no force.
     """
     pieces = [_outputs(s.program, s.trajectory.t, s.trajectory.x, s.p) for s in segments]
-    out = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    out = pieces[0]
+    if len(pieces) > 1:
+        out = {name: np.concatenate([piece[name] for piece in pieces]) for name in out}
     continue_quaternions(segments[0].program, out["q"])
     return out
 

@@ -6,7 +6,7 @@ needed is a motion at samples (`Samples`), which a run has, and efforts along a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 Place = Frame | Body | str
 
+# With more samples than are kept, reactions are found in batches, and again for whoever asks: of a four-bar they take
+# some 4 kB a sample.
+KEPT, BATCH = 20_000, 2_000
+
+NOT_BALANCED = "the reactions do not balance the bodies {}: the motion is not consistent there"
 UNIQUE = "whether the equations determine the component, at all samples"
 
 
@@ -90,10 +95,9 @@ def reaction(
     """
     import xarray
 
-    found = reactions(source, stiffness)
-    drawn = found.of(joint)
-    look = _look(found.part([joint]), axes, about)
-    sign, acting = _acting(drawn, on)
+    looks = [(found.of(joint), _look(found.part([joint]), axes, about)) for found in _in_batches(source, stiffness)]
+    look = _together([look for _, look in looks])
+    sign, acting = _acting(looks[0][0], on)
     return xarray.Dataset(
         {
             "force": (("time", "axis"), sign * look.force[:, 0], {"units": "N"}),
@@ -101,7 +105,7 @@ def reaction(
             "force_unique": ("axis", look.force_unique[0], look.told | {"about": UNIQUE}),
             "moment_unique": ("axis", look.moment_unique[0], look.told | {"about": UNIQUE}),
         },
-        coords={"time": ("time", found.t, {"units": "s"}), "axis": list("xyz")},
+        coords={"time": ("time", look.t, {"units": "s"}), "axis": list("xyz")},
         attrs={"joint": joint, **look.told, **acting},
     )
 
@@ -115,8 +119,7 @@ def reaction_table(
     """
     import xarray
 
-    found = reactions(source, stiffness)
-    look = _look(found, axes, about)
+    look = _together([_look(found, axes, about) for found in _in_batches(source, stiffness)])
     return xarray.Dataset(
         {
             "force": (("time", "joint", "axis"), look.force, {"units": "N"}),
@@ -124,7 +127,7 @@ def reaction_table(
             "force_unique": (("joint", "axis"), look.force_unique, look.told | {"about": UNIQUE}),
             "moment_unique": (("joint", "axis"), look.moment_unique, look.told | {"about": UNIQUE}),
         },
-        coords={"time": ("time", found.t, {"units": "s"}), "joint": list(found.joints), "axis": list("xyz")},
+        coords={"time": ("time", look.t, {"units": "s"}), "joint": list(look.joints), "axis": list("xyz")},
         attrs={**look.told, "of": "each joint's first body", "on": "its second"},
     )
 
@@ -139,8 +142,19 @@ def reactions(source: Moved, stiffness: Mapping[str, float] | None = None) -> Re
     found = source._reactions[key]
     if found.wrench.size and np.isnan(found.wrench).all():
         where = f"at t = {found.t[0]:.6g} s" if len(found.t) == 1 else "at any of the samples"
-        raise ModelError(f"the reactions do not balance the bodies {where}: the motion is not consistent there")
+        raise ModelError(NOT_BALANCED.format(where))
     return found
+
+
+def _in_batches(source: Moved, stiffness: Mapping[str, float] | None) -> Iterator[Reactions]:
+    """Reactions of all samples, those of very many samples some at a time: of these nothing is kept."""
+    pieces = source._samples()
+    if sum(map(len, pieces)) <= KEPT:
+        yield reactions(source, stiffness)
+        return
+    for samples in pieces:
+        for part in samples.batches(BATCH) if len(samples) else ():
+            yield wrenches(part, stiffness)
 
 
 def samples_of_run(run: Run) -> list[Samples]:
@@ -172,13 +186,28 @@ def _piece(segment: Segment, a: np.ndarray, lam: np.ndarray) -> Samples:
 
 
 class _Look(NamedTuple):
-    """Force and moment (time, joint, 3), whether they are unique (joint, 3), and the names of axes and point."""
+    """Force and moment (time, joint, 3), whether they are unique (joint, 3), names of axes and point, joints, times."""
 
     force: np.ndarray
     moment: np.ndarray
     force_unique: np.ndarray
     moment_unique: np.ndarray
     told: dict[str, str]
+    joints: tuple[str, ...]
+    t: np.ndarray
+
+
+def _together(looks: Sequence[_Look]) -> _Look:
+    """The reactions of a motion from those of its batches."""
+    if len(looks) == 1:
+        return looks[0]
+    force, moment, t = (np.concatenate([getattr(x, name) for x in looks]) for name in ("force", "moment", "t"))
+    if force.size and np.isnan(force).all():
+        raise ModelError(NOT_BALANCED.format("at any of the samples"))
+    force_unique, moment_unique = (
+        np.all([getattr(x, name) for x in looks], axis=0) for name in ("force_unique", "moment_unique")
+    )
+    return looks[0]._replace(force=force, moment=moment, t=t, force_unique=force_unique, moment_unique=moment_unique)
 
 
 def _look(found: Reactions, axes: Place, about: Place) -> _Look:
@@ -202,7 +231,7 @@ def _look(found: Reactions, axes: Place, about: Place) -> _Look:
         r = np.broadcast_to(found.pose(frame)[1][:, None], shape)
     wrench = seen(found.wrench[..., None], R, found.r_second - r)[..., 0]
     unique = found.determined(R, r)
-    return _Look(wrench[..., 3:], wrench[..., :3], unique[:, 3:], unique[:, :3], told)  # type: ignore[arg-type]
+    return _Look(wrench[..., 3:], wrench[..., :3], unique[:, 3:], unique[:, :3], told, found.joints, found.t)  # type: ignore[arg-type]
 
 
 def _frame(found: Reactions, place: Place, what: str, words: Iterable[str]) -> Frame:

@@ -6,8 +6,8 @@ formulation, a solver or a controller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import numpy as np
@@ -76,6 +76,21 @@ class Samples:
         e = self.equations
         known = {e.closure.joints[row] for row in self.closing} | set(self.open_joints)
         return frozenset(joint.name for joint in e.topology.cuts if joint.name in known)
+
+    def batches(self, most: int) -> Iterator[Samples]:
+        """The same motion, at most so many samples at a time."""
+        for begin in range(0, max(len(self), 1), most):
+            part = slice(begin, begin + most)
+            yield replace(
+                self,
+                t=self.t[part],
+                q=self.q[part],
+                v=self.v[part],
+                a=self.a[part],
+                p=self.p if self.p.ndim == 1 else self.p[part],
+                efforts={freedom: effort[part] for freedom, effort in self.efforts.items()},
+                closing={row: force[part] for row, force in self.closing.items()},
+            )
 
     def evaluate(self, key: object, trace: Trace) -> dict[str, np.ndarray]:
         """Numbers at the samples, (n, rows, columns) each; ``trace`` is called once for each key."""
