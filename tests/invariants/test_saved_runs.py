@@ -403,16 +403,15 @@ def test_arrays_that_do_not_fit_are_not_given_to_machine_code(tmp_path):
     told = plain.from_bytes(path.read_bytes())
     arrays = told["integrator"]
     pivots = next(name for name, a in arrays.items() if a.dtype.kind == "i" and a.ndim == 2)
+    ended = arrays["state"].copy()
+    ended["status"] = 3
     for name, wrong in (
         ("x", arrays["x"][:-1]),
         ("x", arrays["x"].astype("f4")),
         (pivots, np.full_like(arrays[pivots], 10**6)),
         ("place", np.array([1e9, 0.0, 0.0])),
-        ("state", np.zeros_like(arrays["state"]) - 1),
+        ("state", ended),
     ):
-        if name == "state":
-            wrong = arrays["state"].copy()
-            wrong["status"] = 3
         path.write_bytes(plain.to_bytes(told | {"integrator": arrays | {name: wrong}}))
         with pytest.raises(cc.ModelError, match="does not fit the run"):
             cc.simulate(m, save_to=tmp_path / "run", **options)
