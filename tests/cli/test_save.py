@@ -140,3 +140,50 @@ def test_targets_are_not_repeated():
     assert len(save.targets(["a.csv", "a.csv"], "x")) == 1
     with pytest.raises(WrongUsage, match="a file ends in"):
         save.targets(["a.txt"], "x")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "pendulum", "--out", ""),
+        ("run", "pendulum", "--save-to", ""),
+        ("run", "pendulum", "--out", "x.csv", "--out", " "),
+        ("sweep", "pendulum", "--vary", "start.hinge=0.1,0.2", "--out", ""),
+        ("sweep", "pendulum", "--vary", "start.hinge=0.1,0.2", "--to", ""),
+        ("torques", "four-bar", "--path", "O=move:1", "--out", ""),
+        ("compare", "pendulum", "--plot", ""),
+        ("compare", "pendulum", "--html", ""),
+        ("modes", "flexible-arm", "--plot", ""),
+        ("modes", "flexible-arm", "--animate", ""),
+        ("stiffness", "four-bar", "--plot", ""),
+        ("erls", "flexible-pacdrive", "--out", ""),
+        ("erls", "flexible-pacdrive", "--plot", ""),
+        ("demo", "--out", ""),
+        ("reproduce", "wang2002", "fig6", "--to", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_name_is_refused_before_anything_is_computed(cli, tmp_path, command):
+    answer = cli(*command)
+    option = command[-2]
+    assert answer.code == 2 and f"error: {option} is empty: give a name" in answer.err, answer
+    assert not list(tmp_path.glob("*.csv")) and not (tmp_path / "out").exists()
+
+
+def test_a_null_byte_in_a_name_is_refused(cli):
+    answer = cli("run", "pendulum", "--out", "a\0.csv")
+    assert answer.code == 2 and "--out = 'a\\x00.csv' has a null byte in it" in answer.err
+
+
+def test_a_full_disk_is_told_with_the_path(cli, monkeypatch, tmp_path):
+    (tmp_path / "x.csv").write_text("old")
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    answer = cli("run", "pendulum", "--until", "0.1", "--out", "x.csv", "--out", "x.nc", "--out", "x.png")
+    assert answer.code == 1 and answer.out.count("wrote") == 0
+    for name in ("x.csv", "x.nc", "x.png"):
+        assert f"error: cannot write '{name}': No space left on device" in answer.err
+    assert (tmp_path / "x.csv").read_text() == "old" and sorted(os.listdir(tmp_path)) == ["x.csv"]

@@ -143,3 +143,23 @@ def test_debug_shows_the_traceback(cli, file, monkeypatch):
     assert "Traceback (most recent call last)" in answer.err
     assert answer.err.count("ZeroDivisionError") > 1
     assert list(cli("run", "model.py", "--json").json) == ["error"]
+
+
+def test_null_bytes_in_a_file_are_told_with_their_line(cli, file):
+    path = file(DRAW + "mechanism = draw()\nx = '\0'\n")
+    answer = cli("run", path)
+    line = DRAW.count("\n") + 2
+    assert answer.code == 1 and "None" not in answer.err
+    assert f"error: {path}, line {line}: the drawing has a null byte" in answer.err
+
+
+def test_a_name_that_no_file_can_have(cli):
+    answer = cli("run", "a\0b.py")
+    assert answer.code == 2 and "has a null byte in it, which no file name can have" in answer.err
+
+
+def test_a_huge_file_is_not_read(cli, tmp_path):
+    with (tmp_path / "huge.py").open("wb") as huge:
+        huge.truncate(17 * 2**20)
+    answer = cli("run", "huge.py")
+    assert answer.code == 1 and "the drawing of 17 MB is not read, the limit is 16 MB" in answer.err

@@ -1,7 +1,9 @@
 """Runs on disk: killed at random moments they come to the same bits; memory does not grow with their length."""
 
+import collections
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.disk import plain
 from tests.invariants import killed_runs
 
 ROOT = Path(__file__).parents[2]
@@ -252,6 +255,187 @@ def test_a_memory_that_cannot_be_saved_is_said_before_the_run(tmp_path):
     m.motor("hinge", torque=cc.Sampled(Locked(), period=0.01))
     with pytest.raises(cc.ModelError, match=r"controller 'Locked' remembers something that cannot be saved"):
         cc.simulate(m, save_to=tmp_path / "run")
+
+
+def remembering(memory, **more):
+    """A pendulum under a controller that remembers something."""
+
+    class Remembers:
+        def __init__(self):
+            self.kept = memory
+
+        def __call__(self, t, now):
+            return 0.0
+
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(type("Remembers", (Remembers,), more)(), period=0.01))
+    return m
+
+
+ONE = [1.0]
+
+
+@pytest.mark.parametrize(
+    ("memory", "message"),
+    [
+        (collections.deque([1.0]), r"memory\['kept'\] is of type deque"),
+        ({"rng": np.random.default_rng(1)}, r"memory\['kept'\]\['rng'\] is of type Generator"),
+        ([lambda: 0], r"memory\['kept'\]\[0\] is of type function"),
+        ([ONE, ONE], r"memory\['kept'\]\[1\] is the same list as memory\['kept'\]\[0\]"),
+        (np.array([None]), r"memory\['kept'\] is an array of object"),
+    ],
+    ids=["deque", "generator", "function", "twice", "objects"],
+)
+def test_memories_that_would_not_come_back_are_refused_by_name(tmp_path, memory, message):
+    folder = tmp_path / "run"
+    with pytest.raises(cc.ModelError, match=f"controller 'Remembers' remembers .*{message}: .*state\\(\\) and restore"):
+        cc.simulate(remembering(memory), until=0.1, save_to=folder)
+    assert not folder.exists()  # before the run starts
+    assert cc.simulate(remembering(memory), until=0.1).complete  # without a folder everything may be remembered
+
+
+def test_functions_that_remember_outside_of_themselves_are_refused(tmp_path):
+    total = 0.0
+
+    def law(t, now):
+        nonlocal total
+        total += t
+        return total
+
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(law, period=0.01))
+    with pytest.raises(cc.ModelError, match="controller 'law' remembers 'total' outside of itself"):
+        cc.simulate(m, until=0.1, save_to=tmp_path / "run")
+
+
+class Noisy:
+    """Tells its memory itself: a generator is no plain data."""
+
+    def __init__(self):
+        self.random = np.random.default_rng(1)
+        self.past = collections.deque(maxlen=3)
+
+    def reset(self):
+        self.__init__()
+
+    def __call__(self, t, now):
+        self.past.append(now["hinge"])
+        return sum(self.past) + self.random.normal()
+
+    def state(self):
+        return {"random": self.random.bit_generator.state, "past": list(self.past)}
+
+    def restore(self, state):
+        self.random.bit_generator.state = state["random"]
+        self.past = collections.deque(state["past"], maxlen=3)
+
+
+def test_a_controller_tells_its_memory_itself(tmp_path):
+    def drawn():
+        m = cc.library.pendulum()
+        m.motor("hinge", torque=cc.Sampled(Noisy(), period=0.01))
+        return m
+
+    options = {"until": 1.0, "every": 1e-2}
+
+    def interrupt(t, steps):
+        if t > 0.4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.Interrupted):
+        cc.simulate(drawn(), progress=interrupt, save_to=tmp_path / "run", **options)
+    resumed, plain = cc.simulate(drawn(), save_to=tmp_path / "run", **options), cc.simulate(drawn(), **options)
+    np.testing.assert_array_equal(resumed.x, plain.x)
+
+
+# ---- hostile folders -------------------------------------------------------------------------------------------------
+
+
+class Planted:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.system, (f"touch '{self.path}'",)
+
+
+def interrupted_run(folder, m=None):
+    def interrupt(t, steps):
+        if t > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.Interrupted):
+        cc.simulate(m or cc.library.pendulum(), until=50.0, every=0.01, save_to=folder, progress=interrupt)
+
+
+@pytest.mark.parametrize("how", ["told", "pickle", "object arrays"])
+def test_a_planted_checkpoint_executes_nothing(tmp_path, how):
+    interrupted_run(tmp_path / "run")
+    path, bomb = tmp_path / "run" / "checkpoint.npz", Planted(tmp_path / "executed")
+    if how == "told":  # as checkpoints once were
+        with np.load(path) as there:
+            parts = dict(there)
+        np.savez(path, **parts | {"told": np.frombuffer(pickle.dumps(bomb), np.uint8)})
+    elif how == "pickle":
+        path.write_bytes(pickle.dumps(bomb))
+    else:
+        array = np.empty(1, object)
+        array[0] = bomb
+        np.savez(path, told=array, allow_pickle=True)
+    with pytest.raises(cc.ModelError, match=r"checkpoint\.npz cannot be read, it is damaged"):
+        cc.simulate(cc.library.pendulum(), until=50.0, every=0.01, save_to=tmp_path / "run")
+    assert not (tmp_path / "executed").exists()
+
+
+def test_arrays_that_do_not_fit_are_not_given_to_machine_code(tmp_path):
+    """Machine code looks at no bounds: sizes, kinds and indices are those of the run, or nothing is taken."""
+    m = cc.library.four_bar()
+
+    def interrupt(t, steps):
+        raise KeyboardInterrupt
+
+    options = {"until": 3.0, "every": 0.01, "method": cc.VirtualSpring(1e5, 1e2), "solver": "radau5"}
+    with pytest.raises(cc.Interrupted):
+        cc.simulate(m, save_to=tmp_path / "run", progress=interrupt, **options)
+    path = tmp_path / "run" / "checkpoint.npz"
+    told = plain.from_bytes(path.read_bytes())
+    arrays = told["integrator"]
+    pivots = next(name for name, a in arrays.items() if a.dtype.kind == "i" and a.ndim == 2)
+    ended = arrays["state"].copy()
+    ended["status"] = 3
+    for name, wrong in (
+        ("x", arrays["x"][:-1]),
+        ("x", arrays["x"].astype("f4")),
+        (pivots, np.full_like(arrays[pivots], 10**6)),
+        ("place", np.array([1e9, 0.0, 0.0])),
+        ("state", ended),
+    ):
+        path.write_bytes(plain.to_bytes(told | {"integrator": arrays | {name: wrong}}))
+        with pytest.raises(cc.ModelError, match="does not fit the run"):
+            cc.simulate(m, save_to=tmp_path / "run", **options)
+    path.write_bytes(plain.to_bytes(told | {"rows": [1.5]}))
+    with pytest.raises(cc.ModelError, match=r"damaged \(the checkpoint\['rows'\]\[0\] is 1.5\)"):
+        cc.simulate(m, save_to=tmp_path / "run", **options)
+    path.write_bytes(plain.to_bytes(told))
+    assert cc.simulate(m, save_to=tmp_path / "run", **options).complete
+
+
+@pytest.mark.parametrize("name", ["lock", "piece0.t", "notes.txt"])
+def test_a_foreign_folder_is_left_alone(tmp_path, name):
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(cc.ModelError, match=f"holds '{name}', but no run"):
+        cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path)
+    assert [(x.name, x.read_text()) for x in tmp_path.iterdir()] == [(name, "precious")]
+
+
+def test_advice_after_damage_spares_what_is_foreign(tmp_path):
+    cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path)
+    (tmp_path / "notes.txt").write_text("years of work")
+    (tmp_path / "checkpoint.npz").write_bytes(b"nonsense")
+    with pytest.raises(cc.ModelError, match=r"delete checkpoint.npz, closedchain.json, lock, .*, but not 'notes.txt'"):
+        cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path)
 
 
 @pytest.mark.parametrize(("method", "solver"), [(cc.Multipliers(cc.Baumgarte()), "dop853"), (None, "auto")], ids=str)

@@ -103,8 +103,8 @@ class Folder:
         with contextlib.suppress(FileNotFoundError):
             mode = os.lstat(self.path / name).st_mode
             if stat.S_ISDIR(mode):
-                for entry in os.scandir(self.path / name):
-                    self.refuse_links(f"{name}/{entry.name}")
+                for entry in os.listdir(self.path / name):
+                    self.refuse_links(f"{name}/{entry}")
             elif not stat.S_ISREG(mode):
                 what = "a link" if stat.S_ISLNK(mode) else "no plain file"
                 raise ModelError(

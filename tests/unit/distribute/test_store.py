@@ -1,7 +1,10 @@
 """Results on disk: the same as in memory; what is damaged is computed again, what is another's is left alone."""
 
 import json
+import os
+import pickle
 import shutil
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +12,9 @@ import pytest
 import xarray
 
 import closedchain as cc
+from closedchain.disk import plain
 from closedchain.distribute import sweep as home
+from closedchain.distribute.store import HEADER
 
 M = cc.library.pendulum()
 STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 10)}, "until": 0.1, "every": 0.05}
@@ -60,11 +65,11 @@ def copied(whole, tmp_path):
 
 def test_on_disk_as_in_memory(whole):
     folder, saved = whole
-    plain = march(None)
-    same(plain, saved)
-    assert plain.attrs == saved.attrs
+    unsaved = march(None)
+    same(unsaved, saved)
+    assert unsaved.attrs == saved.attrs
     anybody = xarray.open_zarr(folder / "results.zarr", consolidated=False, chunks=None)
-    np.testing.assert_array_equal(anybody["hinge"], plain["hinge"])
+    np.testing.assert_array_equal(anybody["hinge"], unsaved["hinge"])
     assert anybody["status"].values.tolist() == ["finished"] * 10
 
 
@@ -178,3 +183,103 @@ def test_coordinates_are_in_the_order_of_the_study(tmp_path):
     names = [f"start.{x}{prime}" for prime in ("", "'") for x in m.joints]
     got = cc.sweep(m, {name: [0.1] for name in names}, until=0.01, to=tmp_path / "study")
     assert list(got.coords) == [*names, "time"] and list(got["status"].coords) == names
+
+
+# ---- hostile folders -------------------------------------------------------------------------------------------------
+
+
+class Planted:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.system, (f"touch '{self.path}'",)
+
+
+def interrupted(folder):
+    def stop(done, total, words):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.Interrupted) as caught:
+        march(folder, progress=stop)
+    return caught.value
+
+
+def test_a_planted_record_executes_nothing(whole, tmp_path):
+    interrupted(tmp_path / "study")
+    path = next((tmp_path / "study" / "partial").iterdir())
+    bomb = pickle.dumps(Planted(tmp_path / "executed"))
+    path.write_bytes(HEADER.pack(len(bomb), zlib.crc32(bomb)) + bomb)
+    same(whole[1], march(tmp_path / "study"))
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_planted_codec_executes_nothing(copied, tmp_path):
+    """Zarr knows a codec that unpickles what it reads."""
+    meta = copied / "results.zarr" / "reason" / ".zarray"
+    told = json.loads(meta.read_text())
+    meta.write_text(json.dumps(told | {"filters": [{"id": "pickle", "protocol": 5}], "compressor": None}))
+    bomb = np.empty(1, object)
+    bomb[0] = Planted(tmp_path / "executed")
+    for path in (copied / "results.zarr" / "reason").glob("[0-9]*"):
+        path.write_bytes(pickle.dumps(bomb))
+    with pytest.raises(cc.ModelError, match="results.zarr cannot be read"):
+        march(copied)
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("change", [{"points": [9]}, {"points": [0, 0]}, {"columns": {}}, {"columns": None}])
+def test_a_record_that_does_not_fit_is_forgotten(whole, tmp_path, change):
+    interrupted(tmp_path / "study")
+    path = next((tmp_path / "study" / "partial").iterdir())
+    data = path.read_bytes()
+    length, _ = HEADER.unpack_from(data)
+    told = plain.from_bytes(data[HEADER.size : HEADER.size + length])
+    record = plain.to_bytes(told | change)
+    path.write_bytes(HEADER.pack(len(record), zlib.crc32(record)) + record)
+    same(whole[1], march(tmp_path / "study"))
+    assert len(SEEN) == 10
+
+
+@pytest.mark.parametrize("name", ["lock", "study.json", "results.zarr", "done.txt"])
+def test_a_foreign_folder_is_left_alone(tmp_path, name):
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(cc.ModelError, match=f"holds '{name}', but no study"):
+        march(tmp_path)
+    assert [(x.name, x.read_text()) for x in tmp_path.iterdir()] == [(name, "precious")]
+
+
+@pytest.mark.parametrize("name", ["done.txt", "results.zarr/hinge/0.0", "results.zarr/hinge"])
+def test_nothing_is_written_through_a_link(copied, tmp_path, name):
+    (copied / name).rename(tmp_path / "elsewhere")
+    (copied / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(cc.ModelError, match=f"{name}' is a link, and nothing is written through it"):
+        march(copied)
+
+
+def test_advice_after_damage_spares_what_is_foreign(copied):
+    (copied / "notes.txt").write_text("years of work")
+    (copied / "study.json").write_text("nonsense")
+    with pytest.raises(cc.ModelError, match=r"delete closedchain.json, .*study.json in it .*but not 'notes.txt'"):
+        march(copied)
+
+
+def test_a_full_disk_is_said_and_the_study_goes_on(whole, tmp_path, monkeypatch):
+    real = os.fdopen
+
+    def full(handle, *options):
+        file = real(handle, *options)
+        if len(SEEN) > 2:
+            file.close()
+            raise OSError(28, "No space left on device")
+        return file
+
+    monkeypatch.setattr(os, "fdopen", full)
+    with pytest.raises(cc.FileError, match=r"cannot write '.*partial/.*': No space left .* the same call goes on"):
+        march(tmp_path / "study")
+    monkeypatch.undo()
+    monkeypatch.setattr(home, "BLOCK", 4)
+    same(whole[1], march(tmp_path / "study"))
