@@ -34,7 +34,7 @@ def as_data(m: cc.Mechanism) -> Data:
         columns = [list(column) for column in zip(*numbers(joint.rotation), strict=True)]
         if joint.type.name == "universal":
             data["axes"] = columns[:2]
-        elif joint.type.name not in ("free", "weld", "spherical"):
+        else:
             data["axis"] = columns[2]
         if joint.type.name == "screw":
             data["pitch"] = value(joint.pitch) * 2 * cc.pi

@@ -46,6 +46,8 @@ def complaints(run: cc.Run, passive: bool) -> list[str]:
         if values.dtype.kind == "f" and not np.isfinite(values.values).all() and "conditioning" not in str(name):
             return [f"{name} is not finite"]
     model = Independent(run.topology, run.start.parameters)
+    if not len(run.t):
+        return said
     at = sorted({0, len(run.t) // 3, 2 * len(run.t) // 3, len(run.t) - 1})
     states = [run.state(i) for i in at]
     joints = [] if run.method.all_rows else [j for j in run.topology.cuts if j.name not in run.start.open_joints]
