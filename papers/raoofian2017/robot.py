@@ -133,7 +133,7 @@ def _run(method, r0: float, rtol: float, until: float, solver: str) -> cc.Run:
         warnings.simplefilter("ignore", cc.RunWarning)
         return cc.simulate(
             robot(r0), start(r0), until=until, method=method, solver=solver, rtol=rtol, atol=atol,
-            t_eval=TIMES[: 1 + round(until / TIMES[1])],
+            t_eval=TIMES[: 1 + round(until / TIMES[1])], divergence="pass",
         )  # fmt: skip
 
 

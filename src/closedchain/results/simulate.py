@@ -384,7 +384,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "until": repr(float(task.until)),
         "method": repr(task.method),
         "solver": task.solver,
-        "tolerances": f"rtol {task.rtol!r}, atol {task.atol!r}",
+        "tolerances": f"rtol {task.rtol!r}, atol {'by size' if task.atol is None else repr(task.atol)}",
         "steps": f"step {task.step}, first {task.first_step}, longest {task.max_step}, most {task.max_steps}",
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),

@@ -136,6 +136,7 @@ def columns(run):
     return np.stack([run["joint1"].values, run["joint2"].values, *chords, tip[:, 0], tip[:, 1]], axis=1)
 
 
+@pytest.mark.filterwarnings("ignore:energy of .* terms that terms='paper' drops")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_motion(dropped, variant):
     """All rows. Motor angles carry modes above 100 Hz, which the file has to 5e-8 only; damped, all numbers are good to
