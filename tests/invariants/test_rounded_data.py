@@ -251,7 +251,7 @@ def test_the_advice_works(draw):
 
 @pytest.mark.parametrize("drawing", [{"tilt": 2e-6}, {"z": 2e-6}])
 def test_numbers_that_are_off_by_more_are_refused(drawing):
-    with pytest.raises(cc.AssemblyError, match="(?s)'B'.*-06.* says tolerance=1e-06, which is less.*say tolerance="):
+    with pytest.raises(cc.AssemblyError, match=r"(?s)'B'.*-06.* says tolerance=1e-06, which is less.*say tolerance="):
         tilted(tolerance=1e-6, **drawing).assemble()
 
 

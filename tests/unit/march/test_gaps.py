@@ -1,0 +1,72 @@
+"""What a drawing with rounded numbers leaves open."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import closedchain as cc
+from closedchain.march.compiled import compiled
+from closedchain.march.gaps import dropped_rows, fitted, fixed_rows, impulse, listed, told
+from tests.invariants.drawings import bennett
+from tests.invariants.rounded import perturbed
+
+
+def test_rows_in_words():
+    assert listed([("B", "z"), ("C", "x"), ("B", "tilt x")]) == "B: z, tilt x; C: x" and listed([]) == ""
+    program = compiled(cc.library.four_bar().assemble(), cc.Multipliers())
+    assert dropped_rows(program) == "B: z, tilt x, tilt y"
+    assert [label for _, label, _ in fixed_rows(program)] == ["z", "tilt x", "tilt y"]
+    assert dropped_rows(compiled(cc.library.pendulum().assemble(), cc.Multipliers())) == ""
+
+
+def test_rows_of_an_open_joint_hold_nothing():
+    m = cc.library.four_bar()
+    assert not fixed_rows(compiled(m.assemble(O=1.0, open_joints=("B",)), cc.Multipliers()))
+
+
+def test_every_gap_is_told():
+    m = perturbed(bennett(), 1e-6, 1e-5)
+    start = m.assemble()
+    program = compiled(start, cc.Multipliers())
+    happening = told(program, start)
+    gaps = happening.numbers["gaps"]
+    assert len(gaps) == 5 and 1e-7 < max(gaps.values()) < 1e-5
+    assert len(program.rows) == 2 and "3 of 5 closure rows" in happening.text
+    names = [f"{program.equations.closure.joints[row]} {program.equations.closure.labels[row]}" for row in program.rows]
+    np.testing.assert_allclose(np.abs(program.aims), [gaps[name] for name in names], rtol=1e-12)
+
+
+def test_velocities_fit_the_rows_that_are_solved():
+    m = perturbed(bennett(), 1e-6, 1e-5)
+    start = m.assemble(velocity={"J1": 2.0})
+    program = compiled(start, cc.Multipliers())
+    e, rows = program.equations, list(program.rows)
+    f = e.function("rates", {"rate": e.closure.A[rows, :] @ e.limbs.v, "T": e.kinetic})
+    p = np.array(list(m.parameters.merged({}).values()))
+    moved = fitted(program, start)
+    (slip, before), (rest, after) = (
+        (np.abs(np.array(rate)).max(), float(T)) for rate, T in (f(0.0, x.q, x.v, p) for x in (start, moved))
+    )
+    assert 1e-8 < slip < 1e-4 and rest < 1e-14
+    assert abs(after - before) < 1e-9 * before  # the square of what velocities change by
+    np.testing.assert_array_equal(moved.q, start.q)
+
+
+def test_exact_drawings_are_left_alone():
+    start = bennett().assemble(velocity={"J1": 2.0})
+    program = compiled(start, cc.Multipliers())
+    assert fitted(program, start) is start and not program.aims.any()
+
+
+def test_an_impulse_changes_as_little_as_possible():
+    start = cc.library.four_bar().assemble(O=1.0)
+    program = compiled(start, cc.Multipliers())
+    v, P = impulse(program, replace(start, v=np.array([1.0, 0.0, 0.0])), program.rows)
+    e = program.equations
+    M, A = (np.array(x) for x in e.function("M", {"M": e.M, "A": e.closure.A})(0.0, start.q, v, _p(start)))
+    np.testing.assert_allclose(A @ v, 0.0, atol=1e-13)
+    np.testing.assert_allclose(M @ (v - [1.0, 0.0, 0.0]) + A.T @ P, 0.0, atol=1e-12)
+
+
+def _p(state):
+    return np.array(list(state.mechanism.parameters.merged({}).values()))
