@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 
 def perturbed(m, size, tolerance, seed=0):
-    """The mechanism with the second frame of every joint off by up to ``size`` (m and rad), before anything is derived."""
+    """The mechanism with the second frame of every joint off by up to ``size``, m and rad; nothing is derived yet."""
     rng = np.random.default_rng(seed)
     m.tolerance = tolerance
     for joint in m.joints.values():

@@ -219,7 +219,7 @@ def test_what_else_is_asked_of_a_drawing():
 
 
 def test_without_a_tolerance_nothing_is_different():
-    """A tolerance that no solved row needs changes no operation; where rows have aims, each costs a few subtractions."""
+    """A tolerance that no solved row needs changes no operation; where rows have aims, each costs subtractions."""
     plain = operations(tilted().assemble(), cc.Multipliers())["total"]
     assert operations(tilted(tolerance=1e-6).assemble(), cc.Multipliers())["total"] == plain
     rate, step = (compiled(m.assemble(), cc.Multipliers()) for m in (bennett(), perturbed(bennett(), 1e-6, 1e-5)))
