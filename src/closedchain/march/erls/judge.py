@@ -53,9 +53,8 @@ class ErlsJudge:
             cause = "The links are too soft for their loads: look at their sections, and at what drives them"
         else:
             cause = "A beam that turns fast is stiffened by its own pull: take cc.ERLS(stiffening=True)"
-        return (
-            f"the displacement {system.labels[worst]!r} is {x[0, worst]:.2g} {'rad' if turns else 'm'}, more than {limit}. {cause}"
-        )
+        moved = f"{x[0, worst]:.2g} {'rad' if turns else 'm'}"
+        return f"the displacement {system.labels[worst]!r} is {moved}, more than {limit}. {cause}"
 
     def _runs_away(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
         speed, fastest = self._speed(x)
