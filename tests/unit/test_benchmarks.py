@@ -52,7 +52,7 @@ def test_every_script_can_be_imported_and_has_a_main(name):
                 "as a multiple of rtol",
             ),
         ),
-        ("load", ("20,000 samples", "reaction", "50 runs of a four-bar", "10 different mechanisms", "pieces")),
+        ("load", ("2,000 samples", "reaction", "10 runs of a four-bar", "3 different mechanisms", "pieces")),
         ("speed", ("pendulum", "four-bar", "compile, cold", "right-hand side", "import closedchain")),
         (
             "sweep",

@@ -177,7 +177,7 @@ def _free(passes: Any) -> None:
     """Free what llvmlite 0.44 and later would keep for ever: there a base class that frees nothing comes first."""
     for base in type(passes).__mro__:
         if "_dispose" in vars(base) and base is not _llvm().ffi.ObjectRef:
-            base._dispose(passes)
+            vars(base)["_dispose"](passes)
             passes.detach()
             return
 
