@@ -226,7 +226,7 @@ def test_a_planted_codec_executes_nothing(copied, tmp_path):
     bomb[0] = Planted(tmp_path / "executed")
     for path in (copied / "results.zarr" / "reason").glob("[0-9]*"):
         path.write_bytes(pickle.dumps(bomb))
-    with pytest.raises(cc.ModelError, match="results.zarr cannot be read"):
+    with pytest.raises(cc.ModelError, match=r"results\.zarr cannot be read"):
         march(copied)
     assert not (tmp_path / "executed").exists()
 
