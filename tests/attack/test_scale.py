@@ -10,7 +10,7 @@ from benchmarks.attack import scale
 from benchmarks.attack.data import as_data, drawn
 from benchmarks.attack.kinds import run_case
 
-# The others among the first ten are refused, or take other steps, as long as thresholds and the default atol are absolute
+# The others among the first ten were refused, or took other steps, when thresholds and the default atol were absolute
 # numbers: `python -m benchmarks.attack --kinds scale --seed 100` shows them.
 SAME = (3, 5, 6, 9)
 
