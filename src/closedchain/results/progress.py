@@ -72,6 +72,7 @@ class Progress:
             self._task = bar.add_task(**self._latest)
             bar.start()
             self._bar = bar
+            bar.update(self._task, **self._latest)  # what was told meanwhile
 
     def __enter__(self) -> Progress:
         if self._over or Progress.active is not None or not in_terminal():
