@@ -27,7 +27,7 @@ Method = Annotated[
     str, typer.Option(metavar="NAME", help="How loops are closed; 'closedchain list methods' shows the names.")
 ]
 Rtol = Annotated[float, typer.Option(metavar="NUMBER", help="Relative tolerance of a step.")]
-Atol = Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: rtol.")]
+Atol = Annotated[float | None, typer.Option(metavar="NUMBER", help="Absolute tolerance of a step. Default: by size.")]
 Step = Annotated[
     float | None, typer.Option(metavar="S", help="Length of a step, s, for solvers with a fixed one (rk4).")
 ]

@@ -77,7 +77,7 @@ def compare(
     solvers
         Names; None: ``"dop853"`` and ``"dopri5"``.
     tolerances
-        Values of rtol (atol is the same); None: 1e-5, 1e-7 and 1e-9.
+        Values of rtol (atol is that of the sizes); None: 1e-5, 1e-7 and 1e-9.
     step
         For solvers with a fixed one: its length at the loosest tolerance, s; default: a five-hundredth of the run. At
         others it is scaled so that the error follows the tolerance.
