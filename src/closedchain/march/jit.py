@@ -81,7 +81,7 @@ def follow_setting():
     name = processor.setting()
     if name == processor.NATIVE:
         return
-    if "_toplevel_target_context" in vars(cpu_target) and numba.config.CPU_NAME != name:
+    if "_toplevel_target_context" in vars(cpu_target) and name != numba.config.CPU_NAME:
         warnings.warn(
             f"{processor.VARIABLE}={name}, but Numba has compiled functions for this processor already: import "
             "closedchain before Numba",
