@@ -25,9 +25,10 @@ import closedchain as cc
 from benchmarks.operations import GUIDE as MOST_OPERATIONS
 from benchmarks.report import Duration, Report, Table, arguments, clock, duration, figure, finish
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import Compiled, compiled
+from closedchain.march.compiled import Compiled, compiled, tolerances
 from closedchain.march.integrate import integrate
 from closedchain.march.jit import cache_directory
+from closedchain.march.size import drawn_scale
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.trajectory import Counts
 from closedchain.native import compile_function
@@ -173,7 +174,7 @@ def time_functions(program: Compiled, start: State, repeats: int) -> tuple[Durat
 def time_march(program: Compiled, start: State, repeats: int) -> tuple[Duration, Counts]:
     """The integration that `simulate` does by default, alone."""
     p = parameter_vector(start.mechanism)
-    correct = program.correct
+    correct, scale = program.correct, drawn_scale(program.equations, p, UNTIL)
 
     def march():
         return integrate(
@@ -183,7 +184,8 @@ def time_march(program: Compiled, start: State, repeats: int) -> tuple[Duration,
             (0.0, UNTIL),
             program.rhs.prepare(p),
             rtol=RTOL,
-            atol=RTOL,
+            atol=tolerances(program, scale, RTOL, None),
+            time=scale.time,
             t_eval=SAMPLES,
             correct=correct.address if correct else 0,
             w_correct=correct.prepare(p) if correct else None,

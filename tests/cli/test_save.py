@@ -112,7 +112,7 @@ mechanism.revolute("[left", mechanism.ground, mechanism.body("arm", cc.rod(lengt
 """
     answer = cli("run", file(text), "--out", "all/")
     assert answer.code == 1
-    assert "could not write 'all/slashed.nc'".replace("/", os.sep) in answer.err
+    assert "cannot write 'all/slashed.nc'".replace("/", os.sep) in answer.err
     assert "wrote" in answer.out and "slashed.csv" in answer.out
 
 

@@ -95,6 +95,34 @@ def test_a_gap_that_no_motion_changes_is_reported():
     assert told.numbers["gaps"]["B z"] == pytest.approx(5e-7)
 
 
+@pytest.mark.parametrize("method", [cc.Multipliers(), cc.Multipliers(cc.Baumgarte(5.0)), cc.Projection()], ids=str)
+def test_a_door_on_two_hinges_that_nearly_agree(method):
+    """The only loop closes nothing but what the other hinge does: it must not lock the door."""
+
+    def door(off, tolerance=0.0):
+        m = cc.Mechanism("door", gravity=(0, -9.81, 0), tolerance=tolerance)
+        leaf = m.body("leaf", cc.rod(0.8, mass=20.0, radius=0.02))
+        m.revolute("top", m.ground.at(0, 0, 1), leaf.at(0, 0, 1), guess=0.3)
+        if off is not None:
+            m.revolute("bottom", m.ground, leaf.at(off, 0, 0))
+        return m
+
+    found = door(1e-7, 1e-6)
+    assert found.mobility().true == 1
+    run, free = (cc.simulate(m, m.assemble(top=0.3), until=0.5, method=method) for m in (found, door(None)))
+    assert run.good and np.abs(run["top"].values - free["top"].values).max() < 1e-6
+    assert float(free["top"][-1]) < -1.0
+
+
+def test_a_carriage_on_two_rails_that_are_nearly_parallel():
+    m = cc.Mechanism("gantry", gravity=(-9.81, 0, 0), tolerance=1e-6)
+    beam = m.body("beam", cc.box((0.2, 1.0, 0.2), mass=5.0))
+    m.prismatic("left", m.ground.at(0, -0.5, 0), beam.at(0, -0.5, 0), axis=(1, 0, 0))
+    m.prismatic("right", m.ground.at(0, 0.5, 0), beam.at(0, 0.5, 0), axis=(1, 2e-7, 0))
+    run = cc.simulate(m, until=0.5)
+    assert run.good and float(run["left"][-1]) == pytest.approx(-0.5 * 9.81 * 0.25, abs=1e-6)
+
+
 # ---- all numbers are rounded -----------------------------------------------------------------------------------------
 
 LOOPS = {

@@ -46,6 +46,7 @@ def rocker_driven(**drawing):
     return m, (DEAD - m.joints["C"].guess[0]) / SPEED
 
 
+@pytest.mark.filterwarnings("ignore:steps have become")  # a hundred thousand of them, before it is given up
 @pytest.mark.parametrize("singularity", ["pass", "warn", "stop"])
 @pytest.mark.parametrize("drawing", [{}, {"R": TILT, "cut": "A"}, {"kinds": "RUSR"}])
 def test_a_rocker_driven_into_its_dead_point(drawing, singularity):

@@ -24,7 +24,7 @@ from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.holding import Holding
 from closedchain.march.segments import Segment, Task
-from closedchain.march.size import drawn_length, drawn_scale, velocity_sizes
+from closedchain.march.size import drawn_scale
 from closedchain.march.solvers import SOLVERS
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.times import Given
@@ -255,8 +255,10 @@ class _Told:
         if not k:
             return np.zeros(m, bool)
         picked, nq = self.program.closed.velocities, e.topology.nq
-        sizes = velocity_sizes(e, drawn_length(e, self.p[0]))[slice(None) if picked is None else list(picked)]
-        speed = np.abs(self.x[:, :, nq : nq + len(sizes)] / sizes).max(axis=2, initial=0.0)
+        columns = list(range(e.topology.nv) if picked is None else picked)
+        lengths = drawn_scale(e, self.p).length  # (m, 1)
+        sizes = np.where(np.array(e.topology.v_units)[columns] == "m/s", lengths, 1.0)
+        speed = np.abs(self.x[:, :, nq : nq + len(columns)] / sizes[:, None]).max(axis=2, initial=0.0)
         travels = speed * abs(self.study.until - self.study.start.time) >= divergence.AT_REST
         entered = v["energy_error"] + v["work"]
         kinetic = self.begin["kinetic"]

@@ -19,7 +19,7 @@ from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import derive
 from closedchain.derive.size import traced_sizes, traced_time
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.lock import LOCK, locked
 from closedchain.march.assemble import active_rows
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.closing import NEARLY, TOLERANCE, Closing, functions
@@ -176,7 +176,9 @@ def batch_assemble(
     )  # fmt: skip
     share_out(lambda *piece: close_points(*arguments, *piece), m, cores() if threads is None else threads)
     if m:
-        v *= np.array(search.unit.map(m)(p.T)).T
+        with LOCK:
+            units = search.unit.map(m)
+        v *= np.array(units(p.T)).T
     ok = code == Reason.closed
     q[~ok], v[~ok] = np.nan, np.nan
     return BatchStart(q, v, ok, code)

@@ -323,6 +323,7 @@ class Closing:
         right.insert(0, -gamma.ravel()[self.active] / self._closure_size)
         return self._least(rows, right, "accelerations", wanted, 1.0 / self.scale.time**2)
 
+    @locked
     def _wanted_rates(
         self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float], names: tuple[str, str], bias: bool
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:

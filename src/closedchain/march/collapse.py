@@ -59,7 +59,8 @@ def collapse(closing: Closing, q: np.ndarray) -> Collapse:
     if len(pivots.joints) < 2:
         return Collapse()
     r, z = (np.array(x).T for x in pivots.f(closing.t, q, np.zeros(closing.topology.nv), closing.p))
-    same = _coincide(pivots.axis, r, z, SAME * closing.scale.length)
+    near = SAME * closing.scale.length
+    same = _coincide(pivots.axis, r, z, near)
     pairs = [(i, k) for i, k in np.argwhere(np.triu(same, 1)).tolist()]
     place = _groups(len(r), pairs)
     by_design = _groups(len(r), [(i, k) for i, k in pairs if pivots.bodies[i] & pivots.bodies[k]])
@@ -73,7 +74,7 @@ def collapse(closing: Closing, q: np.ndarray) -> Collapse:
     for here, present in at.items():
         for a, b in combinations(sorted(present), 2):
             others = (x for x in at if x != here and a in at[x] and b in at[x])
-            if present[a] != present[b] and any(_apart(pivots.axis, r, z, here, x) for x in others):
+            if present[a] != present[b] and any(_apart(pivots.axis, r, z, here, x, near) for x in others):
                 found[(pivots.names[b], pivots.names[a])] = None
                 where[here] = None
     groups = tuple(tuple(pivots.joints[i] for i in range(len(r)) if place[i] == x) for x in where)
@@ -210,13 +211,13 @@ def _coincide(axis: np.ndarray, r: np.ndarray, z: np.ndarray, near: float) -> np
     return (both & lines) | (neither & points)
 
 
-def _apart(axis: np.ndarray, r: np.ndarray, z: np.ndarray, i: int, k: int) -> bool:
+def _apart(axis: np.ndarray, r: np.ndarray, z: np.ndarray, i: int, k: int, near: float) -> bool:
     """Whether two places, each named by one of its pivots, are two: a point on an axis adds nothing to it."""
     if axis[i] == axis[k]:
         return True
     i, k = (i, k) if axis[i] else (k, i)
     d = r[k] - r[i]
-    return bool(np.linalg.norm(d - (d @ z[i]) * z[i]) > SAME * max(1.0, float(np.linalg.norm(d))))
+    return bool(np.linalg.norm(d - (d @ z[i]) * z[i]) > near)
 
 
 def _groups(n: int, pairs: list[tuple[int, int]]) -> list[int]:

@@ -102,8 +102,10 @@ class Compiled:
     @property
     def aims(self) -> np.ndarray:
         """Residuals at which the solved rows are held, m or rad."""
-        return self.numbers[-len(self.rows) :] if self.choice.aimed else np.zeros(len(self.rows))
+        n = len(self.numbers) - len(self.rows)
+        return self.numbers[n:] if self.choice.aimed else np.zeros(len(self.rows))
 
+    @locked
     def aimed(self, state: State, before: Compiled | None = None) -> Compiled:
         """The same equations with the residuals of a state for aims, where there are aims.
 
@@ -116,7 +118,12 @@ class Compiled:
         c = np.array(e.function("rows", {"c": e.closure.c[rows, :]})(state.t, state.q, state.v, p)).ravel()
         kept = dict(zip(before.rows, before.aims, strict=True)) if before is not None and before.choice.aimed else {}
         aims = [kept.get(row, x) for row, x in zip(rows, c.tolist(), strict=True)]
-        return self.with_numbers(np.concatenate([self.numbers[: -len(rows)], aims]))
+        return self.with_numbers(np.concatenate([self.numbers[: len(self.numbers) - len(rows)], aims]))
+
+    def same(self, other: Compiled) -> bool:
+        """Whether another program has the same equations with the same numbers."""
+        mine, its = ((x.method, x.choice, x.active, x.by_limbs) for x in (self, other))
+        return self is other or (mine == its and np.array_equal(self.numbers, other.numbers))
 
     @property
     def guarded(self) -> bool:

@@ -33,7 +33,7 @@ import numpy as np
 
 from closedchain.errors import RunWarning
 from closedchain.march import blame
-from closedchain.march.size import drawn_length, velocity_sizes
+from closedchain.march.size import drawn_scale, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 
 if TYPE_CHECKING:
@@ -240,11 +240,10 @@ class Judge:
         m = e.topology.mechanism
         value = m.values(start.parameters)
         self.action, self.fixed_step, self.note = action, fixed_step, note
-        length = drawn_length(e, parameter_vector(m, start.parameters))
-        self.sizes = velocity_sizes(e, length)
-        mass = sum(float(value(body.properties.mass)) for body in m.bodies.values())
-        weight = mass * float(np.linalg.norm([value(x) for x in m.gravity]))
-        self.growth = Growth(weight * length, until - start.t)
+        scale = drawn_scale(e, parameter_vector(m, start.parameters))
+        self.sizes = velocity_sizes(e, scale.length)
+        weight = scale.mass * float(np.linalg.norm([value(x) for x in m.gravity]))
+        self.growth = Growth(weight * scale.length, until - start.t)
         self.beams = _beams(program, value)
         self.paced: tuple[float, int] | None = None  # time and steps
         self.warned = False
@@ -356,8 +355,7 @@ class Judged:
 def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """Kinetic energy ``T`` and potential ``U``, with what springs in the closures store, (time, 1, 1) each, J."""
     e = program.equations
-    traced = {"T": e.kinetic, "U": e.potential + program.closed.stored}
-    return program.evaluate("energies", lambda: traced, t, x, p)
+    return program.evaluate("energies", lambda: {"T": e.kinetic, "U": e.potential + program.closed.stored}, t, x, p)
 
 
 def _energies(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> Energies:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.march.compiled import Compiled
 from closedchain.march.events import Happening
 from closedchain.march.rank import EXACT
@@ -40,6 +41,7 @@ def listed(rows: Iterable[tuple[str, str]]) -> str:
     return "; ".join(f"{joint}: {', '.join(labels)}" for joint, labels in by_joint.items())
 
 
+@locked
 def told(program: Compiled, state: State) -> Happening:
     """What a drawing with a tolerance leaves open at a state, for the record."""
     e, p = program.equations, parameter_vector(state.mechanism, state.parameters)
@@ -54,7 +56,7 @@ def told(program: Compiled, state: State) -> Happening:
     if numbers["dropped"]:
         count = len(names) - len(program.rows)
         text += (
-            f": {count} of {len(names)} closure rows repeat others as far as that goes and are not solved "
+            f": {count} of {len(names)} closure rows say nothing new as far as that goes and are not solved "
             f"({numbers['dropped']})"
         )
     if len(gaps):
@@ -76,6 +78,7 @@ def fitted(program: Compiled, state: State) -> State:
     return replace(state, v=v)
 
 
+@locked
 def impulse(program: Compiled, state: State, rows: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
     """Velocities after the impulse P that makes some closure rows consistent, and P.
 

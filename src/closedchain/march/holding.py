@@ -310,8 +310,11 @@ def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> 
     e = program.equations
     drives = e.topology.mechanism.drives
     rows = [i for i, joint in enumerate(e.closure.joints) if joint in drives]
-    traced = {"place": e.closure.c[rows, :], "velocity": (e.closure.A @ e.limbs.v + e.closure.c_t)[rows, :]}
-    for what, off in program.evaluate("drives", lambda: traced, np.array([t]), x[None], p).items():
+
+    def traced() -> dict[str, ca.SX]:
+        return {"place": e.closure.c[rows, :], "velocity": (e.closure.A @ e.limbs.v + e.closure.c_t)[rows, :]}
+
+    for what, off in program.evaluate("drives", traced, np.array([t]), x[None], p).items():
         worst = int(np.argmax(np.abs(off[0, :, 0])))
         if abs(off[0, worst, 0]) > JUMP * max(1.0, float(np.abs(x).max())):
             raise HoldError(

@@ -115,10 +115,11 @@ def distance(x, y, before, atol, loosened, o, w):
     atol, o, w : as for `ADVANCE`.
     loosened : the tolerance, in units of what is asked for.
     """
-    # rounding is a share of the largest entry; entries compare by their sizes, which the absolute tolerances know
+    # rounding is a share of the largest entry that is corrected (the work never is); entries compare by their sizes,
+    # which the absolute tolerances know
     largest = 1.0
     for i in range(y.size):
-        if atol[i] > 0.0:
+        if atol[i] > 0.0 and y[i] != before[i]:
             largest = max(largest, o.rtol * abs(y[i]) / atol[i])
     largest = together(o.team, w, 0.0, 0.0, 0.0, largest)[3]
     total = 0.0

@@ -56,7 +56,8 @@ def significant(s: np.ndarray, tolerance: float = 0.0, least: float = REPEATED) 
     """
     if not s.shape[-1]:
         return np.zeros(s.shape[:-1], int)
-    s = s / np.maximum(s[..., :1], 1e-300)
+    # one is the natural size of a matrix without units: rounded rows are not made significant by being the largest
+    s = s / np.maximum(s[..., :1], 1.0 if tolerance else 1e-300)
     low, high = max(least, tolerance), max(least, LOOSE * tolerance)
     surely, perhaps = ((s > bound).sum(axis=-1) for bound in (high, low))
     if np.array_equal(surely, perhaps):

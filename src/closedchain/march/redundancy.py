@@ -53,7 +53,7 @@ def independent_rows(e: Equations, state: State) -> Rows:
     stacked = [closure_jacobian(closing, q) for q in spread(closing, state.q)]
     kept = choose_rows(stacked, tolerance)
     size = np.max([np.linalg.norm(A, axis=1) for A in stacked], axis=0)
-    moves = size > max(ALIKE, LOOSE * tolerance) * size.max()
+    moves = size > max(ALIKE * size.max(), LOOSE * tolerance)
     moving = tuple(row for k, row in enumerate(active) if moves[k] or k in kept)
     loops_rank = max(rank(A[loops], tolerance) for A in stacked)
     return Rows(tuple(active), tuple(active[i] for i in kept), moving, rank(here, tolerance) < len(kept), loops_rank)

@@ -455,7 +455,7 @@ class March:
         last = self.segments[-1] if self.segments else None
         if last is None or last.start.open_joints != self.place.state.open_joints:
             return False
-        return (last.program, last.solver) == (program, solver)
+        return last.program.same(program) and last.solver == solver
 
     def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
         def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:

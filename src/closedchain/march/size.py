@@ -15,7 +15,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_length, traced_mass, traced_time
-from closedchain.lock import locked
+from closedchain.lock import LOCK, locked
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ def drawn_scale(e: Equations, p: np.ndarray, span: float = 0.0) -> Scale:
     if np.ndim(p) == 1:
         length, mass, time = (float(x) for x in f(p))
         return Scale(length, mass, time or usual)
-    lengths, masses, times = (np.array(x).reshape(-1, 1) for x in f.map(len(p))(np.asarray(p).T))
+    with LOCK:
+        many = f.map(len(p))
+    lengths, masses, times = (np.array(x).reshape(-1, 1) for x in many(np.asarray(p).T))
     return Scale(lengths, masses, np.where(times > 0, times, usual))
 
 

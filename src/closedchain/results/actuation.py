@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedchain.march.closing import Closing
 from closedchain.march.conditioning import Conditioning
 from closedchain.march.events import TOUCHING
+from closedchain.march.redundancy import spread
 from closedchain.march.segments import Segment
 
 if TYPE_CHECKING:
@@ -54,11 +56,17 @@ def _first(piece: Segment, conditioning: Conditioning) -> str | None:
         here = float(conditioning.actuation(np.array([time]), pose[None])[0])
         if here < FALLS * conditioning.actuation(t[between], x[between]).max():
             return _told(conditioning, time, pose, here)
-    worst, best = int(np.argmin(np.abs(values))), int(np.argmax(np.abs(values)))
-    here, elsewhere = conditioning.actuation(t[[worst, best]], x[[worst, best]])
+    worst = int(np.argmin(np.abs(values)))
+    time, pose = float(t[worst]), x[worst]
+    here = float(conditioning.actuation(t[[worst]], pose[None])[0])
+    if here >= TOUCHING:
+        return None
     # motors that hold nothing at any pose are where they are drawn, and no pose is to blame
-    lost = here < TOUCHING and here < FALLS * elsewhere
-    return _told(conditioning, float(t[worst]), x[worst], float(here)) if lost else None
+    e, p = piece.program.equations, conditioning.p
+    closing = Closing(e, p, time=time, rows=piece.program.active)
+    around = np.array([piece.program.pack(q, 0 * piece.start.v) for q in spread(closing, pose[: e.topology.nq])])
+    lost = here < FALLS * conditioning.actuation(np.full(len(around), time), around).max()
+    return _told(conditioning, time, pose, here) if lost else None
 
 
 def _crossing(piece: Segment, conditioning: Conditioning, t: np.ndarray, x: np.ndarray) -> tuple[float, np.ndarray]:

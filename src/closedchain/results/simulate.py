@@ -465,9 +465,8 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
     size = row_sizes(e, active, scale.length)
     fastest = np.abs(start.v / velocity_sizes(e, scale.length)).max(initial=0.0)
     most = np.maximum(max(1e3 * TOLERANCE, gap) * size, 10 * start.mechanism.tolerance)
-    # positions follow from velocities that were, over the mechanism's time
     for what, r, unit, fast in (
-        ("position", c, "m or rad", max(1.0, fastest * scale.time)),
+        ("position", c, "m or rad", 1.0),
         ("velocity", c_dot, "m/s or rad/s", max(1.0 / scale.time, fastest)),
     ):
         i = int(np.argmax(r / most))

