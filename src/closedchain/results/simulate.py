@@ -169,6 +169,7 @@ def simulate(
         )  # fmt: skip
     solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
+    until, begin = float(until), None if begin is None else float(begin)
     check_divergence(divergence)
     if save_to is not None and not isinstance(save_to, str | Path):
         raise ModelError(f"save_to takes the name of a folder, not {save_to!r}")
@@ -435,9 +436,7 @@ def check_options(
         missing = value is None and name in ("until", "rtol")
         if missing or (value is not None and real(value) is None):
             raise ModelError(f"{name} must be a number, not {shown(value)}")
-    for name, value in (("until", until), ("begin", begin)):
-        if value is not None and not math.isfinite(real(value) or 0.0):
-            raise ModelError(f"{name}={shown(value)}: such a run has no end: give finite times")
+    check_times(until, begin)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not 0 < (real(value) or 0.0) < math.inf:
             raise ModelError(f"{name} must be a positive number, not {shown(value)}")
@@ -447,6 +446,16 @@ def check_options(
         raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
     if not SOLVERS[solver].adaptive and (step is None or not 0 < (real(step) or 0.0) < math.inf):
         raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {shown(step)}")
+
+
+def check_times(until: float, begin: float | None) -> None:
+    """A run goes from a finite time to a finite time."""
+    for name, value in (("until", until), ("begin", 0.0 if begin is None else begin)):
+        number = real(value)
+        if number is None:
+            raise ModelError(f"{name} must be a number, not {shown(value)}")
+        if not math.isfinite(number):
+            raise ModelError(f"{name}={shown(value)}: such a run has no end: give finite times")
 
 
 def check_divergence(divergence: str) -> None:

@@ -50,7 +50,10 @@ def test_values_that_overflow_are_not_finite():
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        (lambda: cc.rigid(1.0, com=(0, 0, 1e300), inertia=(1, 1, 1)), r"b\.com\.z is 1e\+300, too large .*below 1e\+50"),
+        (
+            lambda: cc.rigid(1.0, com=(0, 0, 1e300), inertia=(1, 1, 1)),
+            r"b\.com\.z is 1e\+300, too large .*below 1e\+50",
+        ),
         (lambda: cc.rigid(1e300, inertia=(1, 1, 1)), r"b\.mass is 1e\+300, too large"),
         (lambda: cc.rigid(1.0, inertia=(1e300, 1e300, 1e300)), r"b\.inertia\.xx is 1e\+300, too large"),
         (lambda: cc.rod(length=-1e300, mass=1.0), r"b\.length is -1e\+300, too large"),
