@@ -4,8 +4,8 @@ A folder (`closedchain.disk.folder`) holds, for each piece of the run, its sampl
 floating-point numbers (``piece0.t``, ``piece0.x``), and ``checkpoint.npz`` with everything else: the arrays of the
 integrator, what is held, and where the run is. A checkpoint replaces the one before in one operation of the file
 system, so that there is always a whole one. It holds a digest of the samples it counts, which are read once and
-compared before the run goes on or its result is given: a file that was replaced or damaged is refused. Samples written after it are computed again when the run goes on, and
-overwritten with the same bits.
+compared before the run goes on or its result is given: a file that was replaced or damaged is refused. Samples written
+after it are computed again when the run goes on, and overwritten with the same bits.
 
 A checkpoint holds arrays and JSON (`closedchain.disk.plain`), which is compared with a schema before anything is taken
 from it. No class and no function comes from the file: a method is the one of the call, tuned to the step that the file

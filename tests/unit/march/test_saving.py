@@ -101,9 +101,9 @@ def test_samples_that_were_changed_are_refused_before_a_run_goes_on(tmp_path):
 
 
 def test_a_null_byte_is_said():
-    with pytest.raises(cc.ModelError, match="save_to .*null byte"):
+    with pytest.raises(cc.ModelError, match=r"save_to .*null byte"):
         cc.simulate(cc.library.pendulum(), until=0.1, save_to="null\0byte")
-    with pytest.raises(cc.ModelError, match="to .*null byte"):
+    with pytest.raises(cc.ModelError, match=r"to .*null byte"):
         cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, to="null\0byte")
 
 
