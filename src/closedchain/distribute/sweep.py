@@ -26,7 +26,7 @@ from closedchain.march.events import Event
 from closedchain.march.state import State
 from closedchain.march.times import Equal
 from closedchain.model.mechanism import Mechanism
-from closedchain.results.simulate import check_options, sample_times, usual_solver
+from closedchain.results.simulate import check_options, check_times, sample_times, usual_solver
 
 if TYPE_CHECKING:
     import xarray
@@ -138,9 +138,11 @@ def sweep(
         raise ModelError(f"to takes the name of a folder, not {to!r}")
     if isinstance(method, ERLS):  # with solvers of its own, and its own checks
         solver = "esdirk4" if solver is None else solver
+        check_times(until, begin)
     else:
         solver = usual_solver(method) if solver is None else solver
         check_options(solver, until, begin, rtol, atol, step, singularity)
+    until, begin = float(until), None if begin is None else float(begin)
     chosen = points(parameters, together=together, samples=samples, sampling=sampling, seed=seed)
     beginning = start_of(mechanism, start, velocity, guess, begin)
     times = sample_times(beginning.time, until, t_eval, every)

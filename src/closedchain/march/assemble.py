@@ -18,6 +18,7 @@ from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
 from closedchain.march.closing import NEARLY, Closing, by_label, is_number, row_name, wanted_poses
 from closedchain.march.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.march.state import State, parameter_vector
+from closedchain.model.given import shown
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 
@@ -216,7 +217,7 @@ def _prepare(  # type: ignore[no-untyped-def]
     if guess is not None and not isinstance(guess, State | Mapping):
         raise ModelError(f"guess takes a mapping by joint or coordinate, or a state, not {guess!r}")
     if not is_number(time):
-        raise ModelError(f"time must be a finite number, not {time!r}")
+        raise ModelError(f"time must be a finite number, not {shown(time)}")
     named = isinstance(open_joints, list | tuple | set | frozenset) and all(isinstance(x, str) for x in open_joints)
     if not named:
         raise ModelError(f"open_joints takes a sequence of names of cut joints, not {open_joints!r}")
@@ -267,7 +268,7 @@ def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> d
             raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
         value = (wanted or {})[label]
         if not is_number(value):
-            raise ModelError(f"{what}: {label!r} takes a finite number, not {value!r}")
+            raise ModelError(f"{what}: {label!r} takes a finite number, not {shown(value)}")
     return {k: float(x) for k, x in (wanted or {}).items()}
 
 
@@ -283,7 +284,7 @@ def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]
         if name not in known:
             raise ModelError(f"gaps: there is no closure row {name!r}{suggest(name, known)}")
         if not is_number(value):
-            raise ModelError(f"gaps: {name!r} takes a finite number, not {value!r}")
+            raise ModelError(f"gaps: {name!r} takes a finite number, not {shown(value)}")
     return {name: float(value) for name, value in (gaps or {}).items()}
 
 

@@ -24,6 +24,8 @@ from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
 from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance, significant
 from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
+from closedchain.model.expression import HUGE
+from closedchain.model.given import real, shown
 from closedchain.model.mechanism import LARGEST
 from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
@@ -33,7 +35,6 @@ NEARLY = 100.0  # so many of them: what Newton's method closes
 FURTHEST = 0.7  # rad, or of the length: beyond a step of this the linear picture means nothing
 POLISH = 10  # Newton steps at most
 AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
-HUGE = 1e100  # of a value that is given: a search squares it
 MATTERS = 1e-3  # of the largest gap: smaller ones are met as well as the others let them, and are not told
 NEAREST = 1e-6  # of a full step: where the nearest reachable value is known well enough to be told
 REMEDIES = 3  # held values that a message names as possible culprits
@@ -270,10 +271,10 @@ class Closing:
     def velocities(self, q: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
         A, c_t = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:3])
-        rows, right = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
+        rows, right, units = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
         rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
         right.insert(0, -c_t.ravel()[self.active] / self._closure_size)
-        v = self._least(rows, right, "velocities", wanted, 1.0 / self.scale.time)
+        v = self._least(rows, right, units, "velocities", wanted, 1.0 / self.scale.time)
         return self._on_a_branch(q, v, rows[0], np.vstack(rows))
 
     def _on_a_branch(self, q: np.ndarray, v: np.ndarray, A: np.ndarray, held: np.ndarray) -> np.ndarray:
@@ -318,19 +319,24 @@ class Closing:
     def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
         _, A, _, gamma = (np.array(x) for x in self._f["residual"](self.t, q, v, self.p))
-        rows, right = self._wanted_rates(q, v, wanted, ("acceleration", "angular_acceleration"), bias=True)
+        rows, right, units = self._wanted_rates(q, v, wanted, ("acceleration", "angular_acceleration"), bias=True)
         rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
         right.insert(0, -gamma.ravel()[self.active] / self._closure_size)
-        return self._least(rows, right, "accelerations", wanted, 1.0 / self.scale.time**2)
+        units = [f"{unit}^2" for unit in units]
+        return self._least(rows, right, units, "accelerations", wanted, 1.0 / self.scale.time**2)
 
     @locked
     def _wanted_rates(
         self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float], names: tuple[str, str], bias: bool
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Rows and right-hand sides for the wanted rates of joints and frames, relative to the mechanism's length."""
+    ) -> tuple[list[np.ndarray], list[np.ndarray], list[str]]:
+        """Rows and right-hand sides for the wanted rates of joints and frames, relative to the mechanism's length.
+
+        Units of velocity come with them: of the active closure rows, which go before, and of these.
+        """
         _, _, J, drift = (np.array(x) for x in self._f["measure"](self.t, q, v, self.p))
         picked = [self.velocity_labels.index(label) for label in wanted]
         units = [unit for j in self.topology.measured for unit in j.type.velocity_units]
+        told = [f"{self.e.closure.units[i]}/s" for i in self.active] + [units[i] for i in picked]
         size = np.array([self.scale.length if units[i] == "m/s" else 1.0 for i in picked])
         rows = [J[picked] * self.velocity_size / size[:, None]]
         right = [(np.array(list(wanted.values())) - bias * drift.ravel()[picked]) / size]
@@ -349,10 +355,17 @@ class Closing:
                 length = self.scale.length if name == names[0] else 1.0
                 rows.append(J_now[keep] * self.velocity_size / length)
                 right.append((np.array([wish[i] for i in keep], float) - bias * b_now[keep]) / length)
-        return rows, right
+                told += ["m/s" if name == names[0] else "rad/s"] * len(keep)
+        return rows, right, told
 
     def _least(
-        self, rows: list[np.ndarray], right: list[np.ndarray], what: str, wanted: Mapping[str, float], slow: float
+        self,
+        rows: list[np.ndarray],
+        right: list[np.ndarray],
+        units: list[str],
+        what: str,
+        wanted: Mapping[str, float],
+        slow: float,
     ) -> np.ndarray:
         """The smallest solution of relative rows; ``slow`` is a rate beside which rounding does not count."""
         system, b = np.vstack(rows), np.concatenate(right)
@@ -362,11 +375,12 @@ class Closing:
         miss = np.abs(system @ x - b)
         most = max(ALIKE, LOOSE * self._rounded)
         if miss.max() > most * max(slow, np.abs(b).max(), (np.abs(system) @ np.abs(x)).max()):
-            m = self.topology.mechanism
+            m, i = self.topology.mechanism, int(np.argmax(miss))
+            off = miss[i] * (self.scale.length if units[i].startswith("m/") else 1.0)
             held = [*wanted, *m.drives, *(f"{x.frame.body.name}.{x.frame.name}" for x in self.poses if x.rates)]
             raise AssemblyError(
                 f"the {what} of {m.name!r} that are held or prescribed ({', '.join(held)}) contradict the loops or "
-                f"each other (off by {miss.max():.3g}): the mechanism has fewer freedoms here; hold fewer of them"
+                f"each other (off by {off:.3g} {units[i]}): the mechanism has fewer freedoms here; hold fewer of them"
             )
         return self.velocity_size * x
 
@@ -621,10 +635,8 @@ def row_name(e: Equations, row: int) -> str:
 
 def is_number(x: Any) -> bool:
     """Whether a value is a number that can be computed with."""
-    try:
-        return isinstance(x, int | float | np.number) and bool(abs(float(x)) < HUGE)
-    except (TypeError, OverflowError):  # complex, or an integer of hundreds of digits
-        return False
+    value = real(x)
+    return value is not None and abs(value) < HUGE
 
 
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
@@ -643,10 +655,10 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
         try:
             numbers = np.atleast_1d(np.asarray(value, float))
         except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"{what}: {key!r} takes numbers, not {value!r}") from None
+            raise ModelError(f"{what}: {key!r} takes numbers, not {shown(value)}") from None
         if numbers.shape != (len(labels),) or not (np.abs(numbers) < HUGE).all():
             raise ModelError(
-                f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {value!r}"
+                f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {shown(value)}"
             )
         out |= dict(zip(labels, numbers.tolist(), strict=True))
     return out
@@ -669,7 +681,8 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
             listed = isinstance(numbers, list | tuple | np.ndarray) and getattr(numbers, "ndim", 1) == 1
             if not listed or len(numbers) != 3 or not all(x is None or is_number(x) for x in numbers):
                 raise ModelError(
-                    f"frames: the {name} of {key!r} has three finite components (None leaves one free), not {numbers!r}"
+                    f"frames: the {name} of {key!r} has three finite components (None leaves one free), not "
+                    f"{shown(numbers)}"
                 )
         rotation = None
         if "rpy" in wish:

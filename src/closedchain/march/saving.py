@@ -3,8 +3,9 @@
 A folder (`closedchain.disk.folder`) holds, for each piece of the run, its samples in two plain files of 8-byte
 floating-point numbers (``piece0.t``, ``piece0.x``), and ``checkpoint.npz`` with everything else: the arrays of the
 integrator, what is held, and where the run is. A checkpoint replaces the one before in one operation of the file
-system, so that there is always a whole one. Samples written after it are computed again when the run goes on, and
-overwritten with the same bits.
+system, so that there is always a whole one. It holds a digest of the samples it counts, which are read once and
+compared before the run goes on or its result is given: a file that was replaced or damaged is refused. Samples written
+after it are computed again when the run goes on, and overwritten with the same bits.
 
 A checkpoint holds arrays and JSON (`closedchain.disk.plain`), which is compared with a schema before anything is taken
 from it. No class and no function comes from the file: a method is the one of the call, tuned to the step that the file
@@ -13,6 +14,7 @@ tells.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 CHECKPOINT = "checkpoint.npz"
 OWN = r"checkpoint\.npz|piece\d+\.[tx]"  # what a folder holds besides its mark and its lock
 
+CHUNK = 2**20  # bytes that are read at once
+
 _NUMBER = int | float
 _OPTIONAL = int | float | None
 _STATE = {"q": np.ndarray, "v": np.ndarray, "t": _NUMBER, "open_joints": [str]}
@@ -50,6 +54,7 @@ SCHEMA = {
     "finished": bool,
     "refusal": str,
     "rows": [int],
+    "digests": [(str, str)],
     "columns": [int],
     "record": [{"t": _NUMBER, "what": str, "text": str, "numbers": dict}],
     "place": {
@@ -112,6 +117,7 @@ class Saving:
         self.about, self.every, self.writes = about, every, writes
         self.rows: list[int] = []  # samples of each piece
         self.columns: list[int] = []
+        self._digests: list[tuple[Any, Any]] = []  # of what was written to the two files of each piece
         self._last = time.monotonic()
 
     # ---- samples -----------------------------------------------------------------------------------------------------
@@ -121,13 +127,17 @@ class Saving:
         if piece == len(self.rows):
             self.rows.append(0)
             self.columns.append(columns)
+            self._digests.append((_digest(), _digest()))
 
     def keep(self, t: np.ndarray, x: np.ndarray) -> None:
         """Append samples to the last piece."""
         # never cut off: somebody may still look at samples of an earlier attempt, which are the same
-        for name, values in zip(_files(len(self.rows) - 1), (t, x), strict=True) if self.writes else ():
+        parts = zip(_files(len(self.rows) - 1), (t, x), self._digests[-1], strict=True)
+        for name, values, digest in parts if self.writes else ():
             width = values.shape[1] if values.ndim == 2 else 1
-            self.folder.put(name, np.ascontiguousarray(values, float).tobytes(), 8 * self.rows[-1] * width)
+            content = np.ascontiguousarray(values, float).tobytes()
+            self.folder.put(name, content, 8 * self.rows[-1] * width)
+            digest.update(content)
         self.rows[-1] += len(t)
 
     def put_away(self, trajectory: Trajectory) -> Trajectory:
@@ -185,6 +195,7 @@ class Saving:
             "finished": finished,
             "refusal": refusal,
             "rows": self.rows,
+            "digests": [(t.hexdigest(), x.hexdigest()) for t, x in self._digests],
             "columns": self.columns,
             "record": [vars(happening) for happening in march.record],
             "place": {
@@ -225,7 +236,9 @@ class Saving:
                     f"{str(self.folder.shown)!r} holds another run, with other {name}: {saved or 'none'} there, "
                     f"{value or 'none'} here: {self.folder.advice()}"
                 )
-        self._check_samples(told["rows"], told["columns"])
+        if not len(told["rows"]) == len(told["columns"]) == len(told["digests"]):
+            raise self._damaged(path, ValueError("the numbers of its pieces differ"))
+        self._digests = self._read_digests(told)
         try:
             return self._put_back(march, told)
         except ModelError:
@@ -236,16 +249,42 @@ class Saving:
     def _damaged(self, path: Path, error: Exception) -> ModelError:
         return ModelError(f"{path} cannot be read, it is damaged ({error}): {self.folder.advice()}")
 
-    def _check_samples(self, all_rows: list[int], all_columns: list[int]) -> None:
-        for piece, (rows, columns) in enumerate(zip(all_rows, all_columns, strict=True)):
-            for name, width in zip(_files(piece), (1, columns), strict=True):
-                file = self.folder.path / name
-                there = file.stat().st_size if file.exists() else 0
-                if there < 8 * rows * width or rows < 0 or width < 0:
-                    raise ModelError(
-                        f"{self.folder.shown / name} holds {there} bytes instead of {8 * rows * width}, it was "
-                        f"damaged: {self.folder.advice()}"
-                    )
+    def _read_digests(self, told: dict[str, Any]) -> list[tuple[Any, Any]]:
+        """Read all samples once, and refuse files that are not as they were written."""
+        return [
+            (
+                self._read_digest(f"piece{piece}.t", rows, t, told["finished"]),
+                self._read_digest(f"piece{piece}.x", rows * columns, x, told["finished"]),
+            )
+            for piece, (rows, columns, (t, x)) in enumerate(
+                zip(told["rows"], told["columns"], told["digests"], strict=True)
+            )
+        ]
+
+    def _read_digest(self, name: str, numbers: int, wanted: str, finished: bool) -> Any:
+        file, length = self.folder.path / name, 8 * numbers
+        there = file.stat().st_size if file.exists() else 0
+        # the file of a run that goes on may be longer than the checkpoint says
+        if there < length or numbers < 0 or (finished and there != length):
+            raise ModelError(
+                f"{self.folder.shown / name} holds {there} bytes instead of {length}, it was damaged: "
+                f"{self.folder.advice()}"
+            )
+        digest = _digest()
+        if length:
+            with file.open("rb") as samples:
+                while length:
+                    part = samples.read(min(length, CHUNK))
+                    if not part:  # it became shorter meanwhile
+                        break
+                    digest.update(part)
+                    length -= len(part)
+        if digest.hexdigest() != wanted:
+            raise ModelError(
+                f"{self.folder.shown / name} holds other numbers than the run wrote, it was damaged: "
+                f"{self.folder.advice()}"
+            )
+        return digest
 
     def _put_back(self, march: March, told: dict[str, Any]) -> Left:
         """Everything is where it was; what the file says is in the shape of what is here."""
@@ -301,6 +340,10 @@ class Saving:
         for piece, segment in enumerate(march.segments):
             t, x = self._on_disk(piece)
             march.segments[piece] = replace(segment, trajectory=replace(segment.trajectory, t=t, x=x))
+
+
+def _digest() -> Any:
+    return hashlib.blake2b(digest_size=16)
 
 
 def _files(piece: int) -> tuple[str, str]:

@@ -21,6 +21,9 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.operations import OPERATIONS
 
+# Numbers of a drawing, and values that are held, stay below this: a mass times two lengths, squared, is then finite.
+HUGE = 1e50
+
 LEAVES = ("parameter", "time", "coordinate", "velocity", "place", "speed", "multiplier", "conditioning", "sampled")
 
 
@@ -277,8 +280,8 @@ def is_zero(x: Any) -> bool:
     return _is(x, 0)
 
 
-def check_number(x: Any, what: str) -> Number:
-    """Pass an expression or a finite float; name the culprit otherwise."""
+def check_number(x: Any, what: str, most: float = HUGE) -> Number:
+    """Pass an expression or a float below ``most``; name the culprit otherwise."""
     if isinstance(x, Expression):
         return x
     value = _as_float(x)
@@ -286,6 +289,8 @@ def check_number(x: Any, what: str) -> Number:
         raise ModelError(f"{what} must be a number, a parameter or an expression, not {x!r}")
     if not math.isfinite(value):
         raise ModelError(f"{what} is {value}: give a finite number")
+    if abs(value) > most:
+        raise ModelError(f"{what} is {value:g}, too large to compute with: give a number below {most:g}")
     return value
 
 

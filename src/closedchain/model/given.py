@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Set
 from typing import Any
 
+import numpy as np
+
 from closedchain.errors import ModelError
+
+LONGEST = 60  # characters of a value in a message
 
 
 def listed(values: Any) -> tuple[Any, ...] | None:
@@ -16,6 +21,33 @@ def listed(values: Any) -> tuple[Any, ...] | None:
         return tuple(values)
     except TypeError:  # a single number, an array without dimensions, None, a function, ...
         return None
+
+
+def real(x: Any) -> float | None:
+    """The value of a plain real number, infinite for an integer beyond floating-point numbers; None for all else."""
+    if isinstance(x, complex | np.complexfloating) or not isinstance(x, int | float | np.number):
+        return None
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def shown(x: Any) -> str:
+    """A value as a message tells it: on one line at most.
+
+    Examples
+    --------
+    >>> shown(0.5), len(shown(10**400))
+    ('0.5', 63)
+    """
+    try:
+        text = repr(x)
+    except ValueError:  # Python does not write integers of thousands of digits
+        return f"a {type(x).__name__} with an integer of thousands of digits"
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}..."
 
 
 def entries(values: Any, count: int, sentence: str, example: str) -> tuple[Any, ...]:

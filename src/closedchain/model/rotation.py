@@ -89,7 +89,7 @@ def unit(v: Sequence[float], what: str) -> np.ndarray:
     numbers = listed(v)
     if numbers is None or len(numbers) != 3 or any(isinstance(x, Expression) for x in numbers):
         raise ModelError(f"{what}: an axis is three plain numbers (turn the frame with rpy to vary it), not {v!r}")
-    a = np.array([check_number(x, what) for x in numbers])
+    a = np.array([check_number(x, what, most=np.inf) for x in numbers])  # only its direction counts
     largest = np.abs(a).max()
     if largest == 0:
         raise ModelError(f"{what}: the axis {tuple(v)} has no direction")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Number
+from closedchain.model.expression import HUGE, Number
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def check_body(body: Body, value: Values) -> None:
     what = f"body {body.name!r}"
     if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(I).all()):
         raise ModelError(f"{what} has a mass, centre of mass or inertia that is not finite (mass {mass})")
+    for name, x, unit in (("mass", mass, "kg"), ("centre of mass", com, "m"), ("inertia", I, "kg m^2")):
+        _refuse_huge(f"{what} has a {name}" if name != "inertia" else f"{what} has an inertia", x, unit)
     if mass < 0:
         raise ModelError(f"{what} has a negative mass of {mass:g} kg")
     size = np.abs(I).max()
@@ -54,6 +56,13 @@ def check_body(body: Body, value: Values) -> None:
         )
 
 
+def _refuse_huge(what: str, numbers: Any, unit: str) -> None:
+    """Numbers that follow from others may be beyond what each of them is allowed."""
+    largest = float(np.abs(numbers).max())
+    if not largest < HUGE:
+        raise ModelError(f"{what} of {largest:g} {unit}, too large to compute with: give numbers below {HUGE:g}")
+
+
 def check_mechanism(m: Mechanism, value: Values) -> None:
     """The whole drawing: something moves, everything is connected, nothing massless is left free."""
     if not m.bodies:
@@ -70,6 +79,10 @@ def check_mechanism(m: Mechanism, value: Values) -> None:
     if all(value(b.properties.mass) == 0 for b in m.bodies.values()):
         raise ModelError(f"mechanism {m.name!r} has no mass at all: give at least the moving bodies a mass")
     _check_ends(m, value)
+    for joint in m.joints.values():
+        for frame in (joint.a, joint.b):
+            place = [value(x) for x in frame.position]
+            _refuse_huge(f"joint {joint.name!r} has a frame on {frame.body.name!r} with a coordinate", place, "m")
     for actuator in m.actuators.values():
         actuator.model.check(f"actuator on {actuator.output[0]!r}", value)
 

@@ -15,6 +15,7 @@ from closedchain.march.assemble import assemble
 from closedchain.march.state import State
 from closedchain.march.times import Given
 from closedchain.march.trajectory import Status
+from closedchain.model.given import real, shown
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_run import ErlsRun
@@ -110,9 +111,11 @@ def simulate_erls(
         raise ModelError(f"ERLS is marched by {' or '.join(map(repr, SOLVERS))}, not by {solver!r}")
     if solver == "esdirk4" and method.rho_inf is not None:
         raise ModelError("rho_inf is of generalised-alpha: take solver='generalised-alpha', or leave rho_inf out")
-    for name, value in (("until", until), ("rtol", rtol), ("atol", atol), ("step", step), ("first_step", first_step)):
-        if value is not None and not (isinstance(value, int | float | np.number) and np.isfinite(value)):
-            raise ModelError(f"{name} must be a finite number, not {value!r}")
+    numbers = {"until": until, "begin": begin, "rtol": rtol, "atol": atol, "step": step, "first_step": first_step}
+    for name, value in numbers.items():
+        number = 0.0 if value is None else real(value)
+        if number is None or not np.isfinite(number):
+            raise ModelError(f"{name} must be a finite number, not {shown(value)}")
     for name, value in (
         ("rtol", rtol),
         ("atol", atol),

@@ -43,6 +43,7 @@ from closedchain.march.team import Team
 from closedchain.march.times import Equal, Given
 from closedchain.march.trajectory import Status
 from closedchain.model.control import traced_laws
+from closedchain.model.given import real, shown
 from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -53,6 +54,7 @@ from closedchain.results.run import Run
 
 SAMPLES = 201
 MOST_SAMPLES = 1e9
+MOST_STEPS = 2**62  # counted in 64 bits
 LEAST_RTOL = 3e-15  # some units of rounding
 
 
@@ -167,21 +169,25 @@ def simulate(
         )  # fmt: skip
     solver = usual_solver(method) if solver is None else solver
     check_options(solver, until, begin, rtol, atol, step, singularity)
+    until, begin = float(until), None if begin is None else float(begin)
     check_divergence(divergence)
     if save_to is not None and not isinstance(save_to, str | Path):
         raise ModelError(f"save_to takes the name of a folder, not {save_to!r}")
-    if not isinstance(save_every, int | float | np.number) or not save_every >= 0:
-        raise ModelError(f"save_every takes seconds between two checkpoints, not {save_every!r}")
+    seconds_between = real(save_every)
+    if seconds_between is None or not seconds_between >= 0:
+        raise ModelError(f"save_every takes seconds between two checkpoints, not {shown(save_every)}")
     if not isinstance(dense_output, bool):
         raise ModelError(f"dense_output is True or False, not {dense_output!r}")
     if not isinstance(max_steps, int | np.integer):
         raise ModelError(f"max_steps must be a whole number, not {max_steps!r}")
+    max_steps = min(max_steps, MOST_STEPS)
     max_step = np.inf if max_step is None else max_step
     if (SOLVERS[solver].driver or not SOLVERS[solver].adaptive) and (first_step is not None or max_step != np.inf):
         raise ModelError(f"{solver!r} takes neither first_step nor max_step")
     for name, value in (("first_step", first_step), ("max_step", max_step), ("max_steps", max_steps)):
-        if value is not None and not (isinstance(value, int | float | np.number) and value > 0):
-            raise ModelError(f"{name} must be a positive number, not {value!r}")
+        if value is not None and not (real(value) or 0.0) > 0:
+            raise ModelError(f"{name} must be a positive number, not {shown(value)}")
+    first_step, max_step = None if first_step is None else real(first_step), real(max_step) or np.inf
     if not isinstance(mechanism, Mechanism):
         raise ModelError(f"simulate needs a cc.Mechanism, not {mechanism!r}")
     if parameters is not None and not isinstance(parameters, Mapping):
@@ -288,8 +294,14 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
     if every is not None:
         if t_eval is not None:
             raise ModelError("say t_eval or every, not both")
-        if not (isinstance(every, int | float | np.number) and every > 0):
-            raise ModelError(f"every must be a positive number of seconds between two samples, not {every!r}")
+        seconds = real(every)
+        if seconds is None or not 0 < seconds < math.inf:
+            raise ModelError(f"every must be a positive number of seconds between two samples, not {shown(every)}")
+        if seconds < np.spacing(max(abs(begin), abs(until))):
+            raise ModelError(
+                f"every = {every:g} s is too short for times near {until:g} s, which differ by "
+                f"{np.spacing(max(abs(begin), abs(until))):.2g} s at least: take longer ones"
+            )
         if abs(until - begin) / every > MOST_SAMPLES:
             raise ModelError(f"every = {every:g} s makes {abs(until - begin) / every:.2g} samples: take longer ones")
         intervals = math.floor(abs(until - begin) / every * (1 + 1e-12))
@@ -299,10 +311,10 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
     if t_eval is not None:
         try:
             times = np.asarray(t_eval, float)
-        except (TypeError, ValueError):
-            raise ModelError(f"t_eval must be a vector of finite times, not {t_eval!r}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(f"t_eval must be a vector of finite times, not {shown(t_eval)}") from None
         if times.ndim != 1 or not np.isfinite(times).all():
-            raise ModelError(f"t_eval must be a vector of finite times, not {t_eval!r}")
+            raise ModelError(f"t_eval must be a vector of finite times, not {shown(t_eval)}")
         low, high = min(begin, until), max(begin, until)
         if times.size and not (low <= times.min() and times.max() <= high):
             raise ModelError(
@@ -311,7 +323,15 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
         if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
             raise ModelError("t_eval must go strictly from the beginning of the run to its end")
         return Given(times)
-    return Given(np.linspace(begin, until, SAMPLES) if until != begin else np.array([begin]))
+    if until == begin:
+        return Given(np.array([begin]))
+    times = np.linspace(begin, until, SAMPLES)
+    if not (np.diff(times) * np.sign(until - begin) > 0).all():
+        raise ModelError(
+            f"until={until!r}: a run of {abs(until - begin):.3g} s from t = {begin:g} s is too short for {SAMPLES} "
+            "samples that differ: give a later until, or t_eval"
+        )
+    return Given(times)
 
 
 def usual_solver(method: Formulation) -> str:
@@ -414,19 +434,28 @@ def check_options(
         raise ModelError(f"singularity must be 'pass', 'warn' or 'stop', not {singularity!r}")
     for name, value in (("until", until), ("begin", begin), ("rtol", rtol), ("atol", atol), ("step", step)):
         missing = value is None and name in ("until", "rtol")
-        if missing or (value is not None and not isinstance(value, int | float | np.number)):
-            raise ModelError(f"{name} must be a number, not {value!r}")
-    if not (np.isfinite(until) and np.isfinite(begin or 0.0)):
-        raise ModelError(f"a run from {begin or 0.0:g} to {until} s has no end: give finite times")
+        if missing or (value is not None and real(value) is None):
+            raise ModelError(f"{name} must be a number, not {shown(value)}")
+    check_times(until, begin)
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise ModelError(f"{name} must be a positive number, not {value}")
+        if value is not None and not 0 < (real(value) or 0.0) < math.inf:
+            raise ModelError(f"{name} must be a positive number, not {shown(value)}")
     if SOLVERS[solver].adaptive and rtol < LEAST_RTOL:
         raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
     if SOLVERS[solver].adaptive and step is not None:
         raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
-    if not SOLVERS[solver].adaptive and (step is None or not step > 0):
-        raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {step}")
+    if not SOLVERS[solver].adaptive and (step is None or not 0 < (real(step) or 0.0) < math.inf):
+        raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {shown(step)}")
+
+
+def check_times(until: float, begin: float | None) -> None:
+    """A run goes from a finite time to a finite time."""
+    for name, value in (("until", until), ("begin", 0.0 if begin is None else begin)):
+        number = real(value)
+        if number is None:
+            raise ModelError(f"{name} must be a number, not {shown(value)}")
+        if not math.isfinite(number):
+            raise ModelError(f"{name}={shown(value)}: such a run has no end: give finite times")
 
 
 def check_divergence(divergence: str) -> None:

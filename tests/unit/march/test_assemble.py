@@ -301,7 +301,8 @@ def test_a_velocity_of_a_quaternion_joint():
 
 def test_velocities_that_contradict_each_other_are_named():
     with pytest.raises(
-        cc.AssemblyError, match=r"velocities of 'four-bar' that are held .*O, A.* contradict .*hold fewer"
+        cc.AssemblyError,
+        match=r"velocities of 'four-bar' that are held .*O, A.* contradict .*off by .* m/s\): .*hold fewer",
     ):
         four_bar().assemble(O=1.0, velocity={"O": 1, "A": 5})
 

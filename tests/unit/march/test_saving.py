@@ -62,6 +62,51 @@ def test_a_checkpoint_is_always_whole(tmp_path, monkeypatch):
     np.testing.assert_array_equal(cc.simulate(m, **options).x, plain.x)
 
 
+@pytest.mark.parametrize("name", ["piece0.t", "piece0.x"])
+@pytest.mark.parametrize("damage", ["longer", "shorter", "a bit"])
+def test_samples_that_were_changed_are_refused(tmp_path, name, damage):
+    m = cc.library.pendulum()
+    options = {"until": 0.1, "save_to": tmp_path / "run"}
+    cc.simulate(m, **options)
+    file = tmp_path / "run" / name
+    content = file.read_bytes()
+    flipped = content[:99] + bytes([content[99] ^ 1]) + content[100:]
+    file.write_bytes({"longer": content + b"[" * 8, "shorter": content[:-8], "a bit": flipped}[damage])
+    said = "holds other numbers than the run wrote" if damage == "a bit" else rf"instead of {len(content)}"
+    with pytest.raises(cc.ModelError, match=rf"{name} holds .*{said}|{name} {said}.*damaged"):
+        cc.simulate(m, **options)
+    file.write_bytes(content)
+    assert cc.simulate(m, **options).complete
+
+
+def test_samples_that_were_changed_are_refused_before_a_run_goes_on(tmp_path):
+    m = cc.library.pendulum()
+    options = {"until": 5.0, "every": 0.01, "save_to": tmp_path / "run", "save_every": 0.0}
+
+    def stop(t, steps):
+        if t > 1.0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.Interrupted):
+        cc.simulate(m, **options, progress=stop)
+    file = tmp_path / "run" / "piece0.x"
+    content = file.read_bytes()
+    file.write_bytes(b"[" * len(content))
+    with pytest.raises(cc.ModelError, match=r"piece0\.x holds other numbers"):
+        cc.simulate(m, **options)
+    file.write_bytes(content + b"[" * 80)  # samples after the checkpoint are overwritten
+    resumed = cc.simulate(m, **options)
+    np.testing.assert_array_equal(resumed.x, cc.simulate(m, until=5.0, every=0.01).x)
+    assert cc.simulate(m, **options).complete  # the digest went on, too
+
+
+def test_a_null_byte_is_said():
+    with pytest.raises(cc.ModelError, match=r"save_to .*null byte"):
+        cc.simulate(cc.library.pendulum(), until=0.1, save_to="null\0byte")
+    with pytest.raises(cc.ModelError, match=r"to .*null byte"):
+        cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, to="null\0byte")
+
+
 def test_checkpoints_keep_their_time(tmp_path):
     saving = Saving(tmp_path, {}, every=1e9)
     saving.checkpoint(None, None, lambda: pytest.fail("too early"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.given import entries, listed
+from closedchain.model.given import entries, listed, real, shown
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,14 @@ def test_entries_are_counted():
         entries([1, 2, 3], 2, "a pair has two values", "(1, 2)")
     with pytest.raises(cc.ModelError, match=r"a pair has two values, for instance \(1, 2\), not 'ab'"):
         entries("ab", 2, "a pair has two values", "(1, 2)")
+
+
+def test_integers_beyond_floating_point_numbers_are_infinite():
+    assert [real(x) for x in (1, 10**400, -(10**400))] == [1.0, np.inf, -np.inf]
+    assert [real(x) for x in (1j, "1", None, [1.0])] == [None] * 4
+
+
+def test_long_values_are_told_in_short():
+    assert shown(0.1) == "0.1"
+    assert shown(10**400).startswith("1000") and len(shown([10**400])) < 70
+    assert "thousands of digits" in shown(10**5000)

@@ -41,10 +41,39 @@ def test_refused_bodies(shape, message):
 
 def test_values_that_overflow_are_not_finite():
     m = drawing()
-    scale = m.parameter("scale", 1e200)
+    scale = m.parameter("scale", 1e40)
 
     with np.errstate(over="ignore"), pytest.raises(cc.ModelError, match=r"body 'b' has a mass.* that is not finite"):
-        m.body("b", cc.ball(radius=1.0, mass=scale * scale))
+        m.body("b", cc.ball(radius=1.0, mass=scale**8))
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        (
+            lambda: cc.rigid(1.0, com=(0, 0, 1e300), inertia=(1, 1, 1)),
+            r"b\.com\.z is 1e\+300, too large .*below 1e\+50",
+        ),
+        (lambda: cc.rigid(1e300, inertia=(1, 1, 1)), r"b\.mass is 1e\+300, too large"),
+        (lambda: cc.rigid(1.0, inertia=(1e300, 1e300, 1e300)), r"b\.inertia\.xx is 1e\+300, too large"),
+        (lambda: cc.rod(length=-1e300, mass=1.0), r"b\.length is -1e\+300, too large"),
+        (lambda: cc.rod(length=1e30, mass=1.0), r"body 'b' has an inertia of 8\.3\d*e\+58 kg m\^2, too large"),
+    ],
+    ids=["com", "mass", "inertia", "length", "what follows"],
+)
+def test_huge_numbers_are_refused(shape, message):
+    with pytest.raises(cc.ModelError, match=message):
+        drawing().body("b", shape())
+
+
+def test_huge_places_of_joints_are_refused():
+    m = drawing()
+    far = m.parameter("far", 1e30)
+    with pytest.raises(cc.ModelError, match=r"frame on 'ground': x is 1e\+300, too large"):
+        m.ground.at(1e300, 0, 0)
+    m.revolute("h", m.ground.at(far * far, 0, 0), m.body("b", cc.rod(length=1.0, mass=1.0)))
+    with pytest.raises(cc.ModelError, match=r"joint 'h' has a frame on 'ground' with a coordinate of 1e\+60 m"):
+        m.validate()
 
 
 @pytest.mark.parametrize("inertia", [(0, 1, 1), (1, 1, 2), (0.1 + 0.2, 0.1, 0.2), (0, 0, 0)], ids=str)
