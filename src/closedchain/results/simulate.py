@@ -128,7 +128,7 @@ def simulate(
     save_to, save_every
         A folder: samples are written there as they come, so that a long run needs little memory, and every
         ``save_every`` seconds what is needed to go on. The same call goes on where it was left, after Ctrl-C, a crash
-        or a power cut, to the same bits; of a finished run it gives the result at once.
+        or a power cut, to the same bits; of a finished run it reads the result.
     partition
         Limbs on several processors: ``cc.Ranks()`` over the ranks of an MPI job, ``cc.Threads(2)`` over threads of this
         process; the answer is the same, to rounding.
