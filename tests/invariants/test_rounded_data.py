@@ -123,6 +123,17 @@ def test_a_carriage_on_two_rails_that_are_nearly_parallel():
     assert run.good and float(run["left"][-1]) == pytest.approx(-0.5 * 9.81 * 0.25, abs=1e-6)
 
 
+def test_a_tolerance_that_is_not_small_is_refused():
+    m = cc.Mechanism("tiny", tolerance=1e-6)
+    a, b, c = (m.body(n, cc.rod(x * 1e-6, mass=1.0)) for n, x in (("a", 1.0), ("b", 4.0), ("c", 2.5)))
+    m.revolute("O", m.ground, a)
+    m.revolute("A", a.tip, b, guess=-1.2)
+    m.revolute("C", m.ground.at(3e-6, 0, 0), c, guess=1.3)
+    m.revolute("B", b.tip, c.tip)
+    with pytest.raises(cc.ModelError, match="tolerance = 1e-06 of 'tiny' is not small against its length of 4e-06 m"):
+        m.assemble(O=1.0)
+
+
 # ---- all numbers are rounded -----------------------------------------------------------------------------------------
 
 LOOPS = {

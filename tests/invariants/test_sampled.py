@@ -440,6 +440,12 @@ def test_a_controller_that_fails_is_named_with_the_time(how, words, solver):
     assert not run.complete
 
 
+def test_a_number_beyond_floating_point_is_told_in_short():
+    with pytest.raises(cc.RunError, match=r"the controller 'my_law' returned 1000.*which is no number") as caught:
+        cc.simulate(rotor(cc.Sampled(fails(0.0, lambda now: 10**400), 0.1)))
+    assert len(str(caught.value)) < 500
+
+
 def test_a_controller_that_fails_at_once():
     with pytest.raises(cc.RunError, match="ended at t = 0 s: the controller 'my_law' raised") as caught:
         cc.simulate(rotor(cc.Sampled(fails(0.0, lambda now: 1 / 0), 0.1)))

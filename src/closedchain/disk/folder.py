@@ -48,9 +48,9 @@ class Folder:
             kind,
             re.compile(rf"(?:{re.escape(MARK)}|{LOCK}|{own})(?:\.new)?"),
         )
-        if path.exists() and not path.is_dir():
-            raise ModelError(f"{argument}={os.fspath(given)!r} is a file: give the name of a folder")
         try:
+            if path.exists() and not path.is_dir():
+                raise ModelError(f"{argument}={os.fspath(given)!r} is a file: give the name of a folder")
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ModelError(f"{argument}={os.fspath(given)!r} cannot be made: {error}") from None

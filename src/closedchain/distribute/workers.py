@@ -199,7 +199,9 @@ def crew(study: Study, executor: Any) -> Here | Crew:
         if workers < 1:
             raise ModelError(f"executor takes a positive number of processes, or an executor, not {executor!r}")
         workers = min(workers, len(study.points))
-        if executor is None and (workers == 1 or study.engine == "batch"):
+        # a process that is forked beside other threads may find a lock held that nobody will release
+        threaded = threading.current_thread() is not threading.main_thread()
+        if executor is None and (workers == 1 or study.engine == "batch" or threaded):
             return Here(study)
         return Crew(study, functools.partial(pool, workers), workers=workers, forked=sys.platform == "linux")
     if isinstance(executor, Executor):

@@ -20,6 +20,7 @@ from closedchain.march.compiled import Compiled
 from closedchain.march.integration import HoldError
 from closedchain.march.now import Now
 from closedchain.march.switching_times import SwitchingTimes
+from closedchain.model.given import shown
 from closedchain.model.held import LIVE, Controller, Jump, held
 from closedchain.model.mechanism import Mechanism
 
@@ -302,7 +303,13 @@ class Holding:
         self.calls, self.next_switch, self.chattering = saved["calls"], saved["next_switch"], saved["chattering"]
         self.said, self.flips = saved["said"], saved["flips"]
         for controller, memory in zip(self.held.controllers, saved["memories"], strict=True):
-            _remind(controller.owner, memory)
+            try:
+                _remind(controller.owner, memory)
+            except Exception as error:
+                raise ModelError(
+                    f"the controller {controller.name!r} cannot restore what it had saved "
+                    f"({type(error).__name__}: {error}): mend it, and the same call goes on"
+                ) from error
 
 
 def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> None:
@@ -419,8 +426,8 @@ def asked(controller: Controller, t: float, now: Now) -> list[float]:
         if isinstance(answer, str):
             raise ValueError(answer)
         values = np.asarray(answer, float).ravel()
-    except (TypeError, ValueError, ModelError):
-        raise HoldError(f"{who} returned {answer!r}, which is no number") from None
+    except (TypeError, ValueError, OverflowError, ModelError):
+        raise HoldError(f"{who} returned {shown(answer)}, which is no number") from None
     if values.size != controller.outputs:
         raise HoldError(f"{who} returned {values.size} numbers instead of {controller.outputs}")
     if not np.isfinite(values).all():

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from closedchain.derive.equations import Equations
+from closedchain.errors import ModelError
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 
 # Relative sizes below which a singular value is zero, of exact data:
@@ -29,6 +30,9 @@ EXACT = 1e-12  # of matrices in which nothing cancels
 
 # Rows whose lengths differ by less, relative to them, are equally good: far more than rounding, far less than a reason.
 EQUALLY_GOOD = 1e-6
+
+# Of the drawing's length: with more, rows of all loops are within what rounded data may make of them (`LOOSE`).
+COARSEST = 1e-2
 
 # Tolerances: rounded data give rows that would repeat others singular values up to about this. The Jacobian of some ten
 # rows and columns changes by the tolerance in each entry, and again as much because the pose has moved.
@@ -110,8 +114,17 @@ def cut_off(A: np.ndarray, scaled: np.ndarray, tolerance: float, least: float = 
 
 def relative_tolerance(e: Equations, p: np.ndarray) -> float:
     """The tolerance of a drawing without units: an angle, or a length over the drawing's length if that is more."""
-    tolerance = e.topology.mechanism.tolerance
-    return tolerance * max(1.0, 1.0 / drawn_length(e, p)) if tolerance else 0.0
+    mechanism = e.topology.mechanism
+    if not mechanism.tolerance:
+        return 0.0
+    length = drawn_length(e, p)
+    relative = mechanism.tolerance * max(1.0, 1.0 / length)
+    if relative > COARSEST:
+        raise ModelError(
+            f"tolerance = {mechanism.tolerance:g} of {mechanism.name!r} is not small against its length of "
+            f"{length:.3g} m: no loop would be closed; give at most {COARSEST * length:.1g}"
+        )
+    return relative
 
 
 def without_units(e: Equations, p: np.ndarray, rows: Sequence[int], A: np.ndarray) -> np.ndarray:

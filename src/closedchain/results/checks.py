@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ENERGY = 1e3
 CLOSED = 1e-10  # rad, or of the mechanism's length: a gap that no rtol is blamed for
 STILL = 1e-12  # of the mechanism's energy: what rounding leaves of a balance
+ENDLESS = 1e12  # of all energy that a motion began with or was given: a million times the speed
 LARGE = 0.3  # rad: sine and tangent differ by some percent
 PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)  # along a beam
 UNSTABILISED = 1e3  # rtol: what solvers of others may let closures drift
@@ -102,6 +103,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"rtol = {run.rtol:g} promises: {advice}"
         )
     said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.what == "divergence"]
+    said += endless_falls(run, out)
     said += large_rotations(run, out)
     said += limit_violations(run, out)
     lost = lost_hold(run)
@@ -109,6 +111,19 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.what.startswith("singular pose")]
     return said
+
+
+def endless_falls(run: Run, out: dict[str, np.ndarray]) -> list[str]:
+    """Motions that no work explains, though energy is kept: their potential has no lowest place."""
+    kinetic, potential, work = (out[name][:, 0] for name in ("kinetic", "potential", "work"))
+    known = max(run.scale.energy, abs(kinetic[0]), abs(potential[0]), float(np.abs(work).max()))
+    if not kinetic.max() > ENDLESS * known:
+        return []
+    i = int(np.argmax(kinetic > ENDLESS * known))
+    return [
+        f"{run.mechanism.name!r} runs away at t = {run.t[i]:.4g} s: its kinetic energy is {kinetic[i]:.1g} J, where it "
+        f"began with and was given {known:.1g} J. A potential falls without end: perhaps a stiffness is negative"
+    ]
 
 
 def open_loops(run: Run, c: np.ndarray) -> list[str]:

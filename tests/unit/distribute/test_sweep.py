@@ -1,5 +1,6 @@
 """Studies from the outside: each point is the run that a user would make, and failures are values."""
 
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -212,3 +213,21 @@ def test_points_stay_on_one_branch_whoever_computes_them():
     mirrored = cc.sweep(m, {"ground.C.x": [3.0, -3.0]}, until=0.01)
     assert mirrored["status"].values.tolist() == ["finished", "no start"]
     assert "m.assemble(...) finds another branch there, O = 1.5708, A = " in mirrored["reason"].values[1]
+
+
+def test_studies_in_threads():
+    """A process that is forked beside other threads may hang: studies in threads stay in this process."""
+    alone = cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1)
+    found = []
+    threads = [
+        threading.Thread(
+            target=lambda: found.append(cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1)),
+            daemon=True,
+        )
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 3 and all(x["hinge"].equals(alone["hinge"]) for x in found)

@@ -107,6 +107,36 @@ def test_a_null_byte_is_said():
         cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, to="null\0byte")
 
 
+def test_a_name_that_is_too_long_is_said(tmp_path):
+    with pytest.raises(cc.ModelError, match=r"save_to=.* cannot be made: .*[Tt]oo long"):
+        cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path / ("x" * 300))
+
+
+class Forgetful:
+    def __call__(self, t, now):
+        return 0.0
+
+    def state(self):
+        return 1
+
+    def restore(self, state):
+        raise KeyError("boo")
+
+
+def test_a_controller_that_cannot_restore_is_named_and_nothing_is_called_damaged(tmp_path):
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(Forgetful(), period=0.1))
+
+    def stop(t, steps):
+        if t > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.Interrupted):
+        cc.simulate(m, until=2.0, save_to=tmp_path / "run", progress=stop)
+    with pytest.raises(cc.ModelError, match=r"the controller 'Forgetful' cannot restore what it had saved .*boo"):
+        cc.simulate(m, until=2.0, save_to=tmp_path / "run")
+
+
 def test_checkpoints_keep_their_time(tmp_path):
     saving = Saving(tmp_path, {}, every=1e9)
     saving.checkpoint(None, None, lambda: pytest.fail("too early"))

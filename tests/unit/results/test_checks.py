@@ -180,3 +180,19 @@ def test_a_beam_that_turns_too_far_is_told():
         run = cc.simulate(m, until=0.2, rtol=1e-6, parameters=soft)
     assert not run.good
     assert cc.simulate(m, until=0.01, rtol=1e-6).good
+
+
+@pytest.mark.parametrize("stiffness", [-30.0, -100.0])
+def test_a_spring_that_pushes_away_is_not_good(stiffness):
+    """Energy is kept, and the pendulum turns faster than anything can."""
+    m = cc.library.pendulum()
+    m.joint_spring("hinge", stiffness)
+    with pytest.warns(cc.RunWarning, match="A potential falls without end: perhaps a stiffness is negative"):
+        run = cc.simulate(m, until=20.0, every=0.1)
+    assert not run.good
+
+
+def test_a_long_fall_has_an_end():
+    m = cc.Mechanism("stone", gravity=(0, 0, -9.81))
+    m.prismatic("z", m.ground, m.body("stone", cc.ball(radius=0.01, mass=1.0)), axis=(0, 0, 1))
+    assert cc.simulate(m, until=100.0).good  # 49 km
