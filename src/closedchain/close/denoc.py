@@ -67,7 +67,7 @@ class DeNOC(Formulation):
         c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         limbs = LimbFactor(e)
-        cuts = ClosureFactor(limbs, e.closure, choice.rows, choice.guarded)
+        cuts = ClosureFactor(limbs, e.closure, choice.rows, choice.guarded, choice.redundant)
 
         # (21): closing forces balance what the free limbs would do; the limbs then move under both
         u = limbs.free()

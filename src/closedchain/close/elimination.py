@@ -37,7 +37,8 @@ Column = dict[int, ca.SX]
 # A pivot this much smaller than the row alone counts as zero. Pivots fall with the square of the distance to a singular
 # pose, errors of the equations grow with its inverse: this leaves the row out within some 1e-4 rad of the pose.
 REDUNDANT = 1e-8
-WEAK = 1e-7  # the same for rows whose residuals are corrected
+# So many times earlier, rows are left out whose residuals are corrected.
+EARLIER = 10.0
 
 
 class TreeFactor:
@@ -97,7 +98,7 @@ class ClosureFactor:
         redundant: float = REDUNDANT,
     ) -> None:
         self.factor, self.rows = factor, rows
-        self._made_of = (closure, rows, guarded)
+        self._made_of = (closure, rows, guarded, redundant)
         jacobian, coefficients = terminals(closure, rows)
         self.Y = {z: factor.half(column) for z, column in jacobian.items()}
         G: dict[tuple[object, object], ca.SX] = {}
@@ -145,8 +146,8 @@ class ClosureFactor:
 
         A row with a small pivot would be corrected by a large step, whose errors are larger than what it mends.
         """
-        closure, rows, guarded = self._made_of
-        return ClosureFactor(self.factor, closure, rows, True, WEAK) if guarded else self
+        closure, rows, guarded, redundant = self._made_of
+        return ClosureFactor(self.factor, closure, rows, True, EARLIER * redundant) if guarded else self
 
     def _scales(self, closure: Closure, rows: Sequence[int]) -> list[ca.SX]:
         """What each pivot is compared with: ``sum A_s M^-1 A_s'`` over all rows s of its joint with the same unit.

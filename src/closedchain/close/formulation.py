@@ -26,6 +26,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from closedchain.close.elimination import REDUNDANT
 from closedchain.derive.equations import Equations
 
 
@@ -45,12 +46,15 @@ class Choice:
     aimed
         Whether rows are held at small residuals instead of at zero, because the drawing's numbers are rounded (see
         `close.aims`).
+    redundant
+        Relative pivot below which a guarded row is left out.
     """
 
     rows: tuple[int, ...]
     guarded: bool = False
     pivots: tuple[tuple[int, int], ...] = ()
     aimed: bool = False
+    redundant: float = REDUNDANT
 
 
 @dataclass(frozen=True, eq=False)

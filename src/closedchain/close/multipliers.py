@@ -156,7 +156,7 @@ class Multipliers(Formulation):
         c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         tree = factor_limbs(e)
-        cuts = ClosureFactor(tree, e.closure, choice.rows, choice.guarded)
+        cuts = ClosureFactor(tree, e.closure, choice.rows, choice.guarded, choice.redundant)
 
         # closing forces balance what the free limbs would do; the limbs then move under both
         u = tree.half(dict(enumerate(ca.vertsplit(e.tau - e.h))))

@@ -54,7 +54,7 @@ import casadi as ca
 
 from closedchain.close.chains import Chains, Row, closure_rows, find_chains
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.elimination import REDUNDANT, ClosureFactor, Column
+from closedchain.close.elimination import ClosureFactor, Column
 from closedchain.close.formulation import Choice, Closed, Formulation, Sums, state_symbols
 from closedchain.close.manifold import newton_step
 from closedchain.derive.articulated import ArticulatedBodies, Columns
@@ -97,7 +97,9 @@ class OperationalSpace(Formulation):
     def _close(self, e: Equations, choice: Choice, sums: Sums | None) -> Closed:
         rows = choice.rows
         constraints = closure_rows(e, rows)
-        steps = FiveSteps(e, constraints, find_chains(e, constraints, self.reference), choice.guarded)
+        steps = FiveSteps(
+            e, constraints, find_chains(e, constraints, self.reference), choice.guarded, choice.redundant
+        )
         a, forces = steps.solve() if sums is None else steps.solve_with(sums)
         lam = ca.densify(forces[: len(rows), :])
 
@@ -107,7 +109,7 @@ class OperationalSpace(Formulation):
         c, c_t = e.closure.c[picked, :], e.closure.c_t[picked, :]
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         tree = factor_limbs(e)
-        cuts = ClosureFactor(tree, e.closure, rows, choice.guarded)
+        cuts = ClosureFactor(tree, e.closure, rows, choice.guarded, choice.redundant)
         x_plus, residual = newton_step(e, x, c, c_dot, tree, cuts)
         if residual is not None and steps.alone:  # where a chain stands stretched, its forces cannot be solved for
             residual = ca.vertcat(residual[:2], reduce(ca.fmin, steps.pivots(cuts), residual[2]))
@@ -152,8 +154,8 @@ class ClosedChain:
 class FiveSteps:
     """The steps of the paper's Table 1, for one mechanism; the fifth is the integrator's."""
 
-    def __init__(self, e: Equations, rows: Sequence[Row], chains: Chains, guarded: bool) -> None:
-        self.e, self.rows, self.guarded = e, rows, guarded
+    def __init__(self, e: Equations, rows: Sequence[Row], chains: Chains, guarded: bool, redundant: float) -> None:
+        self.e, self.rows, self.guarded, self.redundant = e, rows, guarded, redundant
         self.reference, self.carrier, self.others = chains.reference, chains.carrier, chains.others
         # a flexible reference member has its shape among the unknowns of a_0
         self.shapes = 0 if self.reference < 0 else e.topology.links[self.reference].shapes
@@ -345,7 +347,7 @@ class FiveSteps:
             if chain.rows[k] not in scales:
                 return 1 / pivot
             # a row that says nothing new here takes no part: its force is zero, the others carry on
-            return ca.if_else(pivot > REDUNDANT * scales[chain.rows[k]], 1 / pivot, 0)
+            return ca.if_else(pivot > self.redundant * scales[chain.rows[k]], 1 / pivot, 0)
 
         factor = LDL(S, invert)
         return ClosedChain(chain, factor, factor.forward(BP), factor.forward(s))

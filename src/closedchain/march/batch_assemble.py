@@ -254,7 +254,7 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     columns = closing.columns.tolist()
     sizes = traced_sizes(e, e.topology.v_units)
     closures = [e.closure.units[i] for i in closing.active]
-    row = _allowed(closing, [*closures, *closing.held_units])
+    row = traced_sizes(closing.e, [*closures, *closing.held_units])
     r = ca.vertcat(c[closing.active, :], off) / row
     J = _by_sizes(ca.vertcat(A[closing.active, :], J_q[closing.rows, :])[:, columns], row, sizes[columns, 0])
     inputs = {**at, "held": held, "p": p}
@@ -284,18 +284,12 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
         counted = compile_function(f"{name} turns", {**at, "p": p}, angle)
     values = [(UNITS[label], x) for joint, label, x in e.closure.fixed if joint not in closing.open_joints]
     if values:
-        c = ca.vertcat(*(x for _, x in values)) / _allowed(closing, [unit for unit, _ in values], NEARLY)
+        c = ca.vertcat(*(x for _, x in values)) / traced_sizes(e, [unit for unit, _ in values])
         fixed = compile_function(f"{name} fixed", {**at, "p": p}, {"c": ca.densify(c)})
     unit = ca.Function("unit", [p], [ca.densify(sizes / time)])
     return {
         "position": position, "retract": retract, "rates": rates, "counted": counted, "fixed": fixed, "unit": unit,
     }  # fmt: skip
-
-
-def _allowed(closing: Closing, units: Sequence[str], slack: float = 1.0) -> ca.SX:
-    """What a residual is divided by to be compared with the tolerance; where the drawing is rounded it may be more."""
-    rounded = closing.topology.mechanism.tolerance / (slack * TOLERANCE)
-    return ca.fmax(traced_sizes(closing.e, units), rounded)
 
 
 def _by_sizes(matrix: ca.SX, row: ca.SX, column: ca.SX) -> ca.SX:

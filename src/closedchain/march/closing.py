@@ -22,11 +22,22 @@ from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
-from closedchain.march.rank import ALIKE, LOOSE, SOLVED, STILL, cut_off, rank, relative_tolerance, significant
+from closedchain.march.rank import (
+    ALIKE,
+    COARSEST,
+    LOOSE,
+    SOLVED,
+    STILL,
+    cut_off,
+    needed_tolerance,
+    rank,
+    relative_tolerance,
+    row_tolerances,
+    significant,
+)
 from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.model.expression import HUGE
 from closedchain.model.given import real, shown
-from closedchain.model.mechanism import LARGEST
 from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
 
@@ -34,6 +45,7 @@ TOLERANCE = 1e-11  # rad, or of the mechanism's length: a residual that counts a
 NEARLY = 100.0  # so many of them: what Newton's method closes
 FURTHEST = 0.7  # rad, or of the length: beyond a step of this the linear picture means nothing
 POLISH = 10  # Newton steps at most
+ROUNDED = 1e-3  # of the mechanism's length: larger gaps are not blamed on rounded numbers
 AMPLE = 5.0  # a tolerance over the gap it is recommended for: at other poses the gap may be larger
 MATTERS = 1e-3  # of the largest gap: smaller ones are met as well as the others let them, and are not told
 NEAREST = 1e-6  # of a full step: where the nearest reachable value is known well enough to be told
@@ -100,6 +112,8 @@ class Closing:
         self.column_size = self.velocity_size[self.columns]
         self._closure_size = row_sizes(e, self.active, self.scale.length)
         self.row_size = np.concatenate([self._closure_size, self._held_sizes()])
+        self._units = [unit for _, _, unit in self._row_names()]
+        self._rows_rounded = row_tolerances(self._units, e.topology.mechanism.tolerance, self.scale.length)
         self._wishes = self._wished_turns(dict(guess or {}))
         self.q0 = self._start(dict(guess or {}))
 
@@ -187,7 +201,7 @@ class Closing:
 
     def _allowed(self, slack: float = 1.0) -> np.ndarray:
         """How far each row may be open, m or rad: rounding, or as the drawing's numbers are rounded."""
-        return np.maximum(slack * TOLERANCE * self.row_size, self.topology.mechanism.tolerance)
+        return np.maximum(slack * TOLERANCE * self.row_size, self._rows_rounded)
 
     def settle(self, q: np.ndarray) -> np.ndarray:
         """The same configuration in the turns that are wished; a gear at a cut joint may know better than a guess."""
@@ -472,15 +486,18 @@ class Closing:
             return
         f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})
         gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
-        for (joint, label, _), gap in zip(fixed, gaps, strict=True):
-            size = self.scale.length if UNITS[label] == "m" else 1.0
-            if not gap < max(NEARLY * TOLERANCE * size, self.topology.mechanism.tolerance):
+        units, length = [UNITS[label] for _, label, _ in fixed], self.scale.length
+        rounded = row_tolerances(units, self.topology.mechanism.tolerance, length)
+        for (joint, label, _), unit, gap, most in zip(fixed, units, gaps, rounded, strict=True):
+            if not gap < max(NEARLY * TOLERANCE * (length if unit == "m" else 1.0), most):
                 said = (
                     f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
                     "positions of its frames out of the plane of motion, and the directions of the axes"
                 )
-                rest = np.abs(self.residual(self.search(self.q0))[0]).max(initial=0.0) if gap < LARGEST else 0.0
-                raise AssemblyError("\n".join([said, *self._advice(max(float(gaps.max()), float(rest)))]))
+                needed = needed_tolerance(units, gaps, length)
+                if needed < ROUNDED * length:
+                    needed = max(needed, self._needed(self.search(self.q0)))
+                raise AssemblyError("\n".join([said, *self._advice(needed)]))
 
     def complaint(self, q: np.ndarray) -> str:
         """What keeps the mechanism from closing: the gaps that matter, the largest first, and what would close it."""
@@ -499,21 +516,25 @@ class Closing:
         held = ", ".join(f"{k}={x:.4g}" for k, x in self.held.items()) or "no coordinate"
         held += "".join(f", gap {k}={x:.4g}" for k, x in self.gaps.items())
         lines.append(f"held: {held}. {self._remedy(q)}")
-        return "\n".join([*lines, *self._advice(largest)])
+        return "\n".join([*lines, *self._advice(self._needed(q))])
 
-    def _advice(self, gap: float) -> list[str]:
-        """What to say about gaps that rounded numbers may explain."""
-        tolerance = self.topology.mechanism.tolerance
-        if not 0 < gap < LARGEST:
+    def _needed(self, q: np.ndarray) -> float:
+        """The least tolerance that explains the gaps of a configuration, m."""
+        return needed_tolerance(self._units, np.abs(self.residual(q)[0]), self.scale.length)
+
+    def _advice(self, needed: float) -> list[str]:
+        """What to say about gaps that rounded numbers may explain, if the tolerance were what is needed."""
+        tolerance, length = self.topology.mechanism.tolerance, self.scale.length
+        if not 0 < needed < ROUNDED * length:
             return []
         if tolerance:
             return [
-                f"the drawing says tolerance={tolerance:g}, which is less than the gaps: mend its numbers, or say "
-                f"tolerance={enough(gap):g}"
+                f"the drawing says tolerance={tolerance:g}, which is less than the gaps need: mend its numbers, or say "
+                f"tolerance={enough(needed, length):g}"
             ]
         return [
             "the gaps are small: if loops are closed more than once and the drawing's numbers are rounded, say how "
-            f"much, cc.Mechanism(..., tolerance={enough(gap):.0e})"
+            f"much, cc.Mechanism(..., tolerance={enough(needed, length):.0e})"
         ]
 
     def _row_names(self) -> list[tuple[str, str, str]]:
@@ -622,10 +643,11 @@ class Closing:
         )
 
 
-def enough(gap: float) -> float:
-    """A tolerance that a drawing with such a gap needs: 1, 2 or 5 times a power of ten."""
+def enough(gap: float, length: float) -> float:
+    """A tolerance for a drawing of some length with such a gap, m: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(AMPLE * gap))
-    return min(LARGEST, next(float(f"{x * power:.0e}") for x in (1, 2, 5, 10) if x * power >= AMPLE * gap))
+    ample = next(float(f"{x * power:.0e}") for x in (1, 2, 5, 10) if x * power >= AMPLE * gap)
+    return min(COARSEST * length, ample)
 
 
 def row_name(e: Equations, row: int) -> str:

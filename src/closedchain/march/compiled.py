@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.close.aims import close
+from closedchain.close.elimination import REDUNDANT
 from closedchain.close.formulation import Choice, Closed, Formulation
 from closedchain.close.massless import fortify
 from closedchain.derive.equations import Equations, derive
@@ -25,6 +26,7 @@ from closedchain.march.bound import Bound
 from closedchain.march.closing import Closing
 from closedchain.march.independent import Pivots, choose_pivots, health
 from closedchain.march.inertia import limbs_have_inertia
+from closedchain.march.rank import relative_tolerance
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.size import Scale
 from closedchain.march.state import State, parameter_vector
@@ -34,6 +36,11 @@ from closedchain.native.at_samples import at_samples
 if TYPE_CHECKING:
     from closedchain.march.solved_first import SolvedFirst
 
+
+# Loops that cross another assembly at a singular pose pass it at a distance of the root of what their numbers miss, on
+# one side or the other. So far from it a row is left out, whose pivot falls with the square of the distance; at most
+# until here, where pivots begin to be watched.
+BLURRED = 1e-5
 
 AS_GOOD = 0.5  # of the health of the best independent velocities: those of others that are not worth a compilation
 
@@ -213,15 +220,21 @@ def tolerances(program: Compiled, scale: Scale, rtol: float, atol: float | None)
 
 @locked
 def compiled(
-    start: State, method: Formulation, guarded: bool = False, before: Sequence[Pivots] = (), native: bool = True
+    start: State,
+    method: Formulation,
+    guarded: bool = False,
+    before: Sequence[Pivots] = (),
+    native: bool = True,
+    aimed: bool = False,
 ) -> Compiled:
     """Trace and compile a mechanism under a formulation, or find it among what was compiled before.
 
     ``guarded``: watch the pivots of the closures, as a singular pose needs; it is switched on where the start is one.
     ``before``: choices of independent velocities to return to, if they are not much worse than the best.
     ``native``: compile now; otherwise when machine code is first asked for, which a team never does.
+    ``aimed``: hold the rows at the residuals of the start, even if none of them repeats others.
     """
-    e, choice, rows = _chosen(start, method, guarded, before)
+    e, choice, rows = _chosen(start, method, guarded, before, aimed)
     return _program(e, method, choice, rows, native).aimed(start)
 
 
@@ -272,11 +285,12 @@ def chosen(start: State, method: Formulation) -> tuple[Equations, Choice]:
 
 
 def _chosen(
-    start: State, method: Formulation, guarded: bool, before: Sequence[Pivots] = ()
+    start: State, method: Formulation, guarded: bool, before: Sequence[Pivots] = (), aimed: bool = False
 ) -> tuple[Equations, Choice, Rows]:
     e = derive(start.mechanism)
     rows = independent_rows(e, start if method.all_rows else _settled(e, start))
-    choice = _choose(e, start, method, rows, guarded, before)
+    aimed = (aimed and len(rows.kept) > 0) or (start.mechanism.tolerance > 0 and len(rows.kept) < len(rows.active))
+    choice = _choose(e, start, method, rows, guarded, before, aimed)
     if limbs_have_inertia(e, start):
         return e, choice, rows
     if method.by_limbs:
@@ -324,15 +338,24 @@ def _native(
 
 
 def _choose(
-    e: Equations, start: State, method: Formulation, rows: Rows, guarded: bool, before: Sequence[Pivots]
+    e: Equations,
+    start: State,
+    method: Formulation,
+    rows: Rows,
+    guarded: bool,
+    before: Sequence[Pivots],
+    aimed: bool,
 ) -> Choice:
     """What the formulation has to know before it is traced."""
     if method.all_rows:
         return Choice(rows.moving)
-    aimed = start.mechanism.tolerance > 0 and len(rows.kept) < len(rows.active)
     if method.guards and (rows.singular or guarded):
         # guarded equations find out themselves which rows repeat others, but not which ones do so nearly
-        return Choice(rows.kept if aimed else rows.moving, guarded=True, aimed=aimed)
+        if aimed:
+            p = parameter_vector(start.mechanism, start.parameters)
+            blurred = min(max(relative_tolerance(e, p), REDUNDANT), BLURRED)
+            return Choice(rows.kept, guarded=True, aimed=True, redundant=blurred)
+        return Choice(rows.moving, guarded=True)
     if rows.singular:
         raise ModelError(
             f"{type(method).__name__} cannot start at a singular pose, where no independent velocities can be chosen: "

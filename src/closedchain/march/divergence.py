@@ -32,9 +32,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import RunWarning
-from closedchain.march import blame
+from closedchain.march import blame, gaps
 from closedchain.march.size import drawn_scale, velocity_sizes
 from closedchain.march.state import State, parameter_vector
+from closedchain.march.trajectory import Status
 
 if TYPE_CHECKING:
     from closedchain.march.compiled import Compiled
@@ -225,6 +226,8 @@ class Judge:
         Whether the solver's steps are all equal.
     note
         Called with the time and a clause where a run goes on although it runs away.
+    rtol
+        Of the run: how far its solver lets loops be open.
     """
 
     def __init__(
@@ -235,6 +238,7 @@ class Judge:
         action: str,
         fixed_step: bool,
         note: Callable[[float, str], object],
+        rtol: float,
     ) -> None:
         e = program.equations
         m = e.topology.mechanism
@@ -247,6 +251,7 @@ class Judge:
         self.beams = _beams(program, value)
         self.paced: tuple[float, int] | None = None  # time and steps
         self.warned = False
+        self.rtol = rtol
 
     @property
     def memory(self) -> np.ndarray:
@@ -258,8 +263,11 @@ class Judge:
         if self.action != "pass":
             self.growth.begin(_energies(program, t, x, p), self._speed(program, x)[0])
 
-    def __call__(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> str | None:
-        """Words that say why the run should end here; None if it should not, or goes on all the same."""
+    def __call__(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> tuple[Status, str] | None:
+        """Why the run ends here, with words; None if it should not, or goes on all the same."""
+        said = gaps.opened(program, t, x, holding.p, self.rtol)
+        if said:
+            return Status.opened, said
         if self.action == "pass" or self.memory[0]["said"]:
             return None
         said = self._bent(x) or self._runs_away(program, t, x, holding)
@@ -267,7 +275,7 @@ class Judge:
             return None
         self.memory[0]["said"] = 1
         if self.action == "stop":
-            return said
+            return Status.diverged, said
         self.note(t, said)
         return None
 
@@ -340,10 +348,12 @@ class Judged:
         return self.judge.memory
 
     def next_look(self, steps: int) -> int:
-        """See `next_look`."""
+        """See `next_look`; where rows are left out because the drawing is rounded, loops may open within a few."""
+        if self.program.choice.aimed:
+            return steps + 1 if self.program.guarded else next_look(0) + steps // SPACING[0][1] * SPACING[0][1]
         return next_look(steps)
 
-    def __call__(self, t: float, x: np.ndarray) -> str | None:
+    def __call__(self, t: float, x: np.ndarray) -> tuple[Status, str] | None:
         """See `Judge`."""
         return self.judge(self.program, t, x, self.holding)
 

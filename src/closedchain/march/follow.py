@@ -31,7 +31,7 @@ from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
-from closedchain.march.rank import LOOSE, SOLVED, UNDETERMINED, cut_off, relative_tolerance, significant
+from closedchain.march.rank import APART, ARM, LOOSE, SOLVED, UNDETERMINED, cut_off, relative_tolerance, significant
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.model.wishes import Wishes
 
@@ -91,8 +91,8 @@ class Follower:
         self._bias = InPlace(e.function("bias", {"acceleration": ca.vertcat(-gamma, self.along.acceleration)}))
         self._retract = InPlace(closing_functions(e)["retract"])
         self._zero = np.zeros(e.topology.nv)
-        self.tolerance = max(TOLERANCE, 10 * e.topology.mechanism.tolerance)  # other poses fit less well than the first
         self._rounded = relative_tolerance(e, p)
+        self.tolerance = max(TOLERANCE, APART / ARM * self._rounded)  # other poses fit less well than the first
         self.length = drawn_length(e, p)
         self.size = velocity_sizes(e, self.length)
         wished = [1.0 if turns else self.length for turns in self.along.turns]

@@ -14,7 +14,7 @@ import numpy as np
 from closedchain.lock import locked
 from closedchain.march.compiled import Compiled
 from closedchain.march.events import Happening
-from closedchain.march.rank import EXACT
+from closedchain.march.rank import APART, EXACT, row_tolerances
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 
@@ -51,7 +51,10 @@ def told(program: Compiled, state: State) -> Happening:
     gaps = np.abs(np.array(e.function("gaps", {"c": values})(state.t, state.q, state.v, p)).ravel())
     names = [f"{e.closure.joints[row]} {e.closure.labels[row]}" for row in active]
     names += [f"{joint} {label}" for joint, label, _ in fixed]
-    text = f"the numbers of {state.mechanism.name!r} are exact to {state.mechanism.tolerance:g} m or rad"
+    angle = row_tolerances(["rad"], state.mechanism.tolerance, drawn_length(e, p))[0]
+    text = (
+        f"the numbers of {state.mechanism.name!r} are exact to {state.mechanism.tolerance:g} m, and to {angle:.2g} rad"
+    )
     numbers = {"gaps": dict(zip(names, gaps.tolist(), strict=True)), "dropped": dropped_rows(program)}
     if numbers["dropped"]:
         count = len(names) - len(program.rows)
@@ -64,6 +67,31 @@ def told(program: Compiled, state: State) -> Happening:
         text += f"; at t = {state.t:.6g} s the loops are open by up to {gaps[worst]:.2g} ({names[worst]})"
         text += ", and the rows that are solved stay as they are there" if program.choice.aimed else ""
     return Happening(state.t, "rounded numbers", text, numbers)
+
+
+def opened(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, rtol: float) -> str | None:
+    """Which loop is open by far more than the drawing's numbers and rtol explain, in words; None if none is.
+
+    Only the rows that are solved are kept closed. At a singular pose of a rounded drawing they may turn to another
+    assembly than those that are left out.
+    """
+    e, m = program.equations, program.equations.topology.mechanism
+    active, closure = list(program.active), e.closure
+    if not program.choice.aimed or not active:
+        return None
+    key = "gaps of all rows"
+    c = np.abs(program.evaluate(key, lambda: {"c": closure.c[active, :]}, np.array([t]), x[None], p)["c"].ravel())
+    length, units = drawn_length(e, p), [closure.units[row] for row in active]
+    promised = program.method.promise * rtol * row_sizes(e, active, length)
+    most = APART * (row_tolerances(units, m.tolerance, length) + promised)
+    worst = int(np.argmax(c / most))
+    if not c[worst] > most[worst]:
+        return None
+    return (
+        f"the loop at joint {closure.joints[active[worst]]!r} has opened by {c[worst]:.2g} {units[worst]} "
+        f"({closure.labels[active[worst]]}), where the tolerance = {m.tolerance:g} of the drawing allows "
+        f"{most[worst] / APART:.2g}"
+    )
 
 
 def fitted(program: Compiled, state: State) -> State:

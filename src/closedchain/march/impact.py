@@ -15,24 +15,26 @@ from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, Happening, Switch
 from closedchain.march.gaps import impulse
+from closedchain.march.rank import APART, row_tolerances
 from closedchain.march.size import drawn_length, row_sizes
 from closedchain.march.state import State, parameter_vector
 
-APART = 1e-6  # rad, or of the mechanism's length: frames that are further apart do not meet
+MEET = 1e-6  # rad, or of the mechanism's length: frames that are further apart do not meet
 
 
-def switch(state: State, events: list[Event], method: Formulation) -> tuple[State, Happening]:
+def switch(state: State, events: list[Event], method: Formulation, aimed: bool) -> tuple[State, Happening]:
     """Open and close joints; where some close, one impulse P makes all velocities consistent.
 
     With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the
-    velocities less. Springs need no impulse; what those of an opened joint had stored is lost.
+    velocities less. Springs need no impulse; what those of an opened joint had stored is lost. ``aimed``: rows were
+    held at residuals before, and will be.
     """
     name = ", ".join(event.name for event in events)
     closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
     opening = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.open)
     open_joints = tuple(sorted((set(state.open_joints) - set(closing)) | set(opening)))
     after = replace(state, open_joints=open_joints)
-    program = compiled(after, method)
+    program = compiled(after, method, aimed=aimed)
     e = program.equations
     p = parameter_vector(state.mechanism, state.parameters)
     M, c = (np.array(x) for x in e.function("impact", {"M": e.M, "c": e.closure.c})(state.t, state.q, state.v, p))
@@ -40,7 +42,9 @@ def switch(state: State, events: list[Event], method: Formulation) -> tuple[Stat
     new = [i for i in program.active if e.closure.joints[i] in closing]
     gaps = np.abs(c.ravel()[new])
     # as for a start
-    far = gaps / np.maximum(APART * row_sizes(e, new, drawn_length(e, p)), 10 * state.mechanism.tolerance)
+    length, units = drawn_length(e, p), [e.closure.units[i] for i in new]
+    rounded = row_tolerances(units, state.mechanism.tolerance, length)
+    far = gaps / np.maximum(MEET * row_sizes(e, new, length), APART * rounded)
     if far.max(initial=0.0) > 1:
         joint, gap = e.closure.joints[new[int(np.argmax(far))]], gaps[np.argmax(far)]
         raise ModelError(
@@ -50,7 +54,7 @@ def switch(state: State, events: list[Event], method: Formulation) -> tuple[Stat
     rows = [] if method.all_rows else list(program.rows)
     v, P = impulse(program, state, rows)
     before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
-    stored = [_stored(compiled(x, method), x, p) for x in (state, after)]
+    stored = [_stored(compiled(x, method, aimed=aimed), x, p) for x in (state, after)]
     labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
     numbers = {
         "impulse": dict(zip(labels, P.tolist(), strict=True)),

@@ -36,8 +36,8 @@ class Judge(Protocol):
     def next_look(self, steps: int) -> int:
         """The number of steps after which it looks next; it must not depend on how a run is divided into calls."""
 
-    def __call__(self, t: float, x: np.ndarray) -> str | None:
-        """A clause that says why the run ends here; None to go on."""
+    def __call__(self, t: float, x: np.ndarray) -> tuple[Status, str] | None:
+        """Why the run ends here, with a clause; None to go on."""
 
     def pace(self, t: float, until: float, steps: int, left: int) -> None:
         """Told of the steps made, and of those that are left."""
@@ -207,9 +207,9 @@ class Integration:
     def _judge(self) -> None:
         if self.judge is None or self.s["status"] not in (Status.running, Status.finished):
             return
-        said = self.judge(float(self.s["t"]), self.x)
-        if said:
-            self.s["status"], self.trouble = Status.diverged, said
+        found = self.judge(float(self.s["t"]), self.x)
+        if found:
+            self.s["status"], self.trouble = found
 
     # ---- what is held ------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ The theory is in ``docs/theory/closures.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,16 @@ EXACT = 1e-12  # of matrices in which nothing cancels
 # Rows whose lengths differ by less, relative to them, are equally good: far more than rounding, far less than a reason.
 EQUALLY_GOOD = 1e-6
 
-# Of the drawing's length: with more, rows of all loops are within what rounded data may make of them (`LOOSE`).
+# Of the drawing's length, or rad: with more, rows of all loops are within what rounded data may make of them (`LOOSE`).
 COARSEST = 1e-2
+
+# Of the drawing's length: the arm on which an angle makes a gap as large as the tolerance. Axes are drawn on parts, and
+# parts are shorter than the drawing.
+ARM = 0.1
+
+# Tolerances: where loops are open by more, the drawing's numbers do not explain it at any pose. A gap beyond the
+# tolerance is a complaint, since other poses fit less well than the first; one beyond this ends a run.
+APART = 10.0
 
 # Tolerances: rounded data give rows that would repeat others singular values up to about this. The Jacobian of some ten
 # rows and columns changes by the tolerance in each entry, and again as much because the pose has moved.
@@ -113,18 +122,28 @@ def cut_off(A: np.ndarray, scaled: np.ndarray, tolerance: float, least: float = 
 
 
 def relative_tolerance(e: Equations, p: np.ndarray) -> float:
-    """The tolerance of a drawing without units: an angle, or a length over the drawing's length if that is more."""
+    """The tolerance of a drawing over its length."""
     mechanism = e.topology.mechanism
     if not mechanism.tolerance:
         return 0.0
     length = drawn_length(e, p)
-    relative = mechanism.tolerance * max(1.0, 1.0 / length)
+    relative = mechanism.tolerance / length
     if relative > COARSEST:
         raise ModelError(
             f"tolerance = {mechanism.tolerance:g} of {mechanism.name!r} is not small against its length of "
             f"{length:.3g} m: no loop would be closed; give at most {COARSEST * length:.1g}"
         )
     return relative
+
+
+def row_tolerances(units: Sequence[str], tolerance: Any, length: Any) -> np.ndarray:
+    """How far rows of these units may be open because the drawing's numbers are rounded, m or rad (..., rows)."""
+    return np.where([unit == "m" for unit in units], tolerance, np.minimum(tolerance / (ARM * length), COARSEST))
+
+
+def needed_tolerance(units: Sequence[str], gaps: np.ndarray, length: float) -> float:
+    """The least tolerance that explains gaps of rows of these units, m."""
+    return float(np.max(gaps * np.where([unit == "m" for unit in units], 1.0, ARM * length), initial=0.0))
 
 
 def without_units(e: Equations, p: np.ndarray, rows: Sequence[int], A: np.ndarray) -> np.ndarray:

@@ -36,10 +36,15 @@ from closedchain.march.trajectory import SENTENCES, Failure, Status, Trajectory,
 
 # Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
 WATCHED = 1e-4
+# Where rows are held at what a rounded drawing misses, such a pose has been passed when pivots have risen to this.
+PASSED = 100 * WATCHED
 # Where rows were left out as redundant, the others are chosen anew when their pivot has fallen to this share.
 FADED = 0.05
+# The same where they are held at what a rounded drawing misses: a row that fades lets it grow by the root of its share.
+FADES = 0.5
 # Steps between two looks at the solver, and at gains that follow the steps.
 LOOK, LOOK_TUNING = 50, 10
+SOON = 1e-3  # of a step
 # Independent velocities are chosen anew when others would be this much better.
 LESS_GOOD = 0.4
 
@@ -176,7 +181,7 @@ class March:
             max_step=task.max_step,
         )
         self.judge = Judge(
-            self.program, self.start, task.until, task.divergence, not solver.adaptive, self._note_divergence
+            self.program, self.start, task.until, task.divergence, not solver.adaptive, self._note_divergence, task.rtol
         )
 
     def run(self) -> None:
@@ -289,11 +294,13 @@ class March:
         said = self.holding.release_all(failure.t) if failure and trajectory.status is Status.nan else None
         switches = _switches(watch, trajectory) if trajectory.status is Status.event else []
         changes = trajectory.status in (Status.stiff, Status.calm, Status.new_gains)
-        if not (said or switches or flips or changes):
+        if not (said or switches or flips or changes or trajectory.status is Status.passed):
             return False
         self._resume(trajectory)
         here.next_step = here.next_step if said else trajectory.next_step
-        if trajectory.status is Status.new_gains:
+        if trajectory.status is Status.passed:
+            here.guarded, here.fresh = False, True
+        elif trajectory.status is Status.new_gains:
             assert here.next_step is not None
             here.tuned = here.next_step
             here.method, here.fresh = self.tuned(here.tuned), True
@@ -338,12 +345,12 @@ class March:
         here = self.place
         here.guarded, here.next_step, here.fresh, here.unjudged = False, None, True, True
         try:
-            here.state, happening = switch(here.state, switches, here.method)
+            here.state, happening = switch(here.state, switches, here.method, self.program.choice.aimed)
         except ModelError as refusal:
             raise Refused(str(refusal)) from None
         self.record.append(happening)
         if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= watch.same_time):
-            self._add(self._stopped(compiled(here.state, here.method, native=self.task.team is None), Status.event))
+            self._add(self._stopped(self.choose((here.state, False, len(self.segments), here.tuned)), Status.event))
             return False
         return True
 
@@ -356,8 +363,11 @@ class March:
         state, guarded, number, step = chosen
         before = self.segments[:number]
         pivots = [s.program.choice.pivots for s in before]
-        program = compiled(state, self.tuned(step), guarded, pivots, native=self.task.team is None)
-        return program.aimed(state, before[-1].program) if before else program
+        last = before[-1].program if before else None
+        # what the numbers miss stays as it is, be it that no row repeats others any more
+        aimed = last is not None and last.choice.aimed
+        program = compiled(state, self.tuned(step), guarded, pivots, native=self.task.team is None, aimed=aimed)
+        return program.aimed(state, last)
 
     # ---- a piece -----------------------------------------------------------------------------------------------------
 
@@ -388,7 +398,7 @@ class March:
                 judge=Judged(self.judge, program, self.holding),
             )  # fmt: skip
         looks = not watch.idle
-        saving, stiffness = task.saving, self.stiffness
+        saving, stiffness, blurred = task.saving, self.stiffness, program.guarded and program.choice.aimed
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
         options = {
@@ -405,11 +415,11 @@ class March:
             "least_pivot": -np.inf if program.guarded else WATCHED,
             "watch": watch if looks else None,
             "detect_stiffness": stiffness is not None and stiffness.detects,
-            "look": self._look(program) if stiffness is not None or here.method.tunes else None,
+            "look": self._look(program) if stiffness is not None or here.method.tunes or blurred else None,
             "keep": None if saving is None else saving.keep,
             "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
             "resume": resume,
-            "look_every": LOOK_TUNING if here.method.tunes else LOOK,
+            "look_every": 1 if blurred else LOOK_TUNING if here.method.tunes else LOOK,
             "judge": Judged(self.judge, program, self.holding),
             # a call that goes on beyond a change of a condition is paid for in vain
             "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
@@ -442,6 +452,8 @@ class March:
         """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
 
         def look(t: float, x: np.ndarray, h: float) -> Status | None:
+            if program.guarded and program.choice.aimed:
+                return Status.passed if self._passed(program, t, x, h) else None
             # with a fixed step gains are right from the start, and near a singular pose steps say nothing
             tunes = SOLVERS[self.place.solver].adaptive and not self.place.guarded
             if tunes and self.place.method.mistuned(h):
@@ -449,6 +461,15 @@ class March:
             return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
 
         return look
+
+    def _passed(self, program: Compiled, t: float, x: np.ndarray, h: float) -> bool:
+        """Whether a singular pose lies behind: pivots have risen, and rise."""
+        assert program.correct is not None
+        p = self.holding.p
+        now, soon = (
+            program.correct(t + dt, x + dt * program.rhs(t, x, p), p)[1][2] for dt in (0.0, SOON * float(h))
+        )
+        return bool(soon > now > PASSED)
 
     def _continues(self, program: Compiled, solver: str) -> bool:
         """Whether the next piece continues the last one: other joints may be open under the same equations."""
@@ -529,7 +550,9 @@ def fading(program: Compiled) -> float:
         return 0.0
     if program.method.chooses:
         return LESS_GOOD
-    return FADED if len(program.rows) < len(program.active) else 0.0
+    if len(program.rows) == len(program.active):
+        return 0.0
+    return FADES if program.choice.aimed else FADED
 
 
 def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:

@@ -304,11 +304,11 @@ class Journey:
                 self.stop(Status.singular, float(points[reached - 1]))
             self.pivot = float(pivots[reached - 1])
         for k in range(reached if self.judge is not None else 0):
-            said = self.judge(float(points[k]), piece.x[k])  # type: ignore[misc]
-            if said:
+            found = self.judge(float(points[k]), piece.x[k])  # type: ignore[misc]
+            if found:
                 reached = k + 1
                 piece = replace(piece, x=piece.x[:reached], flag=None)
-                self.stop(Status.diverged, float(points[k]), said)
+                self.stop(found[0], float(points[k]), found[1])
                 break
         if reached:
             self.states.append(piece.x)

@@ -28,6 +28,8 @@ class Status(enum.IntEnum):
     new_gains = 13
     not_solved = 14
     diverged = 15
+    opened = 16
+    passed = 17
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,11 @@ SENTENCES = {
         "the motion runs away",
         "divergence='warn' or 'pass' goes on all the same",
     ),
+    Status.opened: (
+        "a loop has opened",
+        "mend the numbers of the drawing, or end the run before",
+    ),
+    Status.passed: ("a singular pose has been passed", "go on from this state"),
     Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),
     Status.new_gains: ("the gains of the stabilisation no longer fit the steps", "go on with new ones"),
     Status.controller: ("a controller failed", "mend it; what was computed before is kept"),

@@ -14,7 +14,7 @@ from closedchain.model import validate
 from closedchain.model.drawing import RESERVED, Place, atomic
 from closedchain.model.draws_actions import DrawsActions
 from closedchain.model.draws_joints import DrawsJoints
-from closedchain.model.expression import Expression, Number, check_number
+from closedchain.model.expression import HUGE, Expression, Number, check_number
 from closedchain.model.given import entries
 from closedchain.model.parameters import Parameters
 from closedchain.model.parts import Body, Frame
@@ -22,7 +22,6 @@ from closedchain.model.shapes import MassProperties, Shape, Vector
 
 __all__ = ["RESERVED", "Mechanism", "Parameters", "Place"]
 
-LARGEST = 1e-3  # m or rad: a tolerance beyond which numbers are wrong, not rounded
 LENGTHS = frozenset(("length", "radius", "inner", "size", "width", "height", "thickness"))  # dimensions of shapes
 
 
@@ -47,10 +46,11 @@ class Mechanism(DrawsJoints, DrawsActions):
     gravity
         Acceleration of free fall in world axes, m/s^2. Default: 9.81 along -z.
     tolerance
-        How far loops may be open because the numbers of the drawing are rounded, m or rad. Loops that are closed more
-        than once (four hinges in space, Bennett's linkage) close only if their data fit exactly; with data rounded to a
-        micrometre say ``1e-6``, or what the error of `assemble` recommends. A run keeps the gaps of its start, and
-        reports them in ``run.closure_error`` and ``run.record``.
+        How far loops may be open because the numbers of the drawing are rounded: a length in the unit of the drawing, at
+        most a hundredth of its length. Angles may be off by as much on an arm of a tenth of that length. Loops that are
+        closed more than once (four hinges in space, Bennett's linkage) close only if their data fit exactly; with data
+        rounded to a micrometre say ``1e-6``, or what the error of `assemble` recommends. A run keeps the gaps of its
+        start, and reports them in ``run.closure_error`` and ``run.record``.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class Mechanism(DrawsJoints, DrawsActions):
 
     def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81), tolerance: float = 0.0) -> None:
         super().__init__(name)
-        if not isinstance(tolerance, int | float) or not 0 <= tolerance <= LARGEST:
-            raise ModelError(f"mechanism {name!r}: tolerance is between 0 and 1e-3 m or rad, not {tolerance!r}")
+        if not isinstance(tolerance, int | float) or not 0 <= tolerance < HUGE:
+            raise ModelError(f"mechanism {name!r}: tolerance is a length, zero or positive, not {tolerance!r}")
         self.tolerance = float(tolerance)
         self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint

@@ -23,6 +23,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.march.closing import enough
 from closedchain.march.divergence import energies
+from closedchain.march.rank import needed_tolerance, row_tolerances
 from closedchain.march.solvers import SOLVERS
 from closedchain.results.actuation import lost_hold
 
@@ -36,6 +37,7 @@ STILL = 1e-12  # of the mechanism's energy: what rounding leaves of a balance
 ENDLESS = 1e12  # of all energy that a motion began with or was given: a million times the speed
 LARGE = 0.3  # rad: sine and tangent differ by some percent
 PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)  # along a beam
+DRAGGED = 10.0  # of what solved rows are off: those that repeat them, since they are chosen by pivoting
 UNSTABILISED = 1e3  # rtol: what solvers of others may let closures drift
 
 
@@ -129,7 +131,8 @@ def endless_falls(run: Run, out: dict[str, np.ndarray]) -> list[str]:
 def open_loops(run: Run, c: np.ndarray) -> list[str]:
     """Closure rows, at all samples, that are open by more than rtol and the drawing's numbers explain."""
     name, closure, tolerance = run.mechanism.name, run.program.equations.closure, run.mechanism.tolerance
-    bounds = closure_bounds(run.program, run.solver, run.rtol, run.scale.length)
+    length = run.scale.length
+    bounds = closure_bounds(run.program, run.solver, run.rtol, length)
     gaps = np.abs(c - explained(run, c))
     i, row = _worst(gaps / bounds)
     if gaps.size and gaps[i, row] > bounds[row]:
@@ -138,13 +141,19 @@ def open_loops(run: Run, c: np.ndarray) -> list[str]:
             f"t = {run.t[i]:.4g} s, more than the {bounds[row]:.2g} that rtol = {run.rtol:g} promises: use a smaller "
             "rtol, or cc.Multipliers(stabilise='projection')"
         ]
+    if not tolerance or not gaps.size:
+        return []
+    # rows left out are open by what the numbers miss, and by what those that are solved are off, some times over
+    off = np.max(gaps / bounds, axis=1)[:, None]
+    most = row_tolerances(closure.units, tolerance, length) + np.minimum(DRAGGED * off, 1.0) * bounds
     gaps = np.abs(c)
-    i, row = _worst(gaps / (tolerance + bounds))
-    if tolerance and gaps.size and gaps[i, row] > tolerance + bounds[row]:
+    i, row = _worst(gaps / most)
+    if gaps[i, row] > most[i, row]:
+        needed = needed_tolerance([closure.units[row]], gaps[i, row], length)
         return [
-            f"the loop at joint {closure.joints[row]!r} of {name!r} is open by {gaps[i, row]:.2g} "
-            f"({closure.labels[row]}) at t = {run.t[i]:.4g} s, more than the tolerance = {tolerance:g} of the drawing: "
-            f"its numbers do not fit so well there; mend them, or say tolerance={enough(gaps[i, row]):g}"
+            f"the loop at joint {closure.joints[row]!r} of {name!r} is open by {gaps[i, row]:.2g} {closure.units[row]} "
+            f"({closure.labels[row]}) at t = {run.t[i]:.4g} s, more than the tolerance = {tolerance:g} of the drawing "
+            f"allows: its numbers do not fit so well there; mend them, or say tolerance={enough(needed, length):g}"
         ]
     return []
 

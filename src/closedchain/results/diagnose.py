@@ -35,6 +35,8 @@ def explain(run: Run) -> str:
     here = replace(run.segments[-1].start, q=q, v=v, t=failure.t)
     if trajectory.status is Status.diverged:  # the judge of the run knew the cause
         cause = ""
+    elif trajectory.status is Status.opened:
+        cause = _misfit(run)
     else:
         cause = cause or weightless(e, here, run.program.active) or _lost(run, failure.t, q, v) or _told(run)
     said = re.sub(r"^at t = \S+ ", "", trajectory.message)  # the time is said once
@@ -52,6 +54,18 @@ def explain(run: Run) -> str:
         text += f". {type(run.program.method).__name__} cannot pass such a pose, cc.Multipliers() can"
     kept = f"{len(run.t)} samples up to t = {run.t[-1]:.6g} s are" if len(run.t) else "no sample is"
     return text + f". {kept} kept in the error's .run"
+
+
+def _misfit(run: Run) -> str:
+    """What to do about a loop that has opened because the drawing's numbers do not fit."""
+    passed = next((h.t for h in run.record if h.what.startswith("singular pose")), None)
+    if passed is None:
+        return "The numbers of the drawing fit at the start, but not here: a number may be wrong rather than rounded"
+    return (
+        f"The run came to a singular pose at t = {passed:.6g} s, where all that the drawing's numbers miss decides which "
+        "assembly it goes on with: end the run before it, give exact numbers, or draw the mechanism without the parts "
+        "that only repeat others"
+    )
 
 
 def _entry(program: Compiled, index: int) -> str:

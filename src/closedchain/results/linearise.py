@@ -28,7 +28,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.independent import choose_pivots
 from closedchain.march.inertia import weightless
-from closedchain.march.rank import ALIKE, rank
+from closedchain.march.rank import ALIKE, APART, ARM, rank, relative_tolerance
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import Tangent
@@ -166,7 +166,7 @@ def _rows(e: Equations, state: State) -> Rows:
     v, off = (x / closing.velocity_size for x in (state.v, state.v - wanted))
     slip = np.abs(closing.relative_jacobian(state.q) @ off).max(initial=0.0) if active else 0.0
     gap = max(closing.error(state.q), float(slip) / max(1.0 / closing.scale.time, np.abs(v).max(initial=0.0)))
-    if gap > max(1e3 * TOLERANCE, 10 * m.tolerance):  # as for a start of `simulate`
+    if gap > max(1e3 * TOLERANCE, APART / ARM * relative_tolerance(e, p)):  # as for a start of `simulate`
         raise AssemblyError(
             f"the loops of {m.name!r} are open by {gap:.3g} (m, rad, or per second) at this state: take it from "
             "m.assemble(...) with the same parameters"

@@ -34,6 +34,7 @@ from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.gaps import fitted
 from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
+from closedchain.march.rank import APART, LOOSE, relative_tolerance, row_tolerances
 from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
 from closedchain.march.size import Scale, drawn_scale, row_sizes, velocity_sizes
@@ -486,20 +487,25 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
     missing = weightless(e, start, program.active)
     if missing:
         raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
-    Closing(e, p, time=start.t, open_joints=start.open_joints).check_fixed()
     active = active_rows(e, start.open_joints)
+    closing = Closing(e, p, time=start.t, rows=active, open_joints=start.open_joints)
+    closing.check_fixed()
     if not active or program.method.all_rows:  # springs may be stretched
         return
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     size = row_sizes(e, active, scale.length)
-    fastest = np.abs(start.v / velocity_sizes(e, scale.length)).max(initial=0.0)
-    most = np.maximum(max(1e3 * TOLERANCE, gap) * size, 10 * start.mechanism.tolerance)
-    for what, r, unit, fast in (
-        ("position", c, "m or rad", 1.0),
-        ("velocity", c_dot, "m/s or rad/s", max(1.0 / scale.time, fastest)),
+    v = np.abs(start.v / velocity_sizes(e, scale.length))
+    fast, sums = max(1.0 / scale.time, v.max(initial=0.0)), np.abs(closing.relative_jacobian(start.q)) @ v
+    rounded = row_tolerances([e.closure.units[i] for i in active], start.mechanism.tolerance, scale.length)
+    closed = max(1e3 * TOLERANCE, gap) * size
+    # rows that are rounded leave velocities open by as much as `assemble` lets them
+    loose = LOOSE * relative_tolerance(e, p) * size * max(1.0 / scale.time, sums.max())
+    for what, r, unit, most in (
+        ("position", c, "m or rad", np.maximum(closed, APART * rounded)),
+        ("velocity", c_dot, "m/s or rad/s", np.maximum(closed * fast, loose)),
     ):
         i = int(np.argmax(r / most))
-        if r[i] > most[i] * fast:
+        if r[i] > most[i]:
             raise AssemblyError(
                 f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
                 f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters; loops "
