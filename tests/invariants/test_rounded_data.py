@@ -134,6 +134,49 @@ def test_a_tolerance_that_is_not_small_is_refused():
         m.assemble(O=1.0)
 
 
+def tilted_in(unit, tilt=1e-6, z=1e-6, tolerance=1e-5):
+    """The same four-bar in another unit of length, with a tolerance in that unit."""
+    m = cc.Mechanism("tilted", gravity=(0, -9.81 * unit, 0), tolerance=tolerance * unit)
+    crank, coupler, rocker = (
+        m.body(name, cc.rod(x * unit, mass=1.0, radius=0.01 * unit)) for name, x in (("a", 1.0), ("b", 4.0), ("c", 2.5))
+    )
+    m.revolute("O", m.ground, crank, guess=1.57)
+    m.revolute("A", crank.tip, coupler, guess=-1.2)
+    m.revolute("C", m.ground.at(3 * unit, 0, z * unit), rocker, axis=(tilt, 0, 1), guess=1.3)
+    m.revolute("B", coupler.tip, rocker.tip)
+    m.start = {"O": 1.57}
+    return m
+
+
+@pytest.mark.parametrize("unit", [1000.0, 1024.0, 2.0**-20], ids="{:.3g}".format)
+def test_the_same_motion_in_any_unit(unit):
+    """A drawing in millimetres has a tolerance in millimetres; angles follow the length of the drawing."""
+    here, there = (cc.simulate(tilted_in(x), until=0.3) for x in (1.0, unit))
+    assert here.good and there.good
+    if np.log2(unit).is_integer():  # the same roundings, the same steps
+        np.testing.assert_array_equal(here["O"].values, there["O"].values)
+        assert here.counts.steps == there.counts.steps
+    assert np.abs(here["O"].values - there["O"].values).max() < 10 * here.rtol
+    gaps = [list(x.record[0].numbers["gaps"].values()) for x in (here, there)]
+    units = np.array([unit if name.split()[1] in "xyz" else 1.0 for name in here.record[0].numbers["gaps"]])
+    np.testing.assert_allclose(gaps[1], gaps[0] * units, rtol=1e-6, atol=1e-15 * 4 * unit)  # roundings of the length
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_what_is_too_much_is_too_much_in_any_unit(unit):
+    """Angles may be off by the tolerance on a tenth of the length, 4: here 2.5e-5 rad."""
+    assert cc.simulate(tilted_in(unit, tilt=0.0, z=9e-6), until=0.1).good
+    for off in ({"tilt": 0.0, "z": 1.1e-5}, {"tilt": 2.6e-5, "z": 0.0}):
+        with pytest.raises(cc.AssemblyError, match=f"says tolerance={1e-5 * unit:g}, which is less than the gaps need"):
+            tilted_in(unit, **off).assemble()
+    with pytest.raises(cc.AssemblyError) as error:
+        tilted_in(unit, tolerance=0.0).assemble()
+    advised = float(re.search(r"tolerance=(\S+)\)", str(error.value))[1]) / unit
+    assert cc.simulate(tilted_in(unit, tolerance=advised), until=0.1).good
+    with pytest.raises(cc.ModelError, match="is not small against its length"):
+        tilted_in(unit, tolerance=0.05).assemble()
+
+
 # ---- all numbers are rounded -----------------------------------------------------------------------------------------
 
 LOOPS = {
@@ -184,15 +227,18 @@ def test_under_other_solvers(solver):
     assert np.abs(angles(found[0]) - angles(found[1])).max() < 1e-5  # of rtol = 1e-8 over 0.3 s
 
 
-def three_cranks(size, tolerance):
+def three_cranks(size, tolerance, middle=1.0):
     """A bar on three cranks in parallel: other rows are chosen on the way."""
     m = cc.Mechanism("three cranks", gravity=(0, -9.81, 0))
     bar = m.body("bar", cc.rod(2.0, mass=2.0, radius=0.05))
     for k in range(3):
         crank = m.body(f"crank{k}", cc.rod(1.0, mass=1.0, radius=0.05))
         m.revolute(f"foot{k}", m.ground.at(k, 0, 0), crank, guess=1.0)
-        m.revolute(f"head{k}", crank.tip, bar.at(k, 0, 0), guess=-1.0)
+        m.revolute(f"head{k}", crank.tip, bar.at(middle if k == 1 else k, 0, 0), guess=-1.0)
     m.start = {"foot0": 1.0}
+    if not size:
+        m.tolerance = tolerance
+        return m
     return perturbed(m, size, tolerance)
 
 
@@ -204,6 +250,75 @@ def test_other_rows_on_the_way_are_no_jump(method):
     assert np.abs(angles(found) - angles(exact)).max() < 1e-3
     assert relative_energy_error(found) < 1e-6  # a jump of 1e-5 would take as much of the energy
     assert found.counts.rejections <= exact.counts.rejections + 6
+
+
+@pytest.mark.filterwarnings("ignore::closedchain.errors.RunWarning")
+@pytest.mark.parametrize(("size", "tolerance"), [(1e-8, 1e-6), (1e-6, 2e-5), (1e-5, 2e-4)])
+def test_a_flat_pose_is_passed_with_closed_loops(size, tolerance):
+    """Three cranks in parallel come to two flat poses: no other assembly is taken there, and no loop opens."""
+    exact = cc.simulate(three_cranks(0.0, 0.0), until=1.3)
+    found = cc.simulate(three_cranks(size, tolerance), until=1.3)
+    # no energy is lost for nothing: the pose is passed without a row, and what that costs is told
+    assert found.good or any("singular pose at t = 0.5" in x for x in found.complaints())
+    assert sum(h.what == "singular pose" for h in found.record) == 2 and float(found["foot0"][-1]) < -3.5
+    assert float(found.closure_error.max()) < tolerance  # [0.1 to 0.7]
+    # the pose is passed at a distance of the root of what the numbers miss [0.1 to 5 times that]
+    assert np.abs(angles(found) - angles(exact)).max() < 20 * size**0.5
+
+
+@pytest.mark.parametrize("options", [{"solver": "cvodes"}, {"method": cc.Multipliers("none")}], ids=str)
+def test_a_loop_that_opens_ends_the_run(options):
+    """Where nothing is put back, rows that are left out turn to another assembly behind a flat pose."""
+    opens = r"joint 'head\d' has opened by \S+ m \(x\), where the tolerance = 2e-05 .* singular pose at t = 0.5.*samples"
+    with pytest.raises(cc.RunError, match=opens) as error:
+        cc.simulate(three_cranks(1e-6, 2e-5), until=2.0, **options)
+    assert error.value.run.t[-1] > 0.4
+    assert float(error.value.run.closure_error.max()) < 100 * 2e-5  # seen at once [2e-4]
+
+
+@pytest.mark.parametrize("method", [cc.Projection(), cc.IndependentCoordinates()], ids=str)
+def test_a_method_that_cannot_pass_keeps_what_it_has(method):
+    with pytest.raises(cc.RunError, match=r"stops at t = 0.5\d+ s: .* cannot start at a singular pose.*samples") as error:
+        cc.simulate(three_cranks(1e-6, 2e-5), until=2.0, method=method)
+    assert error.value.run.t[-1] > 0.4
+
+
+@pytest.mark.filterwarnings("ignore::closedchain.errors.AssemblyWarning")  # bodies lie on each other there
+def test_what_is_assembled_near_a_flat_pose_can_start():
+    """Nearer to it than the root of what the numbers miss, some velocities are refused: by `assemble`, if at all."""
+    m = three_cranks(1e-6, 2e-5)
+    starts = []
+    for foot in np.logspace(-5, -1, 17):
+        try:
+            starts.append(m.assemble(foot0=foot, velocity={"foot0": -1.0}))
+        except cc.AssemblyError as error:
+            assert foot < 2e-5**0.5 and re.search("contradict the loops|is singular", str(error))
+    for start in starts:
+        assert float(cc.simulate(m, start, until=1e-4).closure_error.max()) < 10 * 2e-5
+    assert len(starts) > 8
+
+
+@pytest.mark.parametrize("method", [cc.Multipliers(), cc.Projection()], ids=str)
+def test_rows_keep_their_gaps_where_a_switch_removes_the_redundancy(method):
+    """One of three cranks in a plane is taken off: the others are closed once, and stay where they are."""
+    m = three_cranks(0.0, 1e-3, middle=1.0001)
+    start = m.assemble()
+    loop = start.topology.cuts[0].name
+    off = cc.Event("off", cc.t - 0.1, then=cc.Switch(open=loop))
+    found = cc.simulate(m, start, until=0.2, events=off, t_eval=np.linspace(0.0, 0.2, 41), method=method)
+    before, after = found.segments[0].program, found.segments[1].program
+    assert len(after.rows) == len(after.active) < len(before.active)
+    kept = dict(zip(before.rows, before.aims, strict=True))
+    assert np.abs(after.aims).max() > 1e-5
+    assert all(x == kept[row] for row, x in zip(after.rows, after.aims, strict=True) if row in kept)
+    assert found.good and relative_energy_error(found) < 1e-7  # [8e-9; rows that are pulled to zero: 7e-5]
+
+
+def test_a_gap_beyond_the_tolerance_is_not_explained_by_rtol():
+    """The promise of rtol, here 1e-3 m, is for rows that are solved; those left out must stay within the tolerance."""
+    with pytest.warns(cc.RunWarning, match="'ankle1' of 'sarrus' is open by .* more than the tolerance = 1e-06 of the"):
+        found = cc.simulate(perturbed(sarrus(), 1e-6, 1e-6), until=0.5, rtol=1e-5)
+    assert not found.good
 
 
 def test_a_joint_opens_and_closes():
@@ -288,22 +403,22 @@ def test_the_advice_works(draw):
     assert found.good and 1e-3 * tolerance < float(found.closure_error.max()) <= tolerance
 
 
-@pytest.mark.parametrize("drawing", [{"tilt": 2e-6}, {"z": 2e-6}])
+@pytest.mark.parametrize("drawing", [{"tilt": 4e-6}, {"z": 2e-6}])
 def test_numbers_that_are_off_by_more_are_refused(drawing):
     with pytest.raises(cc.AssemblyError, match=r"(?s)'B'.*-06.* says tolerance=1e-06, which is less.*say tolerance="):
         tilted(tolerance=1e-6, **drawing).assemble()
 
 
 def test_a_gap_that_grows_beyond_the_tolerance_is_a_complaint():
-    """The legs of Sarrus' linkage unfold: what they do not fit counts more and more [1.1e-6 to 1.1e-5]."""
-    with pytest.warns(cc.RunWarning, match="'ankle1' of 'sarrus' is open by .* more than the tolerance = 3e-06 of the"):
-        found = cc.simulate(perturbed(sarrus(), 1e-6, 3e-6), until=0.5)
+    """The legs of Sarrus' linkage unfold: what they do not fit counts more and more [1.1e-6 to 1.1e-5 rad]."""
+    with pytest.warns(cc.RunWarning, match="'ankle1' of 'sarrus' is open by .* more than the tolerance = 1e-06 of the"):
+        found = cc.simulate(perturbed(sarrus(), 1e-6, 1e-6), until=0.5)
     assert not found.good and found.complete
-    assert float(found.closure_error[0]) < 3e-6 < float(found.closure_error.max())
-    assert cc.simulate(perturbed(sarrus(), 1e-6, 3e-5), until=0.5).good
+    assert float(found.closure_error[0]) < 1e-5 < float(found.closure_error.max())  # the length is 1 m
+    assert cc.simulate(perturbed(sarrus(), 1e-6, 3e-6), until=0.5).good
 
 
-@pytest.mark.parametrize("tolerance", [-1.0, 0.1, "1e-6"])
+@pytest.mark.parametrize("tolerance", [-1.0, float("nan"), float("inf"), "1e-6"])
 def test_a_tolerance_that_makes_no_sense(tolerance):
-    with pytest.raises(cc.ModelError, match="tolerance is between 0 and 1e-3"):
+    with pytest.raises(cc.ModelError, match="tolerance is a length, zero or positive"):
         cc.Mechanism("loose", tolerance=tolerance)

@@ -321,7 +321,8 @@ class Closing:
                 fit = least_squares(
                     misfit, start + (k > 0) * fast * rng.normal(size=len(start)), xtol=1e-15, ftol=1e-15
                 )
-                if np.abs(fit.fun).max() <= bound:
+                slip = np.abs(A @ (free @ fit.x)).max()
+                if np.abs(fit.fun).max() <= bound and slip <= self.loose(A, v + self.velocity_size * (free @ fit.x)):
                     found.append(fit.x)
         if not found:
             raise AssemblyError(
@@ -329,6 +330,11 @@ class Closing:
                 "the velocities that are held: hold others, or start away from it"
             )
         return v + self.velocity_size * (free @ min(found, key=np.linalg.norm))
+
+    def loose(self, A: np.ndarray, v: np.ndarray) -> float:
+        """How far relative rows A may be from the velocities v, 1/s: as far as data are rounded, or next to nothing."""
+        fast = float((np.abs(A) @ np.abs(v / self.velocity_size)).max(initial=0.0))
+        return max(ALIKE, LOOSE * self._rounded) * max(1.0 / self.scale.time, fast)
 
     def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""

@@ -241,7 +241,12 @@ class March:
         if left is None and (here.fresh or here.guarded):
             self.chosen = (state, here.guarded, len(self.segments), here.tuned)
             rows = self.program.rows
-            self.program = self.choose(self.chosen)
+            try:
+                self.program = self.choose(self.chosen)
+            except ModelError as refusal:
+                if not self.segments:
+                    raise
+                raise Refused(f"the run stops at t = {state.t:.6g} s: {refusal}") from None
             here.state = state = fitted(self.program, state)
             here.fresh = False
             if self.program.choice.aimed and self.program.rows != rows:
@@ -398,7 +403,8 @@ class March:
                 judge=Judged(self.judge, program, self.holding),
             )  # fmt: skip
         looks = not watch.idle
-        saving, stiffness, blurred = task.saving, self.stiffness, program.guarded and program.choice.aimed
+        saving, stiffness = task.saving, self.stiffness
+        blurred = program.guarded and program.choice.aimed and task.team is None  # members stay guarded
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
         options = {

@@ -34,7 +34,7 @@ from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.gaps import fitted
 from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
-from closedchain.march.rank import APART, LOOSE, relative_tolerance, row_tolerances
+from closedchain.march.rank import APART, row_tolerances
 from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
 from closedchain.march.size import Scale, drawn_scale, row_sizes, velocity_sizes
@@ -494,12 +494,11 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
         return
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     size = row_sizes(e, active, scale.length)
-    v = np.abs(start.v / velocity_sizes(e, scale.length))
-    fast, sums = max(1.0 / scale.time, v.max(initial=0.0)), np.abs(closing.relative_jacobian(start.q)) @ v
+    fast = max(1.0 / scale.time, np.abs(start.v / velocity_sizes(e, scale.length)).max(initial=0.0))
     rounded = row_tolerances([e.closure.units[i] for i in active], start.mechanism.tolerance, scale.length)
     closed = max(1e3 * TOLERANCE, gap) * size
-    # rows that are rounded leave velocities open by as much as `assemble` lets them
-    loose = LOOSE * relative_tolerance(e, p) * size * max(1.0 / scale.time, sums.max())
+    # as `assemble` has it, which finds velocities first and a branch for them after that
+    loose = 2 * size * closing.loose(closing.relative_jacobian(start.q), start.v)
     for what, r, unit, most in (
         ("position", c, "m or rad", np.maximum(closed, APART * rounded)),
         ("velocity", c_dot, "m/s or rad/s", np.maximum(closed * fast, loose)),
