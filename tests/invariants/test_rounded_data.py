@@ -162,9 +162,9 @@ def test_the_same_motion_in_any_unit(unit):
     np.testing.assert_allclose(gaps[1], gaps[0] * units, rtol=1e-6, atol=1e-15 * 4 * unit)  # roundings of the length
 
 
-@pytest.mark.parametrize("unit", [1.0, 1000.0])
-def test_what_is_too_much_is_too_much_in_any_unit(unit):
+def test_what_is_too_much_in_millimetres():
     """Angles may be off by the tolerance on a tenth of the length, 4: here 2.5e-5 rad."""
+    unit = 1000.0
     assert cc.simulate(tilted_in(unit, tilt=0.0, z=9e-6), until=0.1).good
     for off in ({"tilt": 0.0, "z": 1.1e-5}, {"tilt": 2.6e-5, "z": 0.0}):
         with pytest.raises(cc.AssemblyError, match=f"says tolerance={1e-5 * unit:g}, which is less than the gaps need"):
@@ -253,7 +253,7 @@ def test_other_rows_on_the_way_are_no_jump(method):
 
 
 @pytest.mark.filterwarnings("ignore::closedchain.errors.RunWarning")
-@pytest.mark.parametrize(("size", "tolerance"), [(1e-8, 1e-6), (1e-6, 2e-5), (1e-5, 2e-4)])
+@pytest.mark.parametrize(("size", "tolerance"), [(1e-8, 1e-6), (1e-5, 2e-4)])
 def test_a_flat_pose_is_passed_with_closed_loops(size, tolerance):
     """Three cranks in parallel come to two flat poses: no other assembly is taken there, and no loop opens."""
     exact = cc.simulate(three_cranks(0.0, 0.0), until=1.3)
@@ -269,7 +269,9 @@ def test_a_flat_pose_is_passed_with_closed_loops(size, tolerance):
 @pytest.mark.parametrize("options", [{"solver": "cvodes"}, {"method": cc.Multipliers("none")}], ids=str)
 def test_a_loop_that_opens_ends_the_run(options):
     """Where nothing is put back, rows that are left out turn to another assembly behind a flat pose."""
-    opens = r"joint 'head\d' has opened by \S+ m \(x\), where the tolerance = 2e-05 .* singular pose at t = 0.5.*samples"
+    opens = (
+        r"joint 'head\d' has opened by \S+ m \(x\), where the tolerance = 2e-05 .* singular pose at t = 0.5.*samples"
+    )
     with pytest.raises(cc.RunError, match=opens) as error:
         cc.simulate(three_cranks(1e-6, 2e-5), until=2.0, **options)
     assert error.value.run.t[-1] > 0.4
@@ -278,7 +280,9 @@ def test_a_loop_that_opens_ends_the_run(options):
 
 @pytest.mark.parametrize("method", [cc.Projection(), cc.IndependentCoordinates()], ids=str)
 def test_a_method_that_cannot_pass_keeps_what_it_has(method):
-    with pytest.raises(cc.RunError, match=r"stops at t = 0.5\d+ s: .* cannot start at a singular pose.*samples") as error:
+    with pytest.raises(
+        cc.RunError, match=r"stops at t = 0.5\d+ s: .* cannot start at a singular pose.*samples"
+    ) as error:
         cc.simulate(three_cranks(1e-6, 2e-5), until=2.0, method=method)
     assert error.value.run.t[-1] > 0.4
 
@@ -287,15 +291,16 @@ def test_a_method_that_cannot_pass_keeps_what_it_has(method):
 def test_what_is_assembled_near_a_flat_pose_can_start():
     """Nearer to it than the root of what the numbers miss, some velocities are refused: by `assemble`, if at all."""
     m = three_cranks(1e-6, 2e-5)
-    starts = []
-    for foot in np.logspace(-5, -1, 17):
+    refused = []
+    for foot in np.logspace(-4.5, -1.0, 8):
         try:
-            starts.append(m.assemble(foot0=foot, velocity={"foot0": -1.0}))
+            start = m.assemble(foot0=foot, velocity={"foot0": -1.0})
         except cc.AssemblyError as error:
-            assert foot < 2e-5**0.5 and re.search("contradict the loops|is singular", str(error))
-    for start in starts:
-        assert float(cc.simulate(m, start, until=1e-4).closure_error.max()) < 10 * 2e-5
-    assert len(starts) > 8
+            refused.append((foot, str(error)))
+        else:
+            assert float(cc.simulate(m, start, until=1e-4).closure_error.max()) < 10 * 2e-5
+    assert len(refused) < 5 and all(foot < 2e-5**0.5 for foot, _ in refused)
+    assert all(re.search("contradict the loops|is singular", text) for _, text in refused)
 
 
 @pytest.mark.parametrize("method", [cc.Multipliers(), cc.Projection()], ids=str)
@@ -370,6 +375,60 @@ def test_what_else_is_asked_of_a_drawing():
         m.motor("O", 0.0)
     torques = [cc.inverse_dynamics(m, {"O": 1.57 + cc.t}, until=0.2)["O"].values for m in (exact, rounded)]
     assert np.abs(torques[0] - torques[1]).max() < 100 * size * np.abs(torques[0]).max()
+
+
+def test_constant_speed_asks_for_no_acceleration():
+    """Centripetal accelerations of equal cranks cancel: what is left of them is the numbers' own."""
+    torques = []
+    for m in (three_cranks(0.0, 0.0), three_cranks(1e-6, 2e-5)):
+        m.motor("foot0", 0.0)
+        torques.append(cc.inverse_dynamics(m, {"foot0": 1.0 - cc.t}, until=0.5)["foot0"].values)
+    assert np.abs(torques[0] - torques[1]).max() < 1e-5 * np.abs(torques[0]).max()  # [5e-7]
+
+
+def test_a_study_of_a_rounded_drawing():
+    studies = [
+        cc.sweep(m, {"crank.mass": [1.0, 2.0]}, until=0.1, measure={"angle": "last O"})
+        for m in (tilted(), tilted(1e-7, 1e-6, 1e-7))
+    ]
+    assert (studies[1].status == "finished").all() and (studies[1].complaint == "").all()
+    np.testing.assert_allclose(studies[0].angle, studies[1].angle, rtol=1e-10)
+
+
+def test_finite_elements_of_a_rounded_drawing():
+    ends = []
+    for m in (tilted(), tilted(1e-7, 1e-6, 5e-7)):
+        m.bodies["coupler"].flexible(E=2e9, section=cc.Section(A=3e-4, Iz=1e-8, Iy=1e-8, J=2e-8))
+        run = cc.simulate(m, until=0.02, method=cc.ERLS())
+        assert run.good
+        ends.append(float(run["O"][-1]))
+    assert 4e-7 < float(run.closure_error.max()) < 1e-6
+    assert ends[0] == pytest.approx(ends[1], abs=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::closedchain.errors.RunWarning")
+def test_a_run_that_is_interrupted_at_a_flat_pose(tmp_path):
+    def draw():
+        return three_cranks(1e-6, 2e-5)
+
+    whole = cc.simulate(draw(), until=0.7)
+    for at in (0.518, 0.6):  # without a row, and behind it
+
+        def stop(t, _, at=at):
+            if t > at:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            cc.simulate(draw(), until=0.7, save_to=tmp_path / "run", save_every=0, progress=stop)
+    found = cc.simulate(draw(), until=0.7, save_to=tmp_path / "run")
+    np.testing.assert_array_equal(found.x, whole.x)
+    assert [h.text for h in found.record] == [h.text for h in whole.record]
+
+
+def test_a_loop_that_opens_ends_a_run_on_threads():
+    """Members do not choose rows anew behind the pose."""
+    with pytest.raises(cc.RunError, match=r"joint 'head1' has opened by \S+ m .* singular pose at t = 0.5"):
+        cc.simulate(three_cranks(1e-6, 2e-5), until=1.3, partition=cc.Threads(2))
 
 
 def test_without_a_tolerance_nothing_is_different():

@@ -97,9 +97,7 @@ class OperationalSpace(Formulation):
     def _close(self, e: Equations, choice: Choice, sums: Sums | None) -> Closed:
         rows = choice.rows
         constraints = closure_rows(e, rows)
-        steps = FiveSteps(
-            e, constraints, find_chains(e, constraints, self.reference), choice.guarded, choice.redundant
-        )
+        steps = FiveSteps(e, constraints, find_chains(e, constraints, self.reference), choice.guarded, choice.redundant)
         a, forces = steps.solve() if sums is None else steps.solve_with(sums)
         lam = ca.densify(forces[: len(rows), :])
 

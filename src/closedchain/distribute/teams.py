@@ -26,7 +26,7 @@ from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.interrupt import check, noted
 from closedchain.march.team import SOLVERS, Team
-from closedchain.march.trajectory import Trajectory
+from closedchain.march.trajectory import Status, Trajectory
 
 if TYPE_CHECKING:
     from closedchain.distribute.account import Account
@@ -389,7 +389,7 @@ class TogetherJudged:
     """A judge that sees whole states, and whose word all members have; see `march.integration.Judge`."""
 
     judge: Any
-    together: Callable[[float, np.ndarray], str | None]
+    together: Callable[[float, np.ndarray], tuple[Status, str] | None]
     tells: bool
 
     @property
@@ -401,7 +401,7 @@ class TogetherJudged:
         """When to look, the same for all."""
         return int(self.judge.next_look(steps))
 
-    def __call__(self, t: float, x: np.ndarray) -> str | None:
+    def __call__(self, t: float, x: np.ndarray) -> tuple[Status, str] | None:
         """What the first member finds; x is this member's part of the state."""
         return self.together(t, x)
 
@@ -486,9 +486,10 @@ class Marcher:
             prepare(values)
             return until, {"w": self.works[0].memory.table}
 
-        def judged(t: float, mine: np.ndarray) -> str | None:
+        def judged(t: float, mine: np.ndarray) -> tuple[Status, str] | None:
             x = self.whole(mine)
-            return str(self.allgather(judge(t, x) if self.tells else "")[0] or "") or None
+            found: tuple[Status, str] | None = self.allgather(judge(t, x) if self.tells else None)[0]
+            return found
 
         def keep_whole(t: np.ndarray, mine: np.ndarray) -> None:
             x = self.whole(mine)

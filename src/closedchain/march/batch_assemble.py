@@ -17,13 +17,13 @@ import numpy as np
 
 from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import derive
-from closedchain.derive.size import traced_sizes, traced_time
+from closedchain.derive.size import traced_length, traced_sizes, traced_time
 from closedchain.errors import ModelError
 from closedchain.lock import LOCK, locked
 from closedchain.march.assemble import active_rows
 from closedchain.march.batch_threads import cores, share_out
 from closedchain.march.closing import NEARLY, TOLERANCE, Closing, functions
-from closedchain.march.rank import SOLVED
+from closedchain.march.rank import ARM, COARSEST, SOLVED
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.parts import suggest
 from closedchain.native import NativeFunction, compile_function
@@ -254,7 +254,7 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     columns = closing.columns.tolist()
     sizes = traced_sizes(e, e.topology.v_units)
     closures = [e.closure.units[i] for i in closing.active]
-    row = traced_sizes(closing.e, [*closures, *closing.held_units])
+    row = _allowed(closing, [*closures, *closing.held_units])
     r = ca.vertcat(c[closing.active, :], off) / row
     J = _by_sizes(ca.vertcat(A[closing.active, :], J_q[closing.rows, :])[:, columns], row, sizes[columns, 0])
     inputs = {**at, "held": held, "p": p}
@@ -284,12 +284,20 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
         counted = compile_function(f"{name} turns", {**at, "p": p}, angle)
     values = [(UNITS[label], x) for joint, label, x in e.closure.fixed if joint not in closing.open_joints]
     if values:
-        c = ca.vertcat(*(x for _, x in values)) / traced_sizes(e, [unit for unit, _ in values])
+        c = ca.vertcat(*(x for _, x in values)) / _allowed(closing, [unit for unit, _ in values], NEARLY)
         fixed = compile_function(f"{name} fixed", {**at, "p": p}, {"c": ca.densify(c)})
     unit = ca.Function("unit", [p], [ca.densify(sizes / time)])
     return {
         "position": position, "retract": retract, "rates": rates, "counted": counted, "fixed": fixed, "unit": unit,
     }  # fmt: skip
+
+
+def _allowed(closing: Closing, units: Sequence[str], slack: float = 1.0) -> ca.SX:
+    """What a residual is divided by to be compared with the tolerance; where the drawing is rounded it may be more."""
+    e, tolerance = closing.e, closing.topology.mechanism.tolerance
+    angle = ca.fmin(tolerance / (ARM * traced_length(e)), COARSEST)
+    rounded = ca.vertcat(ca.SX(0, 1), *(ca.SX(tolerance) if unit == "m" else angle for unit in units))
+    return ca.fmax(traced_sizes(e, units), rounded / (slack * TOLERANCE))
 
 
 def _by_sizes(matrix: ca.SX, row: ca.SX, column: ca.SX) -> ca.SX:

@@ -161,7 +161,7 @@ class Follower:
             M = M.reshape(len(v), len(v))
             v = v - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ (M @ v), rcond=SOLVED)[0]
         wanted = np.concatenate([self._bias(t, q, v, self.p)[0], self.shapes(t)[2]])
-        a = self._solve(t, K, wanted, "acceleration")
+        a = self._solve(t, K, wanted, "acceleration", np.abs(v / self.size).max(initial=0.0) ** 2)
         if self.idle:
             force = M @ a + self._inertia(t, q, v, self.p)[1]
             a = a - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ force, rcond=SOLVED)[0]
@@ -175,7 +175,8 @@ class Follower:
         wanted = len(self.size) - self.idle
         return x * self.size, float(s[wanted - 1] / s[0]) if 0 < wanted <= rank else 0.0
 
-    def _solve(self, t: float, K: np.ndarray, b: np.ndarray, what: str) -> np.ndarray:
+    def _solve(self, t: float, K: np.ndarray, b: np.ndarray, what: str, natural: float = 0.0) -> np.ndarray:
+        """Rates that suit all rows; ``natural`` is their size where what the rows ask for cancels."""
         if not b.size:
             return self._zero.copy()
         if not np.isfinite(b).all():
@@ -187,6 +188,7 @@ class Follower:
         off = np.abs(K @ x - b) / self._row_size[:, 0]
         worst = int(np.argmax(off))
         size = np.abs(b / self._row_size[:, 0]).max() + (np.abs(self._scaled(K)) @ np.abs(x / self.size)).max()
+        size += natural
         most = max(UNDETERMINED, LOOSE * self._rounded)
         if not off[worst] <= most * size + 1e-14:  # rounding of a motion at rest
             raise AssemblyError(

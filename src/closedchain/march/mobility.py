@@ -17,7 +17,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
-from closedchain.march.rank import null_space, rank, relative_tolerance
+from closedchain.march.rank import REPEATED, null_space, rank, relative_tolerance
 from closedchain.march.redundancy import choose_rows, closure_jacobian, spread
 from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
@@ -132,7 +132,7 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
         here=here.shape[1],
         equations=equations,
         redundant=tuple(redundant),
-        possible=tuple(labels[i] for i in range(n) if size[i] > 1e-8),
+        possible=tuple(labels[i] for i in range(n) if size[i] > REPEATED),
         independent=tuple(labels[i] for i in chosen),
         shapes=len(set(shapes) & set(chosen)),
     )

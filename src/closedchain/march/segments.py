@@ -472,9 +472,7 @@ class March:
         """Whether a singular pose lies behind: pivots have risen, and rise."""
         assert program.correct is not None
         p = self.holding.p
-        now, soon = (
-            program.correct(t + dt, x + dt * program.rhs(t, x, p), p)[1][2] for dt in (0.0, SOON * float(h))
-        )
+        now, soon = (program.correct(t + dt, x + dt * program.rhs(t, x, p), p)[1][2] for dt in (0.0, SOON * float(h)))
         return bool(soon > now > PASSED)
 
     def _continues(self, program: Compiled, solver: str) -> bool:

@@ -62,9 +62,9 @@ def _misfit(run: Run) -> str:
     if passed is None:
         return "The numbers of the drawing fit at the start, but not here: a number may be wrong rather than rounded"
     return (
-        f"The run came to a singular pose at t = {passed:.6g} s, where all that the drawing's numbers miss decides which "
-        "assembly it goes on with: end the run before it, give exact numbers, or draw the mechanism without the parts "
-        "that only repeat others"
+        f"The run came to a singular pose at t = {passed:.6g} s, where the rounding of the drawing's numbers decides "
+        "which assembly it goes on with: end the run before it, give exact numbers, or draw the mechanism without the "
+        "parts that only repeat others"
     )
 
 

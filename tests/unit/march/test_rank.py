@@ -1,5 +1,8 @@
 """The one place where singular values are judged."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -104,3 +107,15 @@ def test_the_unit_of_length_does_not_matter(length):
     A = np.array(e.function("A", {"A": e.closure.A})(0.0, state.q, state.v, p))
     s = np.linalg.svd(without_units(e, p, range(len(e.closure)), A), compute_uv=False)
     assert 0.1 < s[-1] < s[0] < 3.0
+
+
+def test_no_threshold_stands_elsewhere():
+    """Ranks and least squares are judged by the numbers of `march.rank`: no other file has one of its own."""
+    package = Path(cc.__file__).parent
+    strays = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in package.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"rcond=[\d.]|matrix_rank", line) and path.name != "rank.py"
+    ]
+    assert not strays
