@@ -46,8 +46,8 @@ class Mechanism(DrawsJoints, DrawsActions):
     gravity
         Acceleration of free fall in world axes, m/s^2. Default: 9.81 along -z.
     tolerance
-        How far loops may be open because the numbers of the drawing are rounded: a length in the drawing's unit, at most
-        a hundredth of the drawing's length. Angles may be off by as much on an arm of a tenth of that length. Loops that
+        How far loops may be open because the numbers of the drawing are rounded: a length in its unit, at most a
+        hundredth of the drawing's length. Angles may be off by as much on an arm of a tenth of that length. Loops that
         are closed more than once (four hinges in space, Bennett's linkage) close only if their data fit exactly; with
         data rounded to a micrometre say ``1e-6``, or what the error of `assemble` recommends. A run keeps the gaps of
         its start, and reports them in ``run.closure_error`` and ``run.record``.
