@@ -299,7 +299,7 @@ def _stability(about: Linearisation) -> str:
     if not about.stable:
         return NO
     sizes = abs(about.eigenvalues)
-    drifting = bool((sizes < 1e-9 * max(1.0, sizes.max(initial=0.0))).any())
+    drifting = bool((sizes <= 1e-9 * sizes.max(initial=0.0)).any())
     return "yes, but some motions are free to drift" if drifting else "yes"
 
 

@@ -46,6 +46,7 @@ from closedchain.close.formulation import Choice, Closed, Formulation, entries, 
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls import Displacements
 from closedchain.derive.erls_loads import trace_loads
+from closedchain.derive.size import traced_sizes
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once
 
@@ -240,13 +241,14 @@ class Traced:
 
     @once
     def newton(self) -> ca.SX:
-        """One Newton step for the dependent coordinates: the new ones, and how far it went."""
+        """One Newton step for the dependent coordinates: the new ones, and how far it went, rad or of the length."""
         e = self.e
         dq = ca.densify(-self.motions.dependent(ca.sparsify(e.closure.c)))
         moved = normalise(e, e.limbs.q + ca.substitute(e.qdot, e.limbs.v, dq))
         for counter in e.topology.counters:  # the turns of cut joints follow their angles
             moved[counter.q] = e.measures.coordinates(counter.joint)[counter.index]
-        return ca.vertcat(moved, ca.norm_2(dq) if self.motions.rows else ca.SX(0))
+        relative = dq / traced_sizes(e, e.topology.v_units)
+        return ca.vertcat(moved, ca.norm_2(relative) if self.motions.rows else ca.SX(0))
 
     # ---- the motion ----------------------------------------------------------------------------------------------
 

@@ -82,9 +82,11 @@ class Closed:
         Energy in the closures, where they are springs, J.
     velocities
         Which velocities belong to the state; None for all.
-    algebraic
-        How many entries of ``x``, before the work W, have no rate: in their places ``dx`` holds equations that must be
-        zero. Only solvers for differential-algebraic equations can march these.
+    unknowns
+        Units of the entries of ``x``, before the work W, that have no rate: in their places ``dx`` holds equations that
+        must be zero. Only solvers for differential-algebraic equations can march these.
+    balances
+        Units of these equations.
     solved_first
         Whether ``dx`` is right only at states that the Newton step has been applied to until it rests.
     """
@@ -100,8 +102,14 @@ class Closed:
     stored: ca.SX = field(default_factory=lambda: ca.SX(0))
     parameters: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     velocities: tuple[int, ...] | None = None
-    algebraic: int = 0
+    unknowns: tuple[str, ...] = ()
+    balances: tuple[str, ...] = ()
     solved_first: bool = False
+
+    @property
+    def algebraic(self) -> int:
+        """How many entries of the state have no rate."""
+        return len(self.unknowns)
 
 
 class Sums:

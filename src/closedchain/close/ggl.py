@@ -93,4 +93,13 @@ class GGL(Formulation):
         x_plus = index_1.x_plus
         if x_plus is not None:
             x_plus = ca.vertcat(x_plus[:-1], z, W)
-        return Closed(x, dx, q, v, index_1.a, index_1.lam, x_plus, index_1.residual, algebraic=z.numel())
+
+        # their units
+        rates, rows, norms = e.topology.v_units, [e.closure.units[row] for row in picked], len(fours)
+        on_v, on_c = ["N" if x == "m/s" else "N m" for x in rates], ["N" if x == "m" else "N m" for x in rows]
+        unknowns = [*(f"{x}^2" for x in rates), *on_c, *rates, *(f"{x} s" for x in on_c), *["1/s"] * norms]
+        balances = [*on_v, *(f"{x}/s" for x in rows), *(f"{x} s" for x in on_v), *rows, *["1"] * norms]
+        return Closed(
+            x, dx, q, v, index_1.a, index_1.lam, x_plus, index_1.residual,
+            unknowns=tuple(unknowns), balances=tuple(balances),
+        )  # fmt: skip

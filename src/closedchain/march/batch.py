@@ -225,6 +225,7 @@ def _checked(
         solver=solver,
         rtol=float(rtol),
         atol=np.ascontiguousarray(tolerances(program, scale, float(rtol), atol)),
+        sizes=program.sizes(scale),
         time=scale.time.ravel(),
         step=None if step is None else float(positive("step", step)),
         first_step=None if first_step is None else float(positive("first_step", first_step)),

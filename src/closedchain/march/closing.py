@@ -284,12 +284,20 @@ class Closing:
 
     def velocities(self, q: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
-        A, c_t = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:3])
+        A, c_t, c_tt = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:])
         rows, right, units = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
         rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
         right.insert(0, -c_t.ravel()[self.active] / self._closure_size)
-        v = self._least(rows, right, units, "velocities", wanted, 1.0 / self.scale.time)
+        v = self._least(rows, right, units, "velocities", wanted, self._pace(c_tt))
         return self._on_a_branch(q, v, rows[0], np.vstack(rows))
+
+    def pace(self, q: np.ndarray) -> float:
+        """A rate beside which rounding does not count, 1/s: of the mechanism's time, and of prescribed accelerations."""
+        return self._pace(np.array(self._f["residual"](self.t, q, self._zero, self.p)[3]))
+
+    def _pace(self, c_tt: np.ndarray) -> float:
+        prescribed = np.abs(c_tt.ravel()[self.active] / self._closure_size).max(initial=0.0)
+        return max(1.0 / self.scale.time, float(prescribed) ** 0.5)
 
     def _on_a_branch(self, q: np.ndarray, v: np.ndarray, A: np.ndarray, held: np.ndarray) -> np.ndarray:
         """At a singular pose, the nearest velocities that lead along closed poses; A and held rows are relative.
@@ -343,7 +351,8 @@ class Closing:
         rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
         right.insert(0, -gamma.ravel()[self.active] / self._closure_size)
         units = [f"{unit}^2" for unit in units]
-        return self._least(rows, right, units, "accelerations", wanted, 1.0 / self.scale.time**2)
+        fast = float(np.abs(v / self.velocity_size).max(initial=0.0))
+        return self._least(rows, right, units, "accelerations", wanted, max(1.0 / self.scale.time, fast) ** 2)
 
     @locked
     def _wanted_rates(
@@ -367,11 +376,11 @@ class Closing:
                 if wish is None:
                     continue
                 keep = [i for i, x in enumerate(wish) if x is not None]
+                if name == "acceleration":  # the recursion counts gravity as an acceleration of the ground
+                    b = b + self.e.limbs.vector(self.topology.mechanism.gravity)
                 f = self.e.function("rate", {"J": J_x, "b": b})
                 J_now, b_now = (np.array(x) for x in f(self.t, q, v, self.p))
-                # the recursion counts gravity as an acceleration of the ground
-                g = np.array([self.e.topology.mechanism.values()(x) for x in self.e.topology.mechanism.gravity])
-                b_now = b_now.ravel() + (g if name == "acceleration" else 0.0)
+                b_now = b_now.ravel()
                 length = self.scale.length if name == names[0] else 1.0
                 rows.append(J_now[keep] * self.velocity_size / length)
                 right.append((np.array([wish[i] for i in keep], float) - bias * b_now[keep]) / length)

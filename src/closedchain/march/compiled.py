@@ -28,7 +28,7 @@ from closedchain.march.independent import Pivots, choose_pivots, health
 from closedchain.march.inertia import limbs_have_inertia
 from closedchain.march.rank import relative_tolerance
 from closedchain.march.redundancy import Rows, independent_rows
-from closedchain.march.size import Scale
+from closedchain.march.size import Scale, sizes_of
 from closedchain.march.state import State, parameter_vector
 from closedchain.native import LateFunction
 from closedchain.native.at_samples import at_samples
@@ -161,13 +161,15 @@ class Compiled:
         """By which the entries of the state ``x`` compare (n,), or of those of many points (m, n).
 
         1 for an angle or an entry of a quaternion, the mechanism's length for a slide, both over its time for their
-        rates, and its energy for the work. Algebraic entries have no size of their own.
+        rates, and its energy for the work; accelerations, forces and impulses of algebraic entries are made of the same.
         """
         picked, topology = self.closed.velocities, self.equations.topology
         rates = topology.v_units if picked is None else [topology.v_units[i] for i in picked]
-        by_unit = {"m": scale.length, "rad/s": 1.0 / scale.time, "m/s": scale.speed, "J": scale.energy}
-        columns = [by_unit.get(unit, 1.0) for unit in (*topology.q_units, *rates, *["1"] * self.closed.algebraic, "J")]
-        return np.hstack(np.broadcast_arrays(*columns)) if np.ndim(scale.length) else np.array(columns)
+        return sizes_of((*topology.q_units, *rates, *self.closed.unknowns, "J"), scale)
+
+    def balances(self, scale: Scale) -> np.ndarray:
+        """By which the equations of algebraic entries compare (k,)."""
+        return sizes_of(self.closed.balances, scale)
 
     def pack(self, q: np.ndarray, v: np.ndarray, W: float = 0.0) -> np.ndarray:
         """The state ``x`` of the formulation."""

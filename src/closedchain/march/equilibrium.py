@@ -141,8 +141,8 @@ class _Search:
         self.size = velocity_sizes(self.e, drawn_length(self.e, self.p))
         self.tolerance = relative_tolerance(self.e, self.p)
         self.active = active
-        rate = np.abs(self.closing.velocities(state.q, {}) / self.size) * self.closing.scale.time
-        if rate.max(initial=0.0) > 1e-9:
+        rate = np.abs(self.closing.velocities(state.q, {}) / self.size)
+        if rate.max(initial=0.0) > 1e-9 * self.closing.pace(state.q):
             raise ModelError(
                 f"mechanism {m.name!r} cannot rest at t = {state.t:g} s: its drives move there; give a time at which "
                 "they stand still"

@@ -32,13 +32,14 @@ from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
 from closedchain.march.rank import APART, ARM, LOOSE, SOLVED, UNDETERMINED, cut_off, relative_tolerance, significant
-from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
+from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.model.wishes import Wishes
 
 NEWTON = 12  # iterations: from a good prediction it takes three
 FAR = 0.02  # rad, or this part of the mechanism's size: a correction that may be another branch
 SHARE = 0.25  # ... unless it is a smaller part of the way predicted
 SMALLEST = 1e-7  # of the whole time: a step that leads nowhere
+AT_REST = 1e-14  # of the mechanism's size in its time: rates of a motion at rest, which are rounding
 NEAR_SINGULAR = 1e-3  # where a path is lost at the edge of the workspace, conditioning is far below
 
 
@@ -93,7 +94,8 @@ class Follower:
         self._zero = np.zeros(e.topology.nv)
         self._rounded = relative_tolerance(e, p)
         self.tolerance = max(TOLERANCE, APART / ARM * self._rounded)  # other poses fit less well than the first
-        self.length = drawn_length(e, p)
+        scale = drawn_scale(e, p)
+        self.length, self.time = scale.length, scale.time
         self.size = velocity_sizes(e, self.length)
         wished = [1.0 if turns else self.length for turns in self.along.turns]
         shaped = self._shape_rows @ self.size
@@ -190,7 +192,8 @@ class Follower:
         size = np.abs(b / self._row_size[:, 0]).max() + (np.abs(self._scaled(K)) @ np.abs(x / self.size)).max()
         size += natural
         most = max(UNDETERMINED, LOOSE * self._rounded)
-        if not off[worst] <= most * size + 1e-14:  # rounding of a motion at rest
+        slow = 1.0 / self.time if what == "velocity" else self.time**-2.0
+        if not off[worst] <= most * size + AT_REST * slow:
             raise AssemblyError(
                 f"no motion of {self.e.topology.mechanism.name!r} has the {what} that the path of {self._name(worst)} "
                 f"asks for at t = {t:.6g} s (off by {off[worst]:.3g}): more is prescribed than it has freedoms"

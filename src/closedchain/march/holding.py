@@ -19,6 +19,7 @@ from closedchain.errors import ModelError
 from closedchain.march.compiled import Compiled
 from closedchain.march.integration import HoldError
 from closedchain.march.now import Now
+from closedchain.march.size import drawn_scale, row_sizes, sizes_of, velocity_sizes
 from closedchain.march.switching_times import SwitchingTimes
 from closedchain.model.given import shown
 from closedchain.model.held import LIVE, Controller, Jump, held
@@ -32,7 +33,7 @@ ON_LEVEL = 1e-2  # of what changes until then
 RESTS = 1e-5  # of that: what changes until the nearer look; 1e-3 if it moves, 1e-6 if it is at rest
 OFTEN, SHORT = 50, 1e-4  # so many changes of one condition within so much of a run: it chatters
 SAME_TIME = 1e-9  # of a period
-JUMP = 1e-6  # of a prescribed motion, that is not one
+JUMP = 1e-6  # rad, or of the mechanism's length, and of the fastest rate: a jump of a prescribed motion that is none
 MOST_CALLS = 1e9  # of a controller during a run; more are a mistake
 SAVED = {
     "p": np.ndarray, "t": np.ndarray, "u": np.ndarray, "calls": [int], "next_switch": float, "chattering": {int: str},
@@ -140,7 +141,7 @@ class Holding:
             for i, value in values.items():
                 changed |= self._set(self.first_jump + i, value)
             if changed and self.mechanism.drives:
-                _check_drives(program, t, x, self.p)
+                _check_drives(program, t, x, self.p, self.until - self.begin)
         due = [
             i for i, c in enumerate(self.held.controllers) if t >= self._next_call(i) - SAME_TIME * c.period
         ]  # fmt: skip
@@ -312,7 +313,7 @@ class Holding:
                 ) from error
 
 
-def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> None:
+def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, span: float) -> None:
     """A prescribed motion may change its acceleration at once, but neither its place nor its velocity."""
     e = program.equations
     drives = e.topology.mechanism.drives
@@ -321,9 +322,14 @@ def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> 
     def traced() -> dict[str, ca.SX]:
         return {"place": e.closure.c[rows, :], "velocity": (e.closure.A @ e.limbs.v + e.closure.c_t)[rows, :]}
 
+    scale = drawn_scale(e, p, span)
+    size, (q, v, _) = row_sizes(e, rows, scale.length), program.unpack(t, x, p)
+    far = max(1.0, float(np.abs(q / sizes_of(e.topology.q_units, scale)).max()))
+    fast = max(1.0 / scale.time, float(np.abs(v / velocity_sizes(e, scale.length)).max()))
+    most = {"place": far * size, "velocity": fast * size}
     for what, off in program.evaluate("drives", traced, np.array([t]), x[None], p).items():
-        worst = int(np.argmax(np.abs(off[0, :, 0])))
-        if abs(off[0, worst, 0]) > JUMP * max(1.0, float(np.abs(x).max())):
+        worst = int(np.argmax(np.abs(off[0, :, 0]) / most[what]))
+        if abs(off[0, worst, 0]) > JUMP * most[what][worst]:
             raise HoldError(
                 f"the drive {e.closure.joints[rows[worst]]!r} changes its {what} at once by "
                 f"{abs(off[0, worst, 0]):.3g}, which no force can do (give a motion whose velocity is continuous)"

@@ -19,7 +19,6 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
 from closedchain.march.rank import REPEATED, null_space, rank, relative_tolerance
 from closedchain.march.redundancy import choose_rows, closure_jacobian, spread
-from closedchain.march.size import drawn_length, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 
@@ -107,10 +106,9 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     stacked = [closure_jacobian(closing, q) for q in poses]
     tolerance = relative_tolerance(e, p)
     ranks = [rank(A, tolerance) for A in stacked]
-    size = velocity_sizes(e, drawn_length(e, p))[:, None]
-    generic = [size * null_space(A, tolerance) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
+    generic = [null_space(A, tolerance) for A, r in zip(stacked, ranks, strict=True) if r == max(ranks)]
     true = generic[0].shape[1]
-    here = size * null_space(closure_jacobian(closing, state.q), tolerance)
+    here = null_space(closure_jacobian(closing, state.q), tolerance)
     kept = set(choose_rows(stacked, tolerance))
     closure = e.closure
     redundant = [(joint, label) for joint, label, _ in closure.fixed if joint not in state.open_joints]

@@ -71,19 +71,16 @@ SAME_STEP = 1.2
 CONVERGED, SLOW, NOT_FINITE = range(3)
 
 
-@jit(numba.float64(OptionsRecord, F1))
-def loosened(o, atol):
+@jit(numba.float64(OptionsRecord))
+def loosened(o):
     """The tolerance of the estimate, ``0.1 asked^(2/3)``, in units of what is asked for."""
-    asked = np.inf
-    for i in range(atol.size):
-        asked = min(asked, atol[i])
-    return 0.1 * max(asked, o.rtol) ** (-1.0 / 3.0)
+    return 0.1 * o.asked ** (-1.0 / 3.0)
 
 
 @jit(numba.float64(OptionsRecord, F1, F1, F1))
 def tolerances(o, atol, x, scale):
     """The tolerance of the estimate for each entry, in `scale`; returns what Newton's method may leave of it."""
-    factor = loosened(o, atol)
+    factor = loosened(o)
     for i in range(x.size):
         scale[i] = factor * (atol[i] + o.rtol * abs(x[i]))
     if o.newton_tol > 0.0:
@@ -341,7 +338,7 @@ def advance(
             s.corrections += 1
             s.pivot = residual[2]
         if not arrive(
-            rhs, 0 if stays else correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o, atol), False,
+            rhs, 0 if stays else correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o), False,
             x, y, work[F_NEW : F_NEW + 1], x_plus, work[ERROR], residual, clock,
         ):  # fmt: skip
             continue

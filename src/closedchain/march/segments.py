@@ -398,6 +398,8 @@ class March:
             return integrate_sundials(
                 here.solver, program, x, (state.t, task.until), p, rtol=task.rtol,
                 atol=tolerances(program, self.scale, task.rtol, task.atol), t_eval=times[:],
+                sizes=program.sizes(self.scale), balances=program.balances(self.scale),
+                seconds=self.scale.time,
                 max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
                 hold=None if self.holding.idle else partial(self.holding.change, program),
                 judge=Judged(self.judge, program, self.holding),
@@ -410,6 +412,7 @@ class March:
         options = {
             "rtol": task.rtol,
             "atol": tolerances(program, self.scale, task.rtol, task.atol),
+            "sizes": program.sizes(self.scale),
             "time": self.scale.time,
             "t_eval": times,
             "dense_output": task.dense_output,

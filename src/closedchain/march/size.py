@@ -44,9 +44,10 @@ def drawn_scale(e: Equations, p: np.ndarray, span: float = 0.0) -> Scale:
     """Length, mass and time of a mechanism at parameter values (n,), or at those of many points (m, n).
 
     The time is the period of a pendulum of that length, ``2 pi sqrt(length / g)``. Without gravity a drawing has no
-    time of its own: then it is the length of the run, ``span``, and 1 s where there is none.
+    time of its own: then it is the length of the run, ``span``. Where there is none, it is without end: no rate is
+    small, and only what is held and prescribed tells which ones are rounding (`Closing.pace`).
     """
-    f, usual = _scale(e), abs(span) or 1.0
+    f, usual = _scale(e), abs(span) or np.inf
     if np.ndim(p) == 1:
         length, mass, time = (float(x) for x in f(p))
         return Scale(length, mass, time or usual)
@@ -54,6 +55,18 @@ def drawn_scale(e: Equations, p: np.ndarray, span: float = 0.0) -> Scale:
         many = f.map(len(p))
     lengths, masses, times = (np.array(x).reshape(-1, 1) for x in many(np.asarray(p).T))
     return Scale(lengths, masses, np.where(times > 0, times, usual))
+
+
+def sizes_of(units: Sequence[str], scale: Scale) -> np.ndarray:
+    """By which quantities of these units compare (n,), or (m, n) at m points: 1 for an angle and all other units."""
+    impulse = scale.mass * scale.speed
+    by_unit = {
+        "m": scale.length, "rad/s": 1.0 / scale.time, "m/s": scale.speed, "1/s": 1.0 / scale.time,
+        "rad/s^2": 1.0 / scale.time**2, "m/s^2": scale.speed / scale.time, "J": scale.energy,
+        "N": impulse / scale.time, "N m": scale.energy, "N s": impulse, "N m s": impulse * scale.length,
+    }  # fmt: skip
+    columns = [by_unit.get(unit, 1.0) for unit in units]
+    return np.hstack(np.broadcast_arrays(*columns)) if np.ndim(scale.length) else np.array(columns)
 
 
 def drawn_length(e: Equations, p: np.ndarray) -> float:

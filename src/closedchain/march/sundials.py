@@ -62,7 +62,7 @@ class Problem:
     ----------
     dae : expressions by name; parameters are those of mechanism and method, and the time when a piece begins.
     differential, algebraic : their places in the state.
-    direction : 1, or -1 for a run back in time.
+    pace : s, the unit of ``tau``; negative for a run back in time.
     scale : (n,) of the state: CVODES knows one absolute tolerance only.
     rates : ``(tau, x, p) -> x'`` of the differential states.
     hidden : ``(tau, x, p) -> r, dr/dz`` of what determines the algebraic unknowns at a start, or None.
@@ -72,7 +72,7 @@ class Problem:
     dae: dict[str, Any]
     differential: list[int]
     algebraic: list[int]
-    direction: float
+    pace: float
     scale: np.ndarray
     rates: ca.Function
     hidden: ca.Function | None
@@ -109,6 +109,9 @@ def integrate_sundials(
     *,
     rtol: float = 1e-8,
     atol: Any = 1e-8,
+    sizes: Any = 1.0,
+    balances: Any = 1.0,
+    seconds: float = 1.0,
     t_eval: Any = None,
     max_steps: int = 10_000_000,
     min_pivot: float = -np.inf,
@@ -132,6 +135,9 @@ def integrate_sundials(
         Parameters of the mechanism.
     rtol, atol
         Tolerances of a step; ``atol`` may be a vector (n,). Algebraic unknowns are left out of the error test.
+    sizes, balances, seconds
+        (n,) by which the entries of the state compare, (k,) the equations of k algebraic unknowns, and the unit of time:
+        SUNDIALS gets numbers without units.
     t_eval
         (m,) sample times, strictly monotone from start to end; None: the start and the end.
     max_steps
@@ -181,12 +187,13 @@ def integrate_sundials(
         raise ValueError("SUNDIALS needs atol > 0, and rtol that is not negative")
     times = np.array([t0, t1] if t0 != t1 else [t0]) if t_eval is None else sample_times(t_eval, t0, t1)
     direction = 1.0 if t1 >= t0 else -1.0
-    scale = atol / atol.max()
+    asked = float(np.min(atol / sizes))
+    scale = atol / asked
     unknowns = int(getattr(program.closed, "algebraic", 0))
     scale[x.size - 1 - unknowns : x.size - 1] *= COARSE
-    problem = _problem(name, program, direction, scale)
+    problem = _problem(name, program, direction * seconds, scale, np.broadcast_to(balances, unknowns))
     points = _points(times, t0, t1)
-    options = {"reltol": rtol, "abstol": float(atol.max())}
+    options = {"reltol": rtol, "abstol": asked}
     vector("p", p)
     clock = time.perf_counter()
     march = Journey(name, problem, x, float(t0), options, max_steps, min_pivot, judge)
@@ -272,7 +279,7 @@ class Journey:
                 pace = max(1, piece.stats["nsteps"]) / max(1, reached)
                 size, limit, stuck = min(PIECE, max(1, round(PIECE / pace))), max(FEW, round(4 * pace)), np.nan
                 continue
-            failed = start + self.problem.direction * piece.tau if np.isfinite(piece.tau) else self.t
+            failed = start + self.problem.pace * piece.tau if np.isfinite(piece.tau) else self.t
             if piece.interrupted:
                 self.stop(Status.interrupted, self.t)
             elif piece.flag != "TOO_MUCH_WORK" or (not reached and piece.tau == stuck):
@@ -289,7 +296,7 @@ class Journey:
     def advance(self, points: np.ndarray, limit: int) -> Piece:
         """One piece, as far as it goes, and as far as the equations are those to go on with."""
         problem = self.problem
-        span = problem.direction * (points - self.t)
+        span = (points - self.t) / problem.pace
         p = np.append(self.numbers, self.t)
         piece = _advance(self.name, problem, self.x, span, p, {**self.options, "max_num_steps": limit})
         for key in self.total:
@@ -356,7 +363,7 @@ def _points(times: np.ndarray, t0: float, t1: float) -> np.ndarray:
 # ---- the equations ---------------------------------------------------------------------------------------------------
 
 
-def _problem(name: str, program: Compiled, direction: float, scale: np.ndarray) -> Problem:
+def _problem(name: str, program: Compiled, pace: float, scale: np.ndarray, balances: np.ndarray) -> Problem:
     """The equations of a program for CasADi, made once."""
     if name not in NAMES:
         raise ModelError(f"there is no integrator {name!r} of SUNDIALS here; there are {', '.join(NAMES)}")
@@ -367,16 +374,16 @@ def _problem(name: str, program: Compiled, direction: float, scale: np.ndarray) 
             f"cvodes solves ordinary differential equations, but {type(program.method).__name__} has {unknowns} "
             "algebraic unknowns: take solver='idas'"
         )
-    key = ("sundials", direction, scale.tobytes())
+    key = ("sundials", pace, scale.tobytes(), balances.tobytes())
     if key not in program.shared:
-        program.shared[key] = _trace(program, direction, unknowns, scale)
+        program.shared[key] = _trace(program, pace, balances, scale)
     return program.shared[key]
 
 
 @locked
-def _trace(program: Compiled, direction: float, unknowns: int, scale: np.ndarray) -> Problem:
+def _trace(program: Compiled, pace: float, balances: np.ndarray, scale: np.ndarray) -> Problem:
     closed, clock = program.closed, program.equations.limbs.t
-    n = closed.x.numel()
+    n, unknowns = closed.x.numel(), len(balances)
     algebraic = list(range(n - 1 - unknowns, n - 1))  # before the work W
     differential = [i for i in range(n) if i not in algebraic]
     numbers = ca.vertcat(program.equations.limbs.p, closed.parameters)
@@ -388,19 +395,19 @@ def _trace(program: Compiled, direction: float, unknowns: int, scale: np.ndarray
     if closed.residual is not None:
         expressions.append(closed.residual[2])
     y = ca.SX.sym("y", n)
-    new = [begin + direction * tau, y * ca.SX(scale)]
+    new = [begin + pace * tau, y * ca.SX(scale)]
     rates, *health = ca.cse(ca.substitute([ca.densify(f) for f in expressions], [clock, closed.x], new))
 
-    slow = direction / scale[differential]
+    slow = pace / scale[differential]
     dae: dict[str, Any] = {"t": tau, "x": y[differential], "p": p, "ode": slow * rates[differential]}
     if unknowns:
-        dae |= {"z": y[algebraic], "alg": rates[algebraic]}
+        dae |= {"z": y[algebraic], "alg": rates[algebraic] / balances}
     inputs: list[Any] = [tau, y, p]
     return Problem(
         dae,
         differential,
         algebraic,
-        direction,
+        pace,
         scale,
         ca.Function("rates", inputs, [dae["ode"]]),
         ca.Function("hidden", inputs, _hidden(dae)) if unknowns else None,

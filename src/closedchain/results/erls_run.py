@@ -18,6 +18,7 @@ from closedchain.march.erls.integrate import Counts, Motion, in_balance
 from closedchain.march.erls.numbering import paper_order
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.system import System
+from closedchain.march.size import drawn_scale
 from closedchain.march.trajectory import Status
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.native import engine
@@ -381,7 +382,9 @@ class ErlsRun(Takeaway):
     def _energy_bound(self) -> float:
         """Energy that may come from nowhere, J."""
         s, (factor, power) = self.samples, ENERGY[self.solver]
-        exchanged = max(float(x) for x in (np.ptp(s.energy - s.kinetic), s.kinetic.max(), s.elastic.max(), 1e-12))
+        scale = drawn_scale(self.system.e, self.system.p, float(self.t[-1] - self.t[0]))
+        least = 1e-12 * scale.energy
+        exchanged = max(float(x) for x in (np.ptp(s.energy - s.kinetic), s.kinetic.max(), s.elastic.max(), least))
         lengths = [k for k, x in enumerate(self.system.mesh.names) if not x.startswith("r")]
         swing = max(float(np.ptp(s.u[:, :, lengths], axis=0).max(initial=0.0)), self.atol)
         value = self.mechanism.values(self.parameters)

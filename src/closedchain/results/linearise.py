@@ -30,12 +30,15 @@ from closedchain.march.independent import choose_pivots
 from closedchain.march.inertia import weightless
 from closedchain.march.rank import ALIKE, APART, ARM, rank, relative_tolerance
 from closedchain.march.redundancy import Rows, independent_rows
+from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.tangent import Tangent
 from closedchain.model.expression import Expression
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.results.linearisation import Linearisation
+
+HELD_FAST = 1e-7  # relative: what other rows may miss of the motion of a drive
 
 
 def linearise(
@@ -95,9 +98,10 @@ def linearise(
     if fixed:
         raise ModelError(_held_fast(fixed[0]))
     at = Tangent(e, state, rows.kept, dependent, moved)
-    miss = np.abs(at.A[list(rows.active)] @ at.S[:, at.free :] + at.units[list(rows.active)]).max(axis=0, initial=0.0)
-    for name, gap in zip(drives, miss, strict=True):
-        if gap > 1e-7:
+    sizes = row_sizes(e, range(len(e.closure)), drawn_length(e, _p(state)))
+    off = (at.A @ at.S[:, at.free :] + at.units) * sizes[moved] / sizes[:, None]
+    for name, gap in zip(drives, np.abs(off[list(rows.active)]).max(axis=0, initial=0.0), strict=True):
+        if gap > HELD_FAST:
             raise ModelError(_held_fast(name))
 
     names, traced = _outputs(e, outputs)
@@ -163,9 +167,10 @@ def _rows(e: Equations, state: State) -> Rows:
     closing = Closing(e, p, time=state.t, rows=active, open_joints=state.open_joints)
     closing.check_fixed()
     wanted = closing.velocities(state.q, {}) if active else np.zeros_like(state.v)
-    v, off = (x / closing.velocity_size for x in (state.v, state.v - wanted))
-    slip = np.abs(closing.relative_jacobian(state.q) @ off).max(initial=0.0) if active else 0.0
-    gap = max(closing.error(state.q), float(slip) / max(1.0 / closing.scale.time, np.abs(v).max(initial=0.0)))
+    off = (state.v - wanted) / closing.velocity_size
+    slip = float(np.abs(closing.relative_jacobian(state.q) @ off).max(initial=0.0)) if active else 0.0
+    fast = float(np.abs(np.array([state.v, wanted]) / closing.velocity_size).max(initial=0.0))
+    gap = max(closing.error(state.q), slip / max(closing.pace(state.q), fast) if slip else 0.0)
     if gap > max(1e3 * TOLERANCE, APART / ARM * relative_tolerance(e, p)):  # as for a start of `simulate`
         raise AssemblyError(
             f"the loops of {m.name!r} are open by {gap:.3g} (m, rad, or per second) at this state: take it from "
@@ -203,6 +208,7 @@ def _dependent(e: Equations, state: State, rows: Rows, wanted: Sequence[str] | N
         raise ModelError(f"independent: {state.mechanism.name!r} has {count}, but {len(set(chosen))} names were given")
     columns = [k for k, label in enumerate(labels) if label not in chosen]
     A = np.array(e.function("A", {"A": e.closure.A})(state.t, state.q, state.v, _p(state)))[np.ix_(rows.kept, columns)]
+    A = A * velocity_sizes(e, drawn_length(e, _p(state)))[columns]
     A = A / np.maximum(np.abs(A).max(axis=1, initial=0.0, keepdims=True), 1e-300)
     if rank(A, least=ALIKE) < len(A):
         raise ModelError(

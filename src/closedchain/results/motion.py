@@ -13,7 +13,7 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.march.assemble import active_rows
 from closedchain.march.rank import LOOSE, relative_tolerance
-from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
+from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.expression import Number
 from closedchain.model.mechanism import Mechanism
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from closedchain.model.parts import Body
     from closedchain.results.beam_fields import BeamFields
 
+AT_REST = 1e-12  # of the mechanism's size in its time: rates of a motion at rest, which are rounding
 OPEN = 1e-7  # of the mechanism's size, or of the rates: loops that are open more than this belong to another drawing
 
 
@@ -326,15 +327,17 @@ def check_closed(samples: Samples, advice: str) -> None:
         return {"places": c, "velocities": A @ e.limbs.v + c_t, "accelerations": A @ a + gamma}
 
     # free of units: by the size of the drawing
-    length = drawn_length(e, samples.parameters)
-    row_size, size = row_sizes(e, rows, length), velocity_sizes(e, length)
+    scale = drawn_scale(e, samples.parameters, float(np.ptp(samples.t)))
+    row_size, size = row_sizes(e, rows, scale.length), velocity_sizes(e, scale.length)
     fast, faster = (float(np.abs(x / size).max(initial=0.0)) for x in (samples.v, samples.a))
     bounds = {"places": 1.0, "velocities": fast, "accelerations": faster + fast**2}
+    pace = max(1.0 / scale.time, faster**0.5)
+    rounding = {"places": 0.0, "velocities": AT_REST * pace, "accelerations": AT_REST * pace**2}
     least = max(OPEN, LOOSE * relative_tolerance(e, samples.parameters))
     for what, off in samples.evaluate(("closed", tuple(rows)), trace).items():
         gap = np.abs(off[:, :, 0]) / row_size
         k, row = np.unravel_index(int(np.argmax(gap)), gap.shape)
-        if not gap[k, row] <= least * bounds[what] + 1e-12:
+        if not gap[k, row] <= least * bounds[what] + rounding[what]:
             raise ModelError(
                 f"the {what} at t = {samples.t[k]:.4g} s leave loops of {e.topology.mechanism.name!r} open: "
                 f"{e.closure.joints[rows[row]]!r} is off by {np.abs(off[k, row, 0]):.3g}. {advice}"

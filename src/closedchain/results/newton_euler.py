@@ -30,6 +30,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.march.rank import ALIKE, EXACT, relative_tolerance, significant
+from closedchain.march.size import drawn_scale
 from closedchain.model.expression import Number
 from closedchain.results.at_joints import AtJoints, holders
 from closedchain.results.samples import Freedom, Samples
@@ -48,9 +49,10 @@ class NewtonEuler:
         topology = samples.equations.topology
         self.joints = topology.joints
         self.scale = np.repeat([length, 1.0], 3)
-        # a force that hardly moves anything, N: without any load accelerations are rounding
-        value = topology.mechanism.values()
-        self.least = 1e-12 * sum(value(link.body.properties.mass) for link in topology.links) * length + 1e-300
+        # A force that hardly moves anything, N: without any load accelerations are rounding. An instant without gravity
+        # has no time: it is 1 s.
+        scale = drawn_scale(samples.equations, samples.parameters, float(np.ptp(samples.t)) or 1.0)
+        self.least = 1e-12 * scale.energy / scale.length + 1e-300
         number = {joint.name: k for k, joint in enumerate(self.joints)}
         self.tree = np.array([number[link.joint.name] for link in topology.links], int)
         # links feel their parents, while wrenches are those of first bodies on second ones

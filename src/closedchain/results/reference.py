@@ -30,6 +30,7 @@ EXACT: dict[str, Formulation] = {
     for name in ("multipliers", "operational-space", "denoc", "independent-coordinates", "projection")
 }
 SOLVER = "dop853"
+NOTHING = 1e-12  # of the forces that move a mechanism of this size in its time
 TIGHTER = 1e-3  # than the tightest tolerance that is compared
 TIGHT = 1e-12  # and in any case
 TIGHTEST = 1e-13  # rounding leaves nothing to gain below
@@ -157,11 +158,12 @@ def _rotation_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _force_error(run: Run, best: Run) -> float:
     wanted, got = closing_forces(best), closing_forces(run)
     out = float("nan")
-    units = best.program.equations.topology.v_units
+    units, energy = best.program.equations.topology.v_units, best.scale.energy
     for unit in dict.fromkeys(units):
+        least = NOTHING * (energy / best.scale.length if unit == "m/s" else energy)
         columns = [i for i, other in enumerate(units) if other == unit]
         size = np.abs(wanted[:, columns]).max(initial=0.0)
-        if size > 1e-12:  # N or N m: else nothing closes here, but rounding
+        if size > least:  # else nothing closes here, but rounding
             # a spring is not stretched yet at the start, so the comparison begins after it
             out = float(np.fmax(out, np.abs(got - wanted)[1:, columns].max(initial=0.0) / size))
     return out

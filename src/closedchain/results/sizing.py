@@ -217,7 +217,7 @@ def own_load(model: ActuatorModel, speed: np.ndarray, acceleration: np.ndarray) 
 
 def _watts(power: float, duty: Duty) -> str:
     """A power for a cell; what rounding left of none is none."""
-    return f"{power if abs(power) > 1e-9 * duty.peak * duty.top_speed + 1e-12 else 0.0:.3g}"
+    return f"{power if abs(power) > 1e-9 * duty.peak * duty.top_speed else 0.0:.3g}"
 
 
 def _duty(need: Efforts, name: str, effort: np.ndarray, speed: np.ndarray) -> Duty:

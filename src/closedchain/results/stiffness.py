@@ -42,6 +42,7 @@ RANGE = (-2.5, 1.0)  # decades around the stiffness that the load asks for
 POINTS = 8
 CLOSE_ENOUGH = 0.9  # of the wanted error: a stiffness that gives less is larger than it need be
 TRIES = 6
+UNLOADED = 1e-9  # of the forces that move a mechanism of this size in its time
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,7 @@ def choose_stiffness(
 
     # the curve
     load = float(np.abs(reference.run._outputs["lam"]).max(initial=0.0))  # N or N m, which the springs must carry
-    if load < 1e-9:
+    if load < UNLOADED * reference.run.scale.energy / reference.run.scale.length:
         raise ModelError(
             f"the loops of {mechanism.name!r} carry no load until {until:g} s (at most {load:.1g} N), so springs of "
             "any stiffness would do: choose them for a motion that loads them"

@@ -164,6 +164,7 @@ def _steps(run: Run) -> Trajectory:
         program.rhs.prepare(run.p),
         rtol=task.rtol,
         atol=tolerances(program, run.scale, task.rtol, task.atol),
+        sizes=program.sizes(run.scale),
         time=run.scale.time,
         step=task.step,
         max_steps=task.max_steps,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from closedchain.march.erls.memory import copy, inner
 from closedchain.native.call import call3
 
-RESTS = 1e-10  # rad or m: the error after a Newton step of this size is below rounding
+RESTS = 1e-10  # rad, or of the length: the error after a Newton step of this size is below rounding
 FAR = 0.5  # what the first step may be at most
 CONTRACTS = 0.5  # of the step before: what the next one may be at most
 ITERATIONS = 15

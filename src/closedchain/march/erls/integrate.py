@@ -12,12 +12,12 @@ from closedchain.march.erls import alpha, esdirk, kernels, stage, steps
 from closedchain.march.erls.judge import ErlsJudge
 from closedchain.march.erls.system import System
 from closedchain.march.erls.workspace import Workspace
+from closedchain.march.size import drawn_scale
 from closedchain.march.switching_times import SwitchingTimes
 from closedchain.march.trajectory import Status
 from closedchain.model.held import held
 
 UNHEALTHY = 1e-2  # determinant of the zeroed block of J, over that at the start, at which a run is stopped
-LONG = 1.0  # s: an error of the velocities in a step counts as what it does to positions in this time, or in the run
 SINGULAR = 1e-4  # smallest relative pivot of the closures: the same
 ITERATIONS = 20  # for accelerations between the ends of steps
 BALANCED = 1e-11  # of accelerations: what is left of them
@@ -87,15 +87,7 @@ def tolerances(system: System, atol: float) -> np.ndarray:
     """Tolerance of each entry of y: metres for displacements, and for angles those that move the longest beam so
     far.
     """
-    return np.where(turns(system), atol / system.longest, atol)
-
-
-def turns(system: System) -> np.ndarray:
-    """Whether each entry of y is an angle."""
-    names = [*np.tile(system.mesh.names, len(system.mesh.chain_nodes))]
-    turning = [name.startswith("r") for name in names] + system.turning.tolist()
-    units = [unit for link in system.e.topology.links for unit in link.joint.type.velocity_units]
-    return np.array([*turning, *(units[k] == "rad/s" for k in system.independent)], bool)
+    return atol * system.sizes / system.longest
 
 
 def accelerations(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray | None:
@@ -224,7 +216,8 @@ def integrate(
     o["fixed"], o["rho"] = step is not None, 1.0 if system.method.rho_inf is None else system.method.rho_inf
     o["closed"] = SINGULAR
     s["t"], s["h_min"], s["power"], m["health"], m["closed"] = t0, np.inf, ws.room.work.sum(), 1.0, 1.0
-    m["time"] = min(until - t0, LONG)
+    # an error of the velocities counts as what it does to positions in the mechanism's time, or in the run
+    m["time"] = min(until - t0, drawn_scale(system.e, system.p).time)
     s["h"] = step or first_step or min(0.1 * (until - t0), careful(x[2], scale))
     while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
         samples[s["next"]], trees[s["next"]] = x, ws.room.q
@@ -235,7 +228,7 @@ def integrate(
     )
     status = Status.finished if a is not None else Status.nan
     switches = Switches(system, until, max_step)
-    judge = ErlsJudge(system, until, step is not None, turns(system))
+    judge = ErlsJudge(system, until, step is not None)
     runaway: tuple[float, str] | None = None
     if a is not None and divergence != "pass":
         judge.begin(t0, x, ws.room.q)

@@ -19,19 +19,17 @@ class ErlsJudge:
         What runs, and to what time.
     fixed_step
         Whether all steps are equal.
-    turning
-        Whether each entry of y is an angle.
     """
 
-    def __init__(self, system: System, until: float, fixed_step: bool, turning: np.ndarray) -> None:
-        self.system, self.fixed_step, self.turning = system, fixed_step, turning
+    def __init__(self, system: System, until: float, fixed_step: bool) -> None:
+        self.system, self.fixed_step, self.turning = system, fixed_step, system.turns
         value = system.twin.values(dict(system.start.parameters))
         weight = system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in system.twin.gravity]))
         self.growth = Growth(weight * system.longest, until - system.start.t)
-        self.sizes = np.where(turning, 1.0, system.longest)
+        self.sizes = system.sizes
         elastic = np.arange(system.n) < system.n - system.n_q
         self.elastic = np.flatnonzero(elastic)
-        self.limits = np.where(turning, TURN, DEFLECTION * system.longest)[self.elastic]
+        self.limits = np.where(self.turning, TURN, DEFLECTION * system.longest)[self.elastic]
 
     def begin(self, t: float, x: np.ndarray, tree: np.ndarray) -> None:
         """Judge from here on; x is y, y', y'', and the rigid-link system is at ``tree``."""

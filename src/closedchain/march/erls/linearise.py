@@ -32,10 +32,11 @@ from closedchain.march.erls.problem import Plan, Room
 from closedchain.march.erls.sections import plus, row, section_moments, turned
 from closedchain.native.call import call3, call6
 
-# powers of two, so that differences of what is linear are not rounded
-STEP_A = 1024.0  # rad/s^2 or m/s^2: large against rounding; the residual is linear
-STEP_V = 1.0  # rad/s or m/s: forces of the links are quadratic
-STEP_Q = 2.0**-17  # rad or m, 8e-6: errors of rounding are about as large as those of the third derivative
+# rad, or of the longest beam, in the mechanism's time; powers of two, so that differences of what is linear are not
+# rounded
+STEP_A = 1024.0  # large against rounding; the residual is linear
+STEP_V = 1.0  # forces of the links are quadratic
+STEP_Q = 2.0**-17  # 8e-6: errors of rounding are about as large as those of the third derivative
 ACCELERATIONS, RATES, DISPLACEMENTS, DAMPING = range(4)  # what the forces of a piece are differentiated by
 
 
@@ -70,6 +71,13 @@ class Linear(NamedTuple):
 _F1, _F2, _F3 = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 _F4 = numba.types.Array(numba.float64, 4, "C")
 LinearType = numba.types.NamedTuple((_F1, _F1, _F4, _F3, _F2, _F2, *(_F1,) * 6), Linear)
+
+
+def difference_steps(sizes: np.ndarray, time: float) -> np.ndarray:
+    """Steps of differences by q'', q' and q of these sizes (n_q + 1, 3); the last row is for rotations of sections."""
+    rates = np.array([STEP_A / time**2, STEP_V / time, STEP_Q])
+    steps = np.vstack([np.outer(sizes, rates), [STEP_V / time**2, STEP_V / time, STEP_V]])
+    return 2.0 ** np.round(np.log2(steps))
 
 
 def make_linear(plan: Plan, mesh: Mesh, room: Room) -> Linear:
@@ -126,7 +134,7 @@ def linearise(plan, mesh, room, lin, table, clock, y, v, a):
         copy(lin.behind, lin.r0)
         for side in range(1 if kind == 0 else 0, 2):
             r = lin.r if side else lin.behind
-            step = STEP_A if kind == 0 else STEP_V if kind == 1 else STEP_Q
+            step = room.steps[j, kind]
             moved[at] = now + (step if side else -step)
             width += abs(moved[at] - now)
             call6(plan.residual, table, clock, lin.y, lin.v, lin.a, r)
@@ -161,7 +169,8 @@ def of_piece(plan, mesh, room, lin, piece):
         on_nodes(mesh, piece, kind, lin.W, lin.of[piece, kind])
         through_link(mesh, piece, kind, lin.W, room.A, room.Q, lin.F)
         if mesh.j[piece, 0] + mesh.j[piece, 1] + mesh.j[piece, 2] > 0.0:
-            of_sections(mesh, piece, kind, motion, room.u, room.turn, lin.F, lin.of[piece, kind])
+            step = room.steps[plan.n_q, kind]
+            of_sections(mesh, piece, kind, step, motion, room.u, room.turn, lin.F, lin.of[piece, kind])
         on_coordinates(plan, lin, body, lin.F, lin.of[piece, kind])
     if mesh.stiffens[piece]:
         stiffened(mesh, piece, room.u, lin.of[piece, DISPLACEMENTS])
@@ -261,7 +270,7 @@ def through_link(mesh, piece, kind, W, PG, Q, F):
 
 
 @inner
-def of_sections(mesh, piece, kind, motion, u, turn, F, Z):
+def of_sections(mesh, piece, kind, step, motion, u, turn, F, Z):
     """Add what sections do that turn, to the nodes and to the rigid link. `turn` (3, 3) is workspace.
 
     Their moments are of second degree in rotations: central differences of them are exact, with any step.
@@ -284,14 +293,14 @@ def of_sections(mesh, piece, kind, motion, u, turn, F, Z):
             turn[i, 0], turn[i, 1], turn[i, 2] = turned(section, u[i, i1], u[i, i2])
         for axis in range(3):
             now = turn[moved, axis]
-            turn[moved, axis] = now + STEP_V
+            turn[moved, axis] = now + step
             m1, link1 = section_moments((jx, jy, jz), omega, omega_dot, row(turn, 0), row(turn, 1), row(turn, 2))
-            turn[moved, axis] = now - STEP_V
+            turn[moved, axis] = now - step
             m0, link0 = section_moments((jx, jy, jz), omega, omega_dot, row(turn, 0), row(turn, 1), row(turn, 2))
             turn[moved, axis] = now
             by, on = plus(m1, m0, -1.0), plus(link1, link0, -1.0)
             for j in range(size):
-                factor = section[0] * turns[axis, j] / (2.0 * STEP_V)
+                factor = section[0] * turns[axis, j] / (2.0 * step)
                 if factor == 0.0:
                     continue
                 for i in range(3):

@@ -16,7 +16,7 @@ from closedchain.march.erls.energy import closed_coordinates
 from closedchain.march.erls.system import System
 from closedchain.march.erls.workspace import Workspace
 
-STEP = 1e-6  # m or rad: differences of forces of springs, which are smooth
+STEP = 1e-6  # rad, or of the longest beam: differences of forces of springs, which are smooth
 
 
 def nodal_map(ws: Workspace) -> np.ndarray:
@@ -96,25 +96,28 @@ def _springs(system: System, y: np.ndarray) -> np.ndarray:
     f = ca.Function("springs", [e.limbs.t, e.limbs.q, d.u, e.limbs.p], [ca.densify(force)])
     held = slice(system.n_chain, system.n_chain + system.n_u)
     for j in range(system.n_chain, system.n):
-        sides = []
+        sides, step = [], STEP * system.sizes[j]
         for sign in (1.0, -1.0):
             moved = y.copy()
-            moved[j] += sign * STEP
+            moved[j] += sign * step
             q = closed_coordinates(system, np.array([system.start.t]), moved[None])[0]
             sides.append(np.array(f(system.start.t, q, moved[held], system.p)).ravel())
-        out[system.n_chain :, j] = (sides[0] - sides[1]) / (2 * STEP)
+        out[system.n_chain :, j] = (sides[0] - sides[1]) / (2 * step)
     return (out + out.T) / 2
 
 
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
-STEPS = (1e-8, 1e-3, 1.0)  # of differences by y, y' and y'': the residual is quadratic in y', and linear in y''
+STEPS = (1e-8, 1e-3, 1.0)  # rad, or of the longest beam, in the mechanism's time: differences by y, y' and y''
 
 
 def derivative(ws: Workspace, t: float, state: State, which: int, columns: Iterable[int]) -> np.ndarray:
-    """Derivatives of the residual by entries of y, y' or y'' (which is 0, 1 or 2), by central differences (n, m)."""
-    out, step = [np.zeros((len(state[0]), 0))], STEPS[which]
+    """Derivatives of the residual by entries of y, y' or y'' (which is 0, 1 or 2), by central differences (n, m).
+
+    The residual is quadratic in y', and linear in y''.
+    """
+    out, steps = [np.zeros((len(state[0]), 0))], STEPS[which] * ws.system.sizes / ws.system.time**which
     for j in columns:
-        sides = []
+        sides, step = [], steps[j]
         for sign in (1.0, -1.0):
             moved = [x.copy() for x in state]
             moved[which][j] += sign * step
@@ -136,6 +139,6 @@ def steady(ws: Workspace, t: float, y: np.ndarray, v: np.ndarray) -> np.ndarray:
             break
         step = ws.solve(ws.residual(t, y, v, zero))
         y -= step
-        if np.abs(step).max() < 1e-14:
+        if np.abs(step / ws.system.sizes).max() < 1e-14:
             break
     return y

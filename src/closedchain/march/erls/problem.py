@@ -87,6 +87,7 @@ class Room(NamedTuple):
     counts : evaluations, Newton steps for loops.
     block, units : (n_q, n_q) workspace for the zeroed block of J, and the units of its rows and columns.
     begun : (1,) determinant of that block, without units, at the start.
+    steps : (n_q + 1, 3) of differences, see `linearise.difference_steps`.
     """
 
     w_motion: np.ndarray
@@ -119,10 +120,11 @@ class Room(NamedTuple):
     block: np.ndarray
     units: np.ndarray
     begun: np.ndarray
+    steps: np.ndarray
 
 
 _I1, _F1, _F2, _F3 = numba.int64[::1], numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 PlanType = numba.types.NamedUniTuple(numba.int64, len(Plan._fields), Plan)
 RoomType = numba.types.NamedTuple(
-    (*(_F1,) * 3, _I1, *(_F1,) * 9, _F3, _F2, _F2, _F3, *(_F2,) * 6, _F1, _F2, _F1, _I1, _F2, _F2, _F1), Room
+    (*(_F1,) * 3, _I1, *(_F1,) * 9, _F3, _F2, _F2, _F3, *(_F2,) * 6, _F1, _F2, _F1, _I1, _F2, _F2, _F1, _F2), Room
 )

@@ -20,7 +20,7 @@ from closedchain.march.erls.system import System
 from closedchain.march.erls.workspace import Workspace
 
 ITERATIONS = 30
-RESTS = 1e-12  # of the longest beam: a step of this size changes nothing
+RESTS = 1e-12  # rad, or of the longest beam: a step of this size changes nothing
 CONTRACTS = 0.9  # of the step before: what the next one is at most
 
 
@@ -50,18 +50,22 @@ def sagged(system: System) -> np.ndarray:
     rows = np.r_[: system.n_chain, system.n_chain + ws.kept.rows]
     zeroed = set(system.zeroed.tolist())
     free = [k for k in range(system.n - system.n_q) if k not in zeroed]
-    H, size = holding(system)[rows], np.inf
+    H, size, of_rows = holding(system)[rows], np.inf, system.sizes[rows]
     for _ in range(ITERATIONS):
+        # rows as energies, columns of one length: what is solved has no units
         K = derivative(ws, t, (y, none, none), 0, free)[rows]
-        step = np.linalg.lstsq(np.hstack([K, -H]), -ws.residual(t, y, none, none)[rows])[0][: len(free)]
-        before, size = size, float(np.abs(step).max(initial=0.0))
-        if not size < max(CONTRACTS * before, RESTS * system.longest):
+        Z = np.hstack([K, -H]) * of_rows[:, None]
+        lengths = np.linalg.norm(Z, axis=0)
+        step = np.linalg.lstsq(Z / lengths, -ws.residual(t, y, none, none)[rows] * of_rows)[0] / lengths
+        step = step[: len(free)]
+        before, size = size, float(np.abs(step / system.sizes[free]).max(initial=0.0))
+        if not size < max(CONTRACTS * before, RESTS):
             break
         y[free] += step
-        if size < RESTS * system.longest:
+        if size < RESTS:
             return y
     raise ModelError(
         f"the beams of {system.mechanism.name!r} do not come to rest at the start (displacements still change by "
-        f"{size:.1e} m or rad): loads may be too large for small displacements, or change too fast with them; start "
+        f"{size:.1e} rad, or of the longest beam): loads may be too large for small displacements, or change too fast with them; start "
         "undeformed, cc.ERLS(start='undeformed')"
     )

@@ -78,7 +78,7 @@ def length(o, s, m):
     h = min(s.h, o.max_step)
     if s.t + h * (1.0 + NEAR) >= o.end:
         h = o.end - s.t
-    if not h > 1e-14 * max(abs(s.t), 1e-6):
+    if not h > 1e-14 * abs(s.t) + 1e-20 * (o.end - s.t):
         s.status = m.cause if m.cause != 0 else TOO_SMALL
         return 0.0
     return h

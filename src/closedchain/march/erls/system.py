@@ -22,10 +22,12 @@ from closedchain.march.erls import choice
 from closedchain.march.erls.mesh import Mesh, make_mesh
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.erls.zeroed import Choosing, choose_zeroed
+from closedchain.march.size import drawn_scale
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.mechanism import Mechanism
 from closedchain.native import NativeFunction, compile_function
 
+BENT = 1e-12  # of the longest beam: what a shape may be of an undeformed start
 CLOSED = 1e-6  # rad, or of the mechanism's length: what a start may be open
 
 
@@ -182,6 +184,26 @@ class System:
         value = self.twin.values(dict(self.start.parameters))
         return max(value(beam.length) for beam in self.mechanism.flexible.values())
 
+    @once
+    def turns(self) -> np.ndarray:
+        """Of each entry of y: whether it is an angle (n,)."""
+        names = [*np.tile(self.mesh.names, len(self.mesh.chain_nodes))]
+        turning = [name.startswith("r") for name in names] + self.turning.tolist()
+        units = self.e.topology.v_units
+        return np.array([*turning, *(units[k] == "rad/s" for k in self.independent)], bool)
+
+    @once
+    def sizes(self) -> np.ndarray:
+        """By which the entries of y compare (n,): 1 for an angle, the longest beam for a length."""
+        return np.where(self.turns, 1.0, self.longest)
+
+    @once
+    def time(self) -> float:
+        """By which rates compare, s: that of the drawing, or without gravity that in which a beam swings along."""
+        time, beams = drawn_scale(self.e, self.p).time, [x for x in self.mesh.pieces if x.length > 0]
+        stiffest = max(x.EA / x.length for x in beams)
+        return time if np.isfinite(time) else float(np.sqrt(self.mesh.masses.sum() / stiffest))
+
     def at_rest(self) -> tuple[np.ndarray, np.ndarray]:
         """The state y and its rate at the start: undeformed, moving as the rigid twin does."""
         y, v = np.zeros(self.n), np.zeros(self.n)
@@ -303,7 +325,9 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
         if start.mechanism is not mechanism and start.mechanism is not rigid_twin(mechanism):
             raise ModelError(f"the start belongs to {start.mechanism.name!r}, not to {mechanism.name!r}")
         shapes = [x for beam in mechanism.flexible.values() for x in beam.labels]
-        bent = [x for x, value in zip(start.labels, start.q, strict=True) if x in shapes and abs(value) > 1e-12]
+        number = mechanism.values(parameters)
+        size = max(number(beam.length) for beam in mechanism.flexible.values())
+        bent = [x for x, value in zip(start.labels, start.q, strict=True) if x in shapes and abs(value) > BENT * size]
         if bent:
             raise ModelError(
                 f"the start of {mechanism.name!r} is deformed ({bent[0]!r} is not zero), but ERLS begins undeformed: "

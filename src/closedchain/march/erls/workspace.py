@@ -9,7 +9,7 @@ import numpy as np
 from closedchain.march.erls import kernels
 from closedchain.march.erls.condense import make_factors
 from closedchain.march.erls.eliminate import make_kept
-from closedchain.march.erls.linearise import make_linear
+from closedchain.march.erls.linearise import difference_steps, make_linear
 from closedchain.march.erls.memory import Memory
 from closedchain.march.erls.problem import Plan, Room
 from closedchain.march.erls.stage import CLOCK
@@ -140,4 +140,5 @@ def make_room(system: System, keep_ends: bool = False) -> Room:
         block=np.zeros((system.n_q, system.n_q)),
         units=system.units,
         begun=np.array([system.begun]),
+        steps=difference_steps(system.sizes[system.n - system.n_q :], system.time),
     )
