@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import closedchain as cc
 from closedchain.march.state import State
+from closedchain.model.expression import parameter
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.run import Run
 from tests.invariants.scaled import Units
@@ -23,7 +25,7 @@ Told = Iterator[tuple[Any, str]]
 RTOL = 1e-8
 BASE = {
     "": (0, 0, 0), "1": (0, 0, 0), "rad": (0, 0, 0), "m": (1, 0, 0), "kg": (0, 1, 0), "s": (0, 0, 1), "Hz": (0, 0, -1),
-    "N": (1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3), "Pa": (-1, 1, -2),
+    "steps": (0, 0, 0), "N": (1, 1, -2), "J": (2, 1, -2), "W": (2, 1, -3), "Pa": (-1, 1, -2),
 }  # fmt: skip
 
 
@@ -37,9 +39,9 @@ def size(unit: str, u: Units) -> float:
     return out
 
 
-def plain(told: Told, u: Units) -> list[np.ndarray]:
-    """Numbers as they are in metres, kilograms and seconds."""
-    return [np.asarray(x, float) / size(unit, u) for x, unit in told]
+def plain(told: Told, u: Units) -> list[tuple[np.ndarray, str]]:
+    """Numbers as they are in metres, kilograms and seconds, with their units."""
+    return [(np.asarray(x, float) / size(unit, u), unit) for x, unit in told]
 
 
 def begun(name: str) -> tuple[Mechanism, Any, Any, Any]:
@@ -134,8 +136,8 @@ def events(u: Units) -> Told:
     """Recorded crossings, of a length and of a closing force, and a stop."""
     m = press()
     watched = [
-        cc.Event("far", m.joints["slide"].q - 0.37 * m_("L")),
-        cc.Event("fast", m.joints["slide"].v - 0.2 * m_("L") / m_("T")),
+        cc.Event("far", m.joints["slide"].q - 0.37 * parameter("L")),
+        cc.Event("fast", m.joints["slide"].v - 0.2 * parameter("L") / parameter("T")),
         cc.Event("end", m.joints["O"].q - 1.25, then="stop"),
     ]
     got = run(m, u, events=watched)
@@ -146,8 +148,8 @@ def events(u: Units) -> Told:
 def switches(u: Units) -> Told:
     """The loop opens, and its frames meet again: an impact."""
     m = catch()
-    touch = cc.Event("touch", m.joints["drop"].q - m.joints["lift"].q - 0.5 * m_("L"), direction=-1, then=cc.Switch(close="grip"))
-    let = cc.Event("let", cc.t - 1.2 * m_("T"), then=cc.Switch(open="grip"))
+    touch = cc.Event("touch", m.joints["drop"].q - m.joints["lift"].q - 0.5 * parameter("L"), direction=-1, then=cc.Switch(close="grip"))
+    let = cc.Event("let", cc.t - 1.2 * parameter("T"), then=cc.Switch(open="grip"))
     start = m.assemble({"drop": 1.0 * u.L}, parameters=numbers(u), open_joints=("grip",))
     got = cc.simulate(m, start, until=1.5 * u.T, rtol=RTOL, t_eval=np.linspace(0, 1.5, 9) * u.T, events=[touch, let])
     assert got.good, got.complaints()
@@ -183,30 +185,35 @@ def sampled(u: Units) -> Told:
 
 
 def resumed(u: Units) -> Told:
-    """A run that is saved, interrupted and resumed."""
-    m = press()
+    """A run that is interrupted, and goes on from what it saved."""
 
     def interrupt(t: float, steps: int) -> None:
-        if steps > 15:
-            raise KeyboardInterrupt
+        raise KeyboardInterrupt
 
+    m, start = gears(), at(gears(), u)
+    options = {"until": 3.0 * u.T, "rtol": RTOL, "save_every": 0.0, "t_eval": np.linspace(0, 3, 9) * u.T}
     with tempfile.TemporaryDirectory() as folder:
-        start = at(m, u)
-        options = {"until": 0.3 * u.T, "rtol": RTOL, "save_to": folder + "/run", "save_every": 0.0}
-        got = cc.simulate(m, start, **options)
-        again = cc.simulate(m, start, **options)
-        np.testing.assert_array_equal(got.x, again.x)
-        yield from of(again, "O", "slide", "slide'")
+        with pytest.raises(cc.Interrupted) as caught:
+            cc.simulate(m, start, save_to=f"{folder}/run", progress=interrupt, **options)
+        assert not caught.value.run.complete
+        got = cc.simulate(m, start, save_to=f"{folder}/run", **options)
+        yield from of(got, "O", "C", "C'")
 
 
-def swept(u: Units) -> Told:
-    """A study in a batch; its points have units of their own as well."""
-    m = press()
-    factors = np.array([1.0, 2.0**-20, 2.0**20])
-    points = {"L": u.L * factors, "M": u.M * factors[::-1], "T": np.full(3, u.T), "gravity.y": -9.7 * u.acceleration * factors}
-    got = cc.sweep(m, points, 0.3 * u.T, together=True, start={"O": 0.7}, guess={"slide": 0.4 * u.L}, keep=["O", "slide"], rtol=RTOL)
-    yield got["O"].values, ""
-    yield got["slide"].values / factors[:, None], "m"
+def swept(**options: Any) -> Callable[[Units], Told]:
+    """A study in a batch."""
+
+    def told(u: Units) -> Told:
+        ratios, given = np.linspace(3.0, 7.0, 64), {k: x(u) if callable(x) else x for k, x in options.items()}
+        times = np.linspace(0, 0.2, 9) * u.T
+        study = {"O.rotor.ratio": ratios}, 0.2 * u.T
+        got = cc.sweep(press(), *study, start=at(press(), u), keep=["O", "slide"], t_eval=times, **given)
+        assert "batch" in got.attrs["engine"], got.attrs["engine"]
+        assert (got["status"] == "finished").all()
+        yield from of(got, "O", "slide")
+        yield got["steps"].values, "steps"
+
+    return told
 
 
 def reactions(u: Units) -> Told:
@@ -241,6 +248,7 @@ def rests(u: Units) -> Told:
     yield state.coordinates["slide"], "m"
     about = cc.linearise(m, state, inputs=["O.motor"], outputs=["slide"])
     assert about.in_equilibrium
+    assert not cc.linearise(m, at(m, u)).in_equilibrium
     yield about.frequencies, "Hz"
     yield about.damping_ratios, ""
     yield np.abs(about.eigenvalues), "1/s"
@@ -250,7 +258,7 @@ def rests(u: Units) -> Told:
 def followed(u: Units) -> Told:
     """A path of a slide: the motion, efforts along it, reactions."""
     m = press()
-    path = {"slide": (0.35 + 0.03 * cc.sin(3 * cc.t / m_("T"))) * m_("L")}
+    path = {"slide": (0.35 + 0.03 * cc.sin(3 * cc.t / parameter("T"))) * parameter("L")}
     motion = cc.follow(m, path, until=1.0 * u.T, samples=21, parameters=numbers(u), guess={"O": 0.7})
     yield from of(motion, "O", "O'", "O''", "slide")
     need = cc.inverse_dynamics(m, motion)
@@ -280,18 +288,36 @@ def lift() -> Mechanism:
     return m
 
 
+def slides(u: Units) -> Told:
+    """Two weights on slides: all of the state has a unit of length."""
+    start = weights().assemble(one=1.0 * u.L, two=0.5 * u.L, parameters=numbers(u))
+    times = np.linspace(0, 1.0, 9) * u.T
+    got = cc.simulate(weights(), start, until=1.0 * u.T, solver="radau5", rtol=RTOL, t_eval=times)
+    assert got.good, got.complaints()
+    yield from of(got, "one", "one'", "two", "two'")
+    yield got.counts.steps, "steps"
+
+
+@functools.cache
+def weights() -> Mechanism:
+    """One hangs on the other, by springs."""
+    m, L, M, T = begun("weights")
+    one, two = (m.body(name, cc.box(size=(0.1 * L, 0.1 * L, 0.1 * L), mass=0.7 * M)) for name in ("a", "b"))
+    m.prismatic("one", m.ground, one, axis=(0, 1, 0))
+    m.prismatic("two", one, two, axis=(0, 1, 0))
+    m.joint_spring("one", 30 * M / (T * T))
+    m.joint_spring("two", 70 * M / (T * T))
+    return m
+
+
 def singular(u: Units) -> Told:
-    """A parallelogram that passes its flat pose, and says so."""
-    m = flat()
-    start = m.assemble(O=0.5, parameters=numbers(u), guess={"C": 0.5}, velocity={"O": -2.0 / u.T})
-    with np.errstate(all="ignore"):
-        got = cc.simulate(m, start, until=0.4 * u.T, rtol=RTOL, singularity="stop") if False else None
-    try:
-        got = cc.simulate(m, start, until=0.4 * u.T, rtol=RTOL, singularity="stop")
-    except cc.RunError as error:
-        got = error.run
-    yield [got.t[-1]], "s"
-    yield got.state().coordinates["O"], ""
+    """A parallelogram that comes to its flat pose, and stops there."""
+    start = flat().assemble(O=0.5, parameters=numbers(u), guess={"C": 0.5}, velocity={"O": -2.0 / u.T})
+    with pytest.raises(cc.RunError, match="singular pose") as caught:
+        cc.simulate(flat(), start, until=0.4 * u.T, rtol=RTOL, singularity="stop")
+    got = caught.value.run
+    yield got.t[-1], "s"
+    yield got.record[-1].t, "s"
 
 
 @functools.cache
@@ -368,13 +394,6 @@ def element_modes(u: Units) -> Told:
     yield cc.erls_modes(bending(), bent_start(u)).frequencies[:4], "Hz"
 
 
-def m_(name: str) -> Any:
-    """A parameter by name."""
-    from closedchain.model.expression import parameter
-
-    return parameter(name)
-
-
 FIXED = {"step": lambda u: 2.0**-9 * u.T, "rtol": 1e-3}
 VERBS: dict[str, Callable[[Units], Told]] = {
     "dop853": marched(),
@@ -396,18 +415,21 @@ VERBS: dict[str, Callable[[Units], Told]] = {
     "DeNOC": marched(method=cc.DeNOC()),
     "Baumgarte": marched(method=lambda u: cc.Multipliers(stabilise=cc.Baumgarte(10.0 / u.T, 10.0 / u.T))),
     "VirtualSpring": marched(method=spring, solver="radau5"),
-    "no gravity": marched(gravity=0.0),
+    "without gravity": marched(gravity=0.0, until=0.2),
+    "stop": marched(gravity=0.0),
     "events": events,
     "switches": switches,
     "sampled": sampled,
     "resumed": resumed,
-    "swept": swept,
+    "swept": swept(rtol=RTOL),
+    "swept in lanes": swept(solver="rk4", **FIXED),
     "reactions": reactions,
     "mobility": mobile,
     "assembly modes": modes,
     "equilibrium and linearise": rests,
     "follow and inverse dynamics": followed,
     "drive": driven,
+    "slides": slides,
     "singular": singular,
     "flexible": flexible,
     "ERLS": elements(),

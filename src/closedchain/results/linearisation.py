@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.cut.describe import table
+from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
-from closedchain.march.state import State
+from closedchain.march.size import Scale, drawn_scale
+from closedchain.march.state import State, parameter_vector
 
 if TYPE_CHECKING:
     import xarray
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     from closedchain.results.outline import Points
 
 NEUTRAL = 1e-13  # of the largest squared eigenvalue: smaller ones are rounding
-BALANCED = 1e-8  # rad or m: so far from balance, by the largest stiffness, is still an equilibrium
+BALANCED = 1e-8  # rad, or of the length: so far from balance, by the largest stiffness, is still an equilibrium
+AT_REST = 1e-12  # of the length in the mechanism's time: accelerations that are rounding where nothing is stiff
+DAMPED = 1e-13  # of the root of the largest stiffness: less resistance is rounding
 GROWING = 1e-7  # of the largest eigenvalue: a double zero splits up by the root of rounding
 SHOWN = 3  # joints in a line of the table
 COLUMNS = ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
@@ -110,8 +114,31 @@ class Linearisation:
     @property
     def in_equilibrium(self) -> bool:
         """Whether the state is at rest and stays there."""
-        stiffness = np.abs(self._blocks[2]).max(initial=0.0)
-        return self.at_rest and bool(np.abs(self.rates.values).max(initial=0.0) <= BALANCED * stiffness + 1e-12)
+        (size, every), scale = self._sizes, self._scale
+        stiffness = np.abs(self._blocks[2] * size / size[:, None]).max(initial=0.0)
+        rates = np.abs(self.rates.values / every).max(initial=0.0)
+        return self.at_rest and bool(rates <= BALANCED * stiffness + AT_REST / scale.time**2)
+
+    @cached_property
+    def _scale(self) -> Scale:
+        state = self.state
+        return drawn_scale(derive(state.mechanism), parameter_vector(state.mechanism, state.parameters))
+
+    @cached_property
+    def _sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """By which the independent coordinates compare, and all states: 1 for an angle, the length for a length."""
+        from closedchain.results.modal import displacements
+
+        m = self.state.mechanism
+        units = {
+            label: unit
+            for joint in self.state.topology.measured
+            for label, unit in zip(displacements(joint), joint.type.velocity_units, strict=True)
+        }
+        units |= {x.name: f"{m.joints[x.joint].type.coordinate_units[x.index]}/s" for x in m.drives.values()}
+        y = self.rates["rate"].values.tolist()[: len(self.rates) // 2]
+        sizes = np.array([self._scale.length if units.get(label) == "m/s" else 1.0 for label in y])
+        return sizes[: len(self.independent)], np.tile(sizes, 2)
 
     @property
     def stiffness(self) -> np.ndarray:
@@ -192,8 +219,9 @@ class Linearisation:
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray, list[int]]:
         """Eigenvalues, the y of their eigenvectors, and which of them stand for a mode."""
         drift, _, pull, resist = self._blocks
-        size = np.abs(pull).max(initial=0.0)
-        if drift.any() or np.abs(resist).max(initial=0.0) > 1e-13 * size**0.5:
+        size = self._sizes[0]
+        stiffness, resistance = (np.abs(x * size / size[:, None]).max(initial=0.0) for x in (pull, resist))
+        if drift.any() or resistance > DAMPED * stiffness**0.5:
             A = self.A.values[np.ix_(self._free, self._free)]
             values, vectors = np.linalg.eig(A)
             values = values.astype(complex)

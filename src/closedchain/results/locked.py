@@ -216,7 +216,7 @@ class _Locked:
         if not f:
             raise ModelError(f"locked: nothing of {self.state.mechanism.name!r} can move: lock fewer coordinates")
         # coordinates to name the motions by: shapes first, then those that move most
-        weight = np.where(np.isin(np.arange(e.topology.nv), self.shapes), SHAPES_FIRST, 1.0)
+        weight = np.where(np.isin(np.arange(e.topology.nv), self.shapes), SHAPES_FIRST, 1.0) / self.size
         chosen = sorted(qr((weight[:, None] * at.L).T, mode="r", pivoting=True)[1][:f])
         T = np.linalg.inv(at.L[chosen])
         M, K, C = (T.T @ x @ T for x in (at.M, at.K, at.C))
