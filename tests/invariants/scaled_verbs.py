@@ -97,7 +97,9 @@ def gears() -> Mechanism:
 
 def at(m: Mechanism, u: Units, **gravity: float) -> State:
     """A start of one of the drawings."""
-    held = {"press": {"O": 0.7, "guess": {"slide": 0.4 * u.L}}, "gears": {"O": 1.57, "guess": {"A": -1.2, "C": 1.3}}}[m.name]
+    held = {"press": {"O": 0.7, "guess": {"slide": 0.4 * u.L}}, "gears": {"O": 1.57, "guess": {"A": -1.2, "C": 1.3}}}[
+        m.name
+    ]
     return m.assemble(parameters=numbers(u, **gravity), **held)
 
 
@@ -110,10 +112,11 @@ def of(run: Any, *names: str) -> Told:
 def run(m: Mechanism, u: Units, until: float = 0.3, gravity: float = 9.7, **options: Any) -> Run:
     """A run that is good."""
     start = at(m, u, gravity=gravity)
-    out = cc.simulate(m, start, until=until * u.T, **{"rtol": RTOL, "t_eval": np.linspace(0, until, 9) * u.T, **options})
+    out = cc.simulate(
+        m, start, until=until * u.T, **{"rtol": RTOL, "t_eval": np.linspace(0, until, 9) * u.T, **options}
+    )
     assert out.good, out.complaints()
     return out
-
 
 
 def marched(**options: Any) -> Callable[[Units], Told]:
@@ -148,7 +151,12 @@ def events(u: Units) -> Told:
 def switches(u: Units) -> Told:
     """The loop opens, and its frames meet again: an impact."""
     m = catch()
-    touch = cc.Event("touch", m.joints["drop"].q - m.joints["lift"].q - 0.5 * parameter("L"), direction=-1, then=cc.Switch(close="grip"))
+    touch = cc.Event(
+        "touch",
+        m.joints["drop"].q - m.joints["lift"].q - 0.5 * parameter("L"),
+        direction=-1,
+        then=cc.Switch(close="grip"),
+    )
     let = cc.Event("let", cc.t - 1.2 * parameter("T"), then=cc.Switch(open="grip"))
     start = m.assemble({"drop": 1.0 * u.L}, parameters=numbers(u), open_joints=("grip",))
     got = cc.simulate(m, start, until=1.5 * u.T, rtol=RTOL, t_eval=np.linspace(0, 1.5, 9) * u.T, events=[touch, let])
@@ -173,7 +181,7 @@ def catch() -> Mechanism:
 
 def sampled(u: Units) -> Told:
     """A controller that is asked again and again."""
-    m, L, M, T = begun("sampled")
+    m, L, M, _ = begun("sampled")
     arm = m.body("arm", cc.rod(length=0.7 * L, mass=1.1 * M, radius=0.02 * L))
     m.revolute("hinge", m.ground, arm)
     stiff, damps = 30 * u.energy, 3 * u.energy * u.T
@@ -323,7 +331,7 @@ def singular(u: Units) -> Told:
 @functools.cache
 def flat() -> Mechanism:
     """A parallelogram in a plane."""
-    m, L, M, T = begun("flat")
+    m, L, M, _ = begun("flat")
     one, two, bar = (
         m.body(name, cc.rod(length=length * L, mass=M, radius=0.01 * L))
         for name, length in (("one", 1.0), ("two", 1.0), ("bar", 2.0))

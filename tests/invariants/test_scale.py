@@ -90,3 +90,25 @@ def test_powers_of_two_take_the_same_steps(kind, way):
             np.testing.assert_allclose(states, found[0][1], rtol=0, atol=1e-4 * RTOL)
         else:
             np.testing.assert_array_equal(states, found[0][1])
+
+
+def test_a_large_slider_crank_stays_closed():
+    """It was said not to close after 20 s when closures were compared with metres."""
+    u = Units(1e5, 1.0, 1.0)
+    run, _ = moved("slider_crank", u, 20.0)
+
+    assert run.good
+    assert float(run.closure_error.max()) < 1e-12 * u.L
+
+
+def test_an_axis_of_any_length():
+    """Its square is not finite: the run was good, and not a number."""
+    ends = []
+    for length in (1.0, 1e300):
+        m = cc.Mechanism("pendulum")
+        m.revolute("hinge", m.ground, m.body("arm", cc.rod(length=1, mass=1, radius=0.01)), axis=(length, length, 0))
+        run = cc.simulate(m, m.assemble(hinge=0.3), until=0.5)
+        assert run.good
+        ends.append(run.x[-1])
+
+    np.testing.assert_array_equal(*ends)

@@ -5,7 +5,7 @@ import pytest
 
 import closedchain as cc
 from tests.invariants.scaled import Units
-from tests.invariants.scaled_verbs import RTOL, VERBS, begun, flat, lift, numbers, plain, press
+from tests.invariants.scaled_verbs import RTOL, VERBS, begun, numbers, plain, press
 
 DECIMAL = [Units(1e-6, 1e-12, 1e-3), Units(1e6, 1e9, 1.0), Units(1e-3, 1e9, 1e3)]
 BINARY = [Units(2.0**-20, 2.0**-40, 2.0**-10), Units(2.0**20, 2.0**30, 2.0**12)]
@@ -72,7 +72,9 @@ def test_velocities_that_contradict_each_other(u):
 
 
 @pytest.mark.parametrize("u", EXTREME, ids=str)
-@pytest.mark.parametrize(("jumps", "what"), [(lambda L, T: 0.1 * L, "place"), (lambda L, T: 0.1 * L * (cc.t / T - 0.2), "velocity")])
+@pytest.mark.parametrize(
+    ("jumps", "what"), [(lambda L, T: 0.1 * L, "place"), (lambda L, T: 0.1 * L * (cc.t / T - 0.2), "velocity")]
+)
 def test_a_drive_that_jumps(u, jumps, what):
     m, L, M, T = begun("jumps")
     m.prismatic("up", m.ground, m.body("cabin", cc.box(size=(0.1 * L, 0.1 * L, 0.1 * L), mass=0.7 * M)))

@@ -292,7 +292,7 @@ class Closing:
         return self._on_a_branch(q, v, rows[0], np.vstack(rows))
 
     def pace(self, q: np.ndarray) -> float:
-        """A rate beside which rounding does not count, 1/s: of the mechanism's time, and of prescribed accelerations."""
+        """A rate beside which rounding does not count, 1/s: by the mechanism's time, or by prescribed accelerations."""
         return self._pace(np.array(self._f["residual"](self.t, q, self._zero, self.p)[3]))
 
     def _pace(self, c_tt: np.ndarray) -> float:

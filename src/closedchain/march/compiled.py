@@ -161,7 +161,7 @@ class Compiled:
         """By which the entries of the state ``x`` compare (n,), or of those of many points (m, n).
 
         1 for an angle or an entry of a quaternion, the mechanism's length for a slide, both over its time for their
-        rates, and its energy for the work; accelerations, forces and impulses of algebraic entries are made of the same.
+        rates, and its energy for the work; algebraic entries (accelerations, forces, impulses) likewise.
         """
         picked, topology = self.closed.velocities, self.equations.topology
         rates = topology.v_units if picked is None else [topology.v_units[i] for i in picked]

@@ -136,8 +136,8 @@ def integrate_sundials(
     rtol, atol
         Tolerances of a step; ``atol`` may be a vector (n,). Algebraic unknowns are left out of the error test.
     sizes, balances, seconds
-        (n,) by which the entries of the state compare, (k,) the equations of k algebraic unknowns, and the unit of time:
-        SUNDIALS gets numbers without units.
+        (n,) by which the entries of the state compare, (k,) the equations of k algebraic unknowns, and the unit of
+        time: SUNDIALS gets numbers without units.
     t_eval
         (m,) sample times, strictly monotone from start to end; None: the start and the end.
     max_steps

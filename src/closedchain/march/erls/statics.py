@@ -66,6 +66,6 @@ def sagged(system: System) -> np.ndarray:
             return y
     raise ModelError(
         f"the beams of {system.mechanism.name!r} do not come to rest at the start (displacements still change by "
-        f"{size:.1e} rad, or of the longest beam): loads may be too large for small displacements, or change too fast with them; start "
-        "undeformed, cc.ERLS(start='undeformed')"
+        f"{size:.1e} rad, or of the longest beam): loads may be too large for small displacements, or change "
+        "too fast with them; start undeformed, cc.ERLS(start='undeformed')"
     )
