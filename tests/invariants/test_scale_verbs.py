@@ -81,3 +81,30 @@ def test_a_drive_that_jumps(u, jumps, what):
     m.drive("up", 0.3 * L * cc.t / T + cc.where(cc.t > 0.2 * T, jumps(L, T), 0.0))
     with pytest.raises(cc.RunError, match=f"changes its {what} at once"):
         cc.simulate(m, m.assemble(parameters=numbers(u, gravity=0.0)), until=0.5 * u.T)
+
+
+@pytest.mark.parametrize("u", EXTREME, ids=str)
+def test_what_moves_and_what_rests(u):
+    start = press().assemble(O=0.7, guess={"slide": 0.4 * u.L}, parameters=numbers(u))
+
+    assert press().mobility(start).possible == press().mobility().possible
+    assert not cc.linearise(press(), start).in_equilibrium
+
+
+@pytest.mark.parametrize("u", EXTREME, ids=str)
+def test_a_drive_that_repeats_another_cannot_be_an_input(u):
+    m, L, M, _ = begun("held twice")
+    crank = m.body("crank", cc.rod(length=3 * L, mass=M, radius=0.1 * L))
+    rod = m.body("rod", cc.rod(length=5 * L, mass=M, radius=0.1 * L))
+    slider = m.body("slider", cc.box(size=(L, L, L), mass=M))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, rod)
+    m.prismatic("slide", m.ground, slider, axis=(1, 0, 0))
+    m.revolute("B", rod.tip, slider)
+    m.drive("O", cc.pi / 2, name="one")
+    m.drive("slide", 4 * L, name="two")
+    start = m.assemble(guess={"slide": 4 * u.L}, parameters=numbers(u))
+
+    for name in ("one", "two"):
+        with pytest.raises(cc.ModelError, match="cannot be moved on its own"):
+            cc.linearise(m, start, inputs=[name])
