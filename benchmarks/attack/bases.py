@@ -20,20 +20,32 @@ def pick(rng: np.random.Generator, choices: Any) -> Any:
     return choices[int(rng.integers(len(choices)))]
 
 
-def mechanism(rng: np.random.Generator, bodies: int = 6) -> Drawing:
-    """A random drawing: a tree, loops, or a platform with several limbs."""
+def mechanism(rng: np.random.Generator, bodies: int = 6, acting: float | None = None) -> Drawing:
+    """A random drawing: a tree, loops, or a platform with several limbs.
+
+    ``acting`` is a time, s: one of everything acts, and sometimes a gear and a drive hold freedoms that agree with the
+    drawing at that time.
+    """
     seed = int(rng.integers(2**31))
     kind = rng.random()
+    acts = acting is not None
     if kind < 0.1:
-        return draw_platform(seed, limbs=int(rng.integers(2, 5)), planar=bool(rng.integers(2)))
+        return draw_platform(seed, limbs=int(rng.integers(2, 5)), planar=bool(rng.integers(2)), acting=acts)
     many = int(rng.integers(1, bodies + 1))
-    branching = float(rng.choice([0.0, 0.5, 1.0]))
+    options: dict[str, Any] = {"branching": float(rng.choice([0.0, 0.5, 1.0])), "acting": acts}
     if kind < 0.4 or many < 2:
-        return draw(seed, bodies=many, branching=branching)
-    try:
-        return draw(seed, bodies=many, loops=int(rng.integers(1, 3)), branching=branching, cut=None)
-    except ValueError:  # no loops fit into so few bodies
-        return draw(seed, bodies=many, branching=branching)
+        wishes: list[dict[str, Any]] = []
+    elif acts and kind < 0.7:
+        wishes = [{"loops": int(rng.integers(1, 3)), "cut": None, "mobility": 4, "geared": acting}]
+    else:
+        wishes = [{"loops": int(rng.integers(1, 3)), "cut": None}]
+    for wish in [*wishes, {}]:
+        try:
+            return draw(seed, bodies=many, **options, **wish)
+        except (ValueError, IndexError):  # no loops, gears or drives fit into so few bodies
+            if not wish:
+                options["acting"] = False  # nothing moves
+    return draw(seed, bodies=many, **options)
 
 
 def random_data(rng: np.random.Generator, bodies: int = 6, library: float = 0.3) -> Data:

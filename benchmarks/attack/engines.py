@@ -9,6 +9,7 @@ constraints are not used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -123,33 +124,83 @@ class Plan:
         return np.concatenate([np.zeros(0), *(lifted(link, self.q, self.v, a, lead) for link, lead in links)])
 
 
-def close(plan: Plan, tree: Tree) -> tuple[np.ndarray, float]:
-    """Accelerations of the elementary motions with all loops closed, and the conditioning of the closure."""
-    A, b = [np.zeros((0, plan.n))], [np.zeros(0)]
-    for slide, turn, lead in plan.rows:
-        row = np.zeros((1, plan.n))
-        row[0, slide], row[0, turn] = 1.0, -lead
-        A.append(row)
-        b.append(np.zeros(1))
+@dataclass(frozen=True)
+class Closed:
+    """A mechanism with its loops closed.
+
+    Attributes
+    ----------
+    a
+        Accelerations of the engine's velocities.
+    conditioning
+        Of the closure.
+    carried
+        What cut joints carry along the directions that they lock, by name, where it is unique: the directions (k x 6,
+        in axes of the joint's second frame, about its origin, moments first) and the wrench on the second body there.
+    """
+
+    a: np.ndarray
+    conditioning: float
+    carried: dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def close(plan: Plan, tree: Tree, acting: Any = None) -> Closed:
+    """Close all loops; ``acting`` as from `acting.added`."""
+    n, rows = len(tree.bias), []
+    A, b = [np.zeros((0, n))], [np.zeros(0)]
+    M, bias = tree.M, tree.bias
+    if acting is not None:
+        M, bias = M + acting.M, bias - acting.effort
+        A.append(acting.A)
+        b.append(acting.b)
+    if n == plan.n:  # the library's own velocities have one for a screw
+        for slide, turn, lead in plan.rows:
+            row = np.zeros((1, n))
+            row[0, slide], row[0, turn] = 1.0, -lead
+            A.append(row)
+            b.append(np.zeros(1))
     for joint in plan.topology.cuts:
-        rows, drift = locked(plan, tree, joint)
-        A.append(rows)
-        b.append(-drift)
+        motion = relative(plan, tree, joint)
+        U, s, _ = np.linalg.svd(np.hstack([motion.Phi, np.zeros((6, 6))]))
+        C = U[:, int((s > 1e-12).sum()) :].T  # the directions that the joint locks
+        own = np.linalg.lstsq(motion.Phi, motion.V, rcond=None)[0] if motion.Phi.size else np.zeros(0)
+        begin = sum(map(len, A))
+        rows.append((joint.name, C, slice(begin, begin + len(C))))
+        A.append(C @ motion.J)
+        b.append(-C @ (motion.D - motion.rate(own)))
     A, b = np.concatenate(A), np.concatenate(b)
+    free = np.linalg.solve(M, -bias)
     if not len(A):
-        return np.linalg.solve(tree.M, -tree.bias), 1.0
+        return Closed(free, 1.0, {})
     # Gauss: the accelerations nearest to the free ones in the metric of M that keep the loops closed
-    L = np.linalg.cholesky(tree.M)
-    free = np.linalg.solve(tree.M, -tree.bias)
+    L = np.linalg.cholesky(M)
     B = np.linalg.solve(L, A.T).T
     U, s, Vt = np.linalg.svd(B, full_matrices=False)
     keep = s > 1e-9 * s[0]
-    y = Vt[keep].T @ ((U[:, keep].T @ (b - A @ free)) / s[keep])
-    return free + np.linalg.solve(L.T, y), float(s[0] / s[keep][-1])
+    coefficients = (U[:, keep].T @ (b - A @ free)) / s[keep]
+    a = free + np.linalg.solve(L.T, Vt[keep].T @ coefficients)
+    lam = U[:, keep] @ (coefficients / s[keep])  # M a + bias = A' lam, of all such the smallest
+    open_ = np.eye(len(A)) - U[:, keep] @ U[:, keep].T  # changes of lam that move nothing
+    carried = {name: (C, lam[at]) for name, C, at in rows if np.abs(open_[at]).max(initial=0.0) < 1e-9}
+    return Closed(a, float(s[0] / s[keep][-1]), carried)
 
 
-def locked(plan: Plan, tree: Tree, joint: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and drift of a cut joint: ``rows a + drift = 0``."""
+@dataclass(frozen=True)
+class Relative:
+    """Motion of a joint's second frame relative to its first, in axes of the second: ``V' = J a + D``.
+
+    ``Phi`` are the joint's freedoms, ``rate(u)`` is ``Phi' u``.
+    """
+
+    J: np.ndarray
+    V: np.ndarray
+    D: np.ndarray
+    Phi: np.ndarray
+    rate: Callable[[np.ndarray], np.ndarray]
+
+
+def relative(plan: Plan, tree: Tree, joint: Any) -> Relative:
+    """The relative motion of the two frames of any joint, as the engine sees it."""
     P, S = plan.model.ends[joint.name]
     a, b = joint.a.body.name, joint.b.body.name
     T_S = plan.poses[b] @ S
@@ -157,18 +208,14 @@ def locked(plan: Plan, tree: Tree, joint: Any) -> tuple[np.ndarray, np.ndarray]:
     Ja, Va, Da = tree.motion(a, r)  # of the point of a that lies where the joint is
     Jb, Vb, Db = tree.motion(b, r)
     turn = np.kron(np.eye(2), R.T)
-    J, V = turn @ (Jb - Ja), turn @ (Vb - Va)
     # rate of the relative twist in axes of S: those turn with b, and the point of a is left behind by that of b
     wa, wb, slip = Va[:3], Vb[:3], (Vb - Va)[3:]
     D = Db - Da
     D = np.concatenate([D[:3] - np.cross(wb, (Vb - Va)[:3]), D[3:] - np.cross(wa, slip) - np.cross(wb, slip)])
-    D = turn @ D
     X = inverse(plan.poses[a] @ P) @ T_S
-    Phi, rate = motion_space(joint.type.name, X, plan.model.pitch(joint))
-    U, s, _ = np.linalg.svd(np.hstack([Phi, np.zeros((6, 6))]))
-    C = U[:, int((s > 1e-12).sum()) :].T  # what the joint locks
-    own = np.linalg.lstsq(Phi, V, rcond=None)[0] if Phi.size else np.zeros(0)
-    return C @ J, C @ (D - rate(own))
+    return Relative(
+        turn @ (Jb - Ja), turn @ (Vb - Va), turn @ D, *motion_space(joint.type.name, X, plan.model.pitch(joint))
+    )
 
 
 def motion_space(kind: str, X: np.ndarray, pitch: float) -> tuple[np.ndarray, Any]:
@@ -273,7 +320,7 @@ class WithPinocchio:
         if at == 0:
             return np.zeros((6, self.model.nv)), np.zeros(6), np.zeros(6)
         world = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        J = pin.getJointJacobian(self.model, self.data, at, world)
+        J = pin.getJointJacobian(self.model, self.data, at, world).reshape(6, -1)
         V = pin.getVelocity(self.model, self.data, at, world).vector
         a = pin.getClassicalAcceleration(self.model, self.data, at, world).vector
         return at_point(

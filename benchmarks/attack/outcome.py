@@ -30,6 +30,8 @@ class Outcome:
         Python, a command line, or a drawing as data: enough to see it again.
     figures
         Numbers of which the ledger keeps the largest, by name.
+    counts
+        Numbers that the ledger adds up, by name.
     """
 
     label: str
@@ -37,6 +39,7 @@ class Outcome:
     signature: str = ""
     reproduce: Any = ""
     figures: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 def found(label: str, what: str, reproduce: Any, signature: str = "", **figures: float) -> Outcome:

@@ -84,11 +84,17 @@ class Worker:
             )
         self.cases = 0
 
-    def end(self) -> None:
-        """End the child and whatever it started."""
-        if self.child is not None:
+    def kill(self) -> None:
+        """Kill the child and whatever it started; may be called by another thread than `run`, which then returns."""
+        child = self.child
+        if child is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.child.pid, signal.SIGKILL)
+                os.killpg(child.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """Kill the child, and wait for its end."""
+        self.kill()
+        if self.child is not None:
             self.child.communicate()  # waits, and closes the pipes
             self.child = None
 

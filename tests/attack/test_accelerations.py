@@ -1,5 +1,7 @@
 """Accelerations against definitions written in NumPy; Pinocchio and MuJoCo take part in `benchmarks.attack`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ from closedchain.model.joint_types import JOINT_TYPES
 from tests.identities.independent import inverse, pose, rotate
 from tests.random_mechanisms import draw
 
+LOOPS = 5  # a case with loops, gears, drives and all else
+
 
 @pytest.mark.parametrize("number", range(10))
 def test_accelerations(number):
@@ -19,13 +23,31 @@ def test_accelerations(number):
     assert not outcome.finding, f"{outcome.finding}\n{outcome.reproduce}"
 
 
-def test_a_wrong_acceleration_is_a_finding(monkeypatch):
-    right = accelerations.by_the_library
-    monkeypatch.setattr(accelerations, "by_the_library", lambda *args: right(*args) * (1 + 1e-6))
+@pytest.mark.parametrize("what", ["by_the_library", "reactions"])
+def test_a_wrong_acceleration_or_reaction_is_a_finding(what, monkeypatch):
+    right = getattr(accelerations, what)
 
-    outcome = attack(random_numbers("accelerations", 100, 0), ["numpy"])
+    def wrong(*args):
+        got = right(*args)
+        return got * (1 + 1e-6) if what == "by_the_library" else {name: x * (1 + 1e-6) for name, x in got.items()}
 
-    assert outcome.label == "differs"
+    monkeypatch.setattr(accelerations, what, wrong)
+
+    assert attack(random_numbers("accelerations", 100, LOOPS), ["numpy"]).label == "differs"
+
+
+@pytest.mark.parametrize("kind", ["M", "effort", "b"])
+def test_a_wrong_rotor_force_or_drive_is_a_finding(kind, monkeypatch):
+    right = accelerations.added
+
+    def wrong(*args):
+        got = right(*args)
+        assert np.abs(getattr(got, kind)).max() > 0
+        return replace(got, **{kind: getattr(got, kind) * (1 + 1e-6)})
+
+    monkeypatch.setattr(accelerations, "added", wrong)
+
+    assert attack(random_numbers("accelerations", 100, LOOPS), ["numpy"]).label == "differs"
 
 
 @pytest.mark.parametrize("kind", [name for name in JOINT_TYPES if name != "weld"])

@@ -36,6 +36,34 @@ def test_the_same_finding_is_written_once_with_all_its_cases(tmp_path):
     assert known["again"] == "python -m benchmarks.attack --again drawings 1 7"
 
 
+def test_several_workers_take_different_cases_and_count_in_any_order(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.json")
+    taken = [ledger.take("kills", 1) for _ in range(3)]
+    for number in (2, 0):
+        ledger.add("kills", 1, number, Outcome("resumed", counts={"kills": 2}), 0.1)
+
+    assert taken == [0, 1, 2]
+    again = Ledger(tmp_path / "ledger.json")  # the second case was lost with its worker
+    assert [again.take("kills", 1) for _ in range(2)] == [1, 3]
+    assert again.kind("kills")["counts"] == {"kills": 4}
+
+
+def test_a_finding_is_mended_when_all_its_cases_end_well(tmp_path):
+    path = tmp_path / "ledger.json"
+    ledger = Ledger(path)
+    bad, good = found("raised KeyError", "KeyError: 'O'", "see", "KeyError"), Outcome("good")
+    for number in (3, 5):
+        ledger.add("drawings", 1, number, bad, 0.1)
+    (finding,) = ledger.data["findings"]
+
+    assert "open, 1 of 2 cases" in ledger.settle(finding, [good, bad], "abc")
+    assert "another version" in ledger.settle(finding | {"version": 0}, [good, good], "abc")
+    assert ledger.data["findings"] == [finding]
+    assert "mended, 2 cases" in ledger.settle(finding, [good, good], "abc")
+    (mended,) = Ledger(path).data["mended"]
+    assert Ledger(path).data["findings"] == [] and mended["mended"] == {"cases": 2, "at": "abc"}
+
+
 def test_a_ledger_of_another_format_is_refused(tmp_path):
     path = tmp_path / "ledger.json"
     path.write_text('{"format": 0}')

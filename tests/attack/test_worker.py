@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.attack import kinds, worker
+from benchmarks.attack import __main__ as attack
 from benchmarks.attack.__main__ import main
 
 HOSTILE = """
@@ -17,6 +18,13 @@ def attack(rng):
     from benchmarks.attack.outcome import Outcome
     print("a word on stdout")
     return Outcome("good", figures={"number": 3.0})
+"""
+
+FAILING = """
+from benchmarks.attack.outcome import Outcome
+BUDGET = 1.0
+def attack(rng):
+    raise KeyError("lost")
 """
 
 
@@ -47,6 +55,20 @@ def test_crashes_and_hangs_are_findings_and_the_next_case_runs(hostile):
     assert got[1].label == "hangs" and "in attack" in got[1].reproduce["stack"]
     assert got[2].label == "raised KeyError" and "lost" in got[2].finding
     assert got[3].label == "good" and got[3].figures == {"number": 3.0}
+
+
+def test_workers_share_a_ledger_and_findings_are_checked_again(hostile, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(attack, "warm_up", lambda: None)
+    (tmp_path / "hostile_kind.py").write_text(FAILING)
+    words = ["--kinds", "hostile", "--ledger", str(tmp_path / "ledger.json")]
+
+    assert main([*words, "--cases", "4", "--jobs", "2"]) == 1
+    assert main([*words, "--recheck"]) == 1
+    assert "4 x hostile, raised KeyError" in capsys.readouterr().out
+    (tmp_path / "hostile_kind.py").write_text(FAILING.replace('raise KeyError("lost")', 'return Outcome("good")'))
+    assert main([*words, "--recheck", "--jobs", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "mended, 4 cases end well" in told and "0 open findings, 1 mended" in told
 
 
 def test_an_unknown_kind_is_refused(capsys):
