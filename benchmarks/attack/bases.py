@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from benchmarks.attack.data import Data, as_data
+from closedchain.distribute import sweep as studies
 from closedchain.model.joint_types import JOINT_TYPES
 from closedchain.model.library import MECHANISMS
 from tests.random_mechanisms import Drawing, draw, draw_platform
@@ -78,3 +81,14 @@ def act(rng: np.random.Generator, data: Data) -> None:
             data["calls"].append([what, [f"push{len(data['calls'])}", at, rng.normal(0, 3, 3).tolist()], {}])
         elif what != "joint_spring" or not kind.has_quaternion:
             data["calls"].append([what, [joint["name"], number], options])
+
+
+@contextlib.contextmanager
+def in_small_pieces() -> Iterator[None]:
+    """Studies that save often, so that there is much to interrupt."""
+    before = studies.BLOCK, studies.IN_A_TASK
+    studies.BLOCK, studies.IN_A_TASK = 8, {"simulate": 2, "batch": 4}
+    try:
+        yield
+    finally:
+        studies.BLOCK, studies.IN_A_TASK = before

@@ -67,6 +67,8 @@ FITTING: dict[str, list[str]] = {
 }  # fmt: skip
 
 DEAR = ("demo", "reproduce")  # plots and whole papers: seldom
+EVERY_METHOD = ("compare", "recommend")  # compile a dozen programs: minutes and gigabytes for the largest mechanisms
+LARGE = ("hexaglide", "flexible-pacdrive", "flexible-rrr3")
 
 MODEL = """import closedchain as cc
 mechanism = cc.library.four_bar()
@@ -78,26 +80,49 @@ def verbs() -> dict[str, Any]:
     return typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
+BY_TYPE = {float: ["0.01", "1", "1e-6"], int: ["1", "3"], str: ["O", "mechanisms", "methods", "papers", "wang2002", "x"]}
+
+
+def fitting(option: Any) -> list[str]:
+    """Values that may fit an option or argument: from the table; of a new one by its type, default and help."""
+    known = FITTING.get(option.opts[0]) or FITTING.get(str(option.metavar))
+    if known:
+        return known
+    default = [] if option.default is None or isinstance(option.default, list | tuple) else [str(option.default)]
+    return [*BY_TYPE.get(option.type_descriptor.annotation, BY_TYPE[str]), *default, *words_of(option.help or "")]
+
+
+def words_of(text: str) -> list[str]:
+    """Words that a help text puts into quotes."""
+    return re.findall(r"'([^' ]+)'", text)
+
+
 def value(rng: np.random.Generator, option: Any) -> str:
-    """A value for an option or argument, from the table or not."""
-    if rng.random() < 0.15:
-        return pick(rng, BROKEN)
-    table = FITTING.get(option.opts[0]) or FITTING.get(str(option.metavar))
-    if table is None:  # an argument without a metavar, or an option that is new
-        table = ["mechanisms", "methods", "solvers", "papers", "wang2002", "fig6", "x"]
-    return pick(rng, table)
+    """A value for an option or argument, which fits or not."""
+    return pick(rng, BROKEN if rng.random() < 0.15 else fitting(option))
+
+
+def takes_a_name(option: Any) -> bool:
+    """Whether it stands alone, with a dash."""
+    return option.opts[0].startswith("-")
 
 
 def call(rng: np.random.Generator) -> list[str]:
-    """A command line."""
+    """A command line; half of them are made for an option, each of all commands as often as the others."""
     known = verbs()
-    verb = pick(rng, [*known, *9 * [name for name in known if name not in DEAR]])
+    cheap = {name: verb for name, verb in known.items() if name not in DEAR}
+    pairs = [(name, option) for name, verb in cheap.items() for option in verb.params if takes_a_name(option)]
+    verb, wanted = pick(rng, pairs)
+    if rng.random() < 0.5:
+        verb, wanted = pick(rng, [*known, *9 * list(cheap)]), None
     words = [verb]
-    options = [p for p in known[verb].params if p.opts[0].startswith("-")]
-    for argument in (p for p in known[verb].params if not p.opts[0].startswith("-")):
+    options = [p for p in known[verb].params if takes_a_name(p)]
+    for argument in (p for p in known[verb].params if not takes_a_name(p)):
         if rng.random() < 0.95 and verb != "reproduce":  # whole papers take minutes
             words.append(value(rng, argument))
-    chosen = [o for o in options if rng.random() < min(0.5, 3.0 / len(options))]
+    if verb in EVERY_METHOD:
+        words = [pick(rng, SMALL) if word in LARGE else word for word in words]
+    chosen = [o for o in options if o is wanted or rng.random() < min(0.5, 3.0 / len(options))]
     for option in options:
         if option.opts[0] in ("--until", "--workers") and option not in chosen:
             words += [option.opts[0], FITTING[option.opts[0] if option.opts[0] in FITTING else "S"][0]]

@@ -271,7 +271,7 @@ def attack(rng: np.random.Generator) -> Outcome:
     """One drawing."""
     try:
         data, faults = case(rng)
-    except (IndexError, KeyError, TypeError, ValueError):  # one fault took what the next wanted to change
+    except (IndexError, KeyError, OverflowError, TypeError, ValueError):  # one fault took what the next wanted to change
         return Outcome("not a case")
     return judged(data, faults)
 

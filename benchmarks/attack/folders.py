@@ -1,4 +1,4 @@
-"""Hostile folders for runs, studies and files that are saved: foreign files, links, planted files, a full disk.
+"""Hostile folders for runs, studies and files that are saved: foreign files, links, planted files, a full disk, races.
 
 Nothing foreign changes, nothing planted is executed, and the outcome is the result or a sentence that names the path.
 """
@@ -10,8 +10,10 @@ import io
 import os
 import pickle
 import resource
+import shutil
 import signal
 import tempfile
+import threading
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -22,12 +24,12 @@ import numpy as np
 from typer.testing import CliRunner
 
 import closedchain as cc
-from benchmarks.attack.bases import pick
+from benchmarks.attack.bases import in_small_pieces, pick
 from benchmarks.attack.outcome import FOREIGN, Outcome, found, unforeseen
 from closedchain.cli import app
 
 BUDGET = 240.0
-VARIED = {"O.motor": np.linspace(5.0, 7.0, 6)}
+VARIED = {"O.motor": np.linspace(5.0, 7.0, 12)}
 
 
 def measure(run: cc.Run) -> float:
@@ -59,10 +61,23 @@ def half_a_run(folder: Path) -> None:
     os.waitpid(child, 0)
 
 
-def save_study(folder: Path) -> bytes:
+def save_study(folder: Path, progress: Callable[[int, int, str], object] | None = None) -> bytes:
     """A study on disk."""
-    study = cc.sweep(cc.library.four_bar(), VARIED, until=0.02, to=folder, measure={"reach": measure})
+    options = {"until": 0.02, "measure": {"reach": measure}, "executor": 1, "progress": progress}
+    with in_small_pieces():
+        study = cc.sweep(cc.library.four_bar(), VARIED, to=folder, **options)
     return np.asarray(study["reach"].values).tobytes()
+
+
+def half_a_study(folder: Path) -> None:
+    """The same, killed on its way."""
+    child = os.fork()
+    if child == 0:
+        try:
+            save_study(folder, lambda done, total, words: os._exit(0) if done >= 10 else None)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
 
 
 def by_command(folder: Path) -> bytes:
@@ -93,6 +108,7 @@ def write_csv(folder: Path) -> bytes:
 
 FOLDERS: tuple[Callable[[Path], bytes], ...] = (save_run, save_study, by_command)
 FILES: tuple[Callable[[Path], bytes], ...] = (save_run, save_study, write_netcdf, write_csv)
+HALVES: dict[Callable[[Path], bytes], Callable[[Path], None]] = {save_run: half_a_run, save_study: half_a_study}
 
 
 class Bomb:
@@ -177,7 +193,7 @@ def foreign(rng: np.random.Generator, home: Path) -> Outcome:
     (folder / "notes.txt").write_text("precious")
     before = fingerprints(folder)
     got = attempt(work, folder)
-    return kept(before, folder, got, work, f"{work.__name__} into a folder with {[Path(p).name for p in before]}")
+    return kept(before, folder, folder, got, work, f"{work.__name__} into a folder with {[Path(p).name for p in before]}")
 
 
 def linked(rng: np.random.Generator, home: Path) -> Outcome:
@@ -193,11 +209,12 @@ def linked(rng: np.random.Generator, home: Path) -> Outcome:
             (folder / name).symlink_to(theirs / "precious")
     before = fingerprints(theirs)
     got = attempt(work, folder)
-    return kept(before, theirs, got, work, f"{work.__name__} into {'a link' if folder.is_symlink() else 'links'}")
+    how = f"{work.__name__} into {'a link' if folder.is_symlink() else 'links'}"
+    return kept(before, theirs, folder, got, work, how)
 
 
-def kept(before: dict[str, str], where: Path, got: Any, work: Any, how: str) -> Outcome:
-    """What was there must be there still."""
+def kept(before: dict[str, str], where: Path, folder: Path, got: Any, work: Any, how: str) -> Outcome:
+    """What was there must be there still, and a refusal names the folder that was given."""
     after = fingerprints(where)
     changed = [Path(path).name for path, what in before.items() if after.get(path) != what]
     if changed:
@@ -208,8 +225,91 @@ def kept(before: dict[str, str], where: Path, got: Any, work: Any, how: str) -> 
         new = sorted(Path(path).name for path in set(after) - set(before))[:5]
         return found("wrote into a foreign folder", f"{how}: {new}", how, f"{work.__name__} into a foreign folder")
     if isinstance(got, Exception):
-        return sentence(got, where, how) or Outcome("refused")
+        return sentence(got, folder, how) or Outcome("refused")
     return Outcome("kept")
+
+
+def saved(rng: np.random.Generator, folder: Path) -> tuple[Callable[[Path], bytes], str]:
+    """A folder with a run or a study, whole or killed on its way; returns who makes it, and what it is."""
+    work = pick(rng, HALVES)
+    half = rng.random() < 0.7
+    if half:
+        HALVES[work](folder)
+    else:
+        work(folder)
+    return work, f"{'half' if half else 'whole'} {work.__name__}"
+
+
+def shared(rng: np.random.Generator, home: Path) -> Outcome:
+    """A file of a saved run or study, or a folder in it, that is somebody else's as well: a link, hard or symbolic."""
+    folder, theirs = home / "mine", home / "theirs"
+    theirs.mkdir()
+    work, what = saved(rng, folder)
+    right = work(home / "right")
+    hard = bool(rng.integers(2))
+    victim = pick(rng, sorted(p for p in folder.rglob("*") if p.is_file() or (p.is_dir() and not hard)))
+    other = theirs / victim.name
+    shutil.move(victim, other)
+    if hard:
+        os.link(other, victim)
+    else:
+        victim.symlink_to(other, target_is_directory=other.is_dir())
+    before = fingerprints(theirs)
+    got = attempt(work, folder)
+    how = f"{what} with {victim.relative_to(folder)} {'hard-linked' if hard else 'linked'} from elsewhere"
+    outcome = kept(before, theirs, folder, got, work, how)
+    return outcome if outcome.finding else other_result(got, right, how) or outcome
+
+
+def guests(rng: np.random.Generator, home: Path) -> Outcome:
+    """A foreign file inside a folder that is ours: in the dataset, among the partial results, at the top."""
+    folder = home / "mine"
+    work, what = saved(rng, folder)
+    right = work(home / "right")
+    room = pick(rng, [folder, *(p for p in sorted(folder.rglob("*")) if p.is_dir())])
+    guest = room / pick(rng, ["notes.txt", "0.0.bak", "piece9.t", "thesis/notes.txt", ".hidden", "000099"])
+    guest.parent.mkdir(exist_ok=True)
+    guest.write_text("precious")
+    got = attempt(work, folder)
+    how = f"{what} with a foreign {guest.relative_to(folder)}"
+    if not guest.exists() or guest.read_text() != "precious":
+        return found("foreign files changed", how, how, f"{work.__name__} changes a foreign file among its own")
+    if isinstance(got, Exception):
+        return sentence(got, folder, how) or Outcome("refused")
+    return other_result(got, right, how) or Outcome("kept")
+
+
+def other_result(got: Any, right: bytes, how: str) -> Outcome | None:
+    """A finding, if there is a result and it is not the right one."""
+    if isinstance(got, bytes) and got != right:
+        return found("another result", how, how)
+    return None
+
+
+def race(rng: np.random.Generator, home: Path) -> Outcome:
+    """Two threads that save into one new folder at once: each has the result, or a refusal."""
+    work, folder = pick(rng, HALVES), home / "mine"
+    right = work(home / "right")
+    gate, results = threading.Barrier(2), []
+
+    def one() -> None:
+        gate.wait()
+        results.append(attempt(work, folder))
+
+    crowd = [threading.Thread(target=one) for _ in range(2)]
+    for thread in crowd:
+        thread.start()
+    for thread in crowd:
+        thread.join()
+    results.append(attempt(work, folder))
+    how = f"two threads with {work.__name__} into one new folder, then the same again"
+    for got in results:
+        wrong = sentence(got, folder, how) if isinstance(got, Exception) else other_result(got, right, how)
+        if wrong:
+            return wrong
+    if not isinstance(results[2], bytes):
+        return found("cannot be resumed", f"{how}: {results[2]}", how)
+    return Outcome(f"{sum(isinstance(x, bytes) for x in results)} of 3 results")
 
 
 def nowhere(rng: np.random.Generator, home: Path) -> Outcome:
@@ -227,11 +327,11 @@ def nowhere(rng: np.random.Generator, home: Path) -> Outcome:
 
 def planted(rng: np.random.Generator, home: Path) -> Outcome:
     """A file of a saved run or study is replaced by another; the call is made again."""
-    work, folder, mark = pick(rng, [save_run, save_study]), home / "mine", home / "executed"
+    work, folder, mark = pick(rng, HALVES), home / "mine", home / "executed"
     right = work(folder)
-    if work is save_run and rng.random() < 0.7:  # a checkpoint is read only where there is something to resume
+    if rng.random() < 0.7:  # a checkpoint is read only where there is something to resume
         folder = home / "half"
-        half_a_run(folder)
+        HALVES[work](folder)
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     victim = pick(rng, files)
     choice = bombs(mark, victim.read_bytes())
@@ -287,7 +387,7 @@ def full(rng: np.random.Generator, home: Path) -> Outcome:
     return Outcome("refused")
 
 
-PLACES = (foreign, foreign, linked, nowhere, planted, planted, planted, full)
+PLACES = (foreign, foreign, linked, nowhere, planted, planted, planted, full, shared, shared, guests, guests, race)
 
 
 def attack(rng: np.random.Generator) -> Outcome:

@@ -6,7 +6,6 @@ longer and each in a process of its own.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -15,7 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from typing import Any
 import numpy as np
 
 import closedchain as cc
-from benchmarks.attack.bases import pick
+from benchmarks.attack.bases import in_small_pieces, pick
 from benchmarks.attack.outcome import Outcome, found
-from closedchain.distribute import sweep as studies
 from closedchain.model.library import MECHANISMS
 from tests.invariants.killed_runs import Integrating
 from tests.invariants.killed_sweeps import numbers as numbers_of_study
@@ -136,17 +134,6 @@ def study(name: str, folder: Path) -> list[bytes]:
     with in_small_pieces():
         got = numbers_of_study(cc.sweep(study_drawn(), to=folder, **STUDIES[name]))
     return [got[key] for key in sorted(got)]
-
-
-@contextlib.contextmanager
-def in_small_pieces() -> Iterator[None]:
-    """Studies that save often, so that there is much to interrupt."""
-    before = studies.BLOCK, studies.IN_A_TASK
-    studies.BLOCK, studies.IN_A_TASK = 8, {"simulate": 2, "batch": 4}
-    try:
-        yield
-    finally:
-        studies.BLOCK, studies.IN_A_TASK = before
 
 
 WORK: dict[str, Callable[[str, Path], list[bytes]]] = dict.fromkeys(RUNS, run) | dict.fromkeys(STUDIES, study)

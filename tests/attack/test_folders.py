@@ -6,6 +6,7 @@ Foreign folders, links and full disks, which runs do not survive yet, are left t
 import pickle
 
 import numpy as np
+import pytest
 
 import closedchain as cc
 from benchmarks.attack import folders
@@ -21,10 +22,13 @@ def test_a_command_does_not_touch_foreign_files(tmp_path, monkeypatch):
     assert not outcome.finding, outcome.finding
 
 
-def test_half_a_run_is_resumed(tmp_path):
-    folders.half_a_run(tmp_path / "half")
+@pytest.mark.parametrize("work", folders.HALVES)
+def test_half_a_run_or_a_study_is_resumed(work, tmp_path):
+    folders.HALVES[work](tmp_path / "half")
+    half = folders.fingerprints(tmp_path / "half")
 
-    assert folders.save_run(tmp_path / "half") == folders.save_run(tmp_path / "whole")
+    assert work(tmp_path / "half") == work(tmp_path / "whole")
+    assert half != folders.fingerprints(tmp_path / "half")
 
 
 def test_the_judge_sees_changed_and_new_files(tmp_path, monkeypatch):
@@ -59,13 +63,32 @@ def test_the_judge_sees_code_that_was_executed_and_another_result(tmp_path, monk
         return path.read_bytes()
 
     for work, label in ((careless, "executed a planted file"), (blind, "another result")):
-        monkeypatch.setattr(folders, "save_run", work)
-        monkeypatch.setattr(folders, "save_study", work)
-        monkeypatch.setattr(folders, "half_a_run", work)
+        monkeypatch.setattr(folders, "HALVES", {work: work})
         monkeypatch.setattr(folders, "bombs", lambda mark, victim: [pickle.dumps(folders.Bomb(mark))])
         home = tmp_path / work.__name__
         home.mkdir()
         assert folders.planted(SMALL(0), home).label == label
+
+
+@pytest.mark.parametrize("place", [folders.shared, folders.guests])
+def test_the_judge_sees_files_that_are_written_through_links_and_guests_that_are_lost(place, tmp_path, monkeypatch):
+    def careless(folder):
+        folder.mkdir(exist_ok=True)
+        for path in folder.rglob("*"):
+            if path.is_file():
+                path.write_bytes(path.read_bytes() + b"mine")
+        (folder / "piece0.t").touch()
+        return b""
+
+    monkeypatch.setattr(folders, "HALVES", {careless: careless})
+
+    assert place(SMALL(0), tmp_path).label == "foreign files changed"
+
+
+def test_the_judge_sees_a_race_with_another_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "HALVES", {lambda folder: folder.name.encode(): None})
+
+    assert folders.race(SMALL(0), tmp_path).label == "another result"
 
 
 def test_the_judge_reads_sentences(tmp_path):
