@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +76,17 @@ mechanism = cc.library.four_bar()
 """
 
 
+@cache
 def verbs() -> dict[str, Any]:
     """The commands with their parameters, as Typer has them."""
     return typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
-BY_TYPE = {float: ["0.01", "1", "1e-6"], int: ["1", "3"], str: ["O", "mechanisms", "methods", "papers", "wang2002", "x"]}
+BY_TYPE = {
+    float: ["0.01", "1", "1e-6"],
+    int: ["1", "3"],
+    str: ["O", "mechanisms", "methods", "papers", "wang2002", "x"],
+}
 
 
 def fitting(option: Any) -> list[str]:

@@ -1,12 +1,16 @@
 """A drawing as plain data, and back: what faults are put into, and what a finding is written down as.
 
 `as_data` reads the rigid part of any mechanism; `drawn` draws data with the public methods of `cc.Mechanism`, so that a
-fault in the data is a fault in what a user typed.
+fault in the data is a fault in what a user typed. What plain data cannot say is Python, as text: ``{"eval":
+"cc.ERLS()"}`` in the place of a value, and expressions under ``"python"``, evaluated one after the other when all else
+is drawn. They know the mechanism ``m``, its joints ``J`` and its bodies ``B``.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
@@ -55,8 +59,26 @@ def as_data(m: cc.Mechanism) -> Data:
     }
 
 
+def resolved(x: Any, m: cc.Mechanism) -> Any:
+    """Data with its Python evaluated."""
+    if isinstance(x, dict) and set(x) == {"eval"}:
+        names = {"cc": cc, "np": np, "inf": np.inf, "nan": np.nan, "m": m, "J": m.joints, "B": m.bodies}
+        return eval(x["eval"], names)
+    if isinstance(x, dict):
+        return {key: resolved(value, m) for key, value in x.items()}
+    return [resolved(value, m) for value in x] if isinstance(x, list) else x
+
+
 def drawn(data: Data) -> cc.Mechanism:
     """Draw the data; raises whatever the library raises."""
+    m = drawn_parts(data) if "library" not in data else cc.library.get(data["library"]).build()
+    for text in data.get("python", ()):
+        resolved({"eval": text}, m)
+    return m
+
+
+def drawn_parts(data: Data) -> cc.Mechanism:
+    """Bodies, joints and calls."""
     m = cc.Mechanism(data["name"], gravity=data["gravity"], tolerance=data["tolerance"])
     bodies = {"ground": m.ground}
     for b in data["bodies"]:
@@ -68,7 +90,7 @@ def drawn(data: Data) -> cc.Mechanism:
 
     for j in data["joints"]:
         options = {k: x for k, x in j.items() if k not in ("kind", "name", "a", "b")}
-        m.joint(j["kind"], j["name"], place(j["a"]), place(j["b"]), **options)
+        m.joint(j["kind"], j["name"], place(j["a"]), place(j["b"]), **resolved(options, m))
     for method, arguments, options in data["calls"]:
         arguments = [place(x) if isinstance(x, dict) and "at" in x else x for x in arguments]
         getattr(m, method)(*arguments, **options)
@@ -80,7 +102,7 @@ def simulated(data: Data, **more: Any) -> cc.Run:
     m = drawn(data)
     wishes = dict(data["assemble"])
     start = m.assemble(wishes.pop("hold") or None, velocity=wishes.pop("velocity") or None, **wishes)
-    options = {**data["simulate"], **more}
+    options = resolved({**data["simulate"], **more}, m)
     method = options.pop("method", None)
     return cc.simulate(m, start, method=METHODS[method] if isinstance(method, str) else method, **options)
 

@@ -193,7 +193,9 @@ def foreign(rng: np.random.Generator, home: Path) -> Outcome:
     (folder / "notes.txt").write_text("precious")
     before = fingerprints(folder)
     got = attempt(work, folder)
-    return kept(before, folder, folder, got, work, f"{work.__name__} into a folder with {[Path(p).name for p in before]}")
+    return kept(
+        before, folder, folder, got, work, f"{work.__name__} into a folder with {[Path(p).name for p in before]}"
+    )
 
 
 def linked(rng: np.random.Generator, home: Path) -> Outcome:

@@ -139,9 +139,7 @@ def study(name: str, folder: Path) -> list[bytes]:
 WORK: dict[str, Callable[[str, Path], list[bytes]]] = dict.fromkeys(RUNS, run) | dict.fromkeys(STUDIES, study)
 
 
-def killed(
-    work: Callable[[Path], list[bytes]], name: str, kills: int, rng: np.random.Generator, home: Path
-) -> Outcome:
+def killed(work: Callable[[Path], list[bytes]], name: str, kills: int, rng: np.random.Generator, home: Path) -> Outcome:
     """Kill work on a folder several times; the last attempt is let go, and must come to the same bits."""
     work(home / "first")  # all is loaded and compiled now
     begin = time.perf_counter()

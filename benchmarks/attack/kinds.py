@@ -38,10 +38,11 @@ class Kind:
 
 KINDS = {
     "drawings": Kind("drawings", 4.0),
+    "machines": Kind("machines", 2.0),
     "accelerations": Kind("accelerations", 2.0, version=2),
     "command-line": Kind("command_line", 2.0, version=2),
     "scale": Kind("scale", 2.0),
-    "accuracy": Kind("accuracy", 1.5),
+    "accuracy": Kind("accuracy", 1.5, version=2),
     "threads": Kind("threads", 0.5, version=2),
     "folders": Kind("folders", 0.5, version=2),
     "kills": Kind("kills", 1.0, version=2),

@@ -38,8 +38,10 @@ def simulate(rng: np.random.Generator) -> Task:
             drawn(data).assemble(data["assemble"]["hold"] or None)
         except cc.ClosedChainError:
             continue
-        return (lambda: simulated(data).x.tobytes()), as_python(data)
-    return (lambda: cc.simulate(cc.library.five_bar(), until=0.05).x.tobytes()), "cc.simulate(cc.library.five_bar(), 0.05)"
+        return (lambda data=data: simulated(data).x.tobytes()), as_python(data)
+    return (
+        lambda: cc.simulate(cc.library.five_bar(), until=0.05).x.tobytes()
+    ), "cc.simulate(cc.library.five_bar(), 0.05)"
 
 
 def together(rng: np.random.Generator) -> Task:
@@ -51,7 +53,10 @@ def together(rng: np.random.Generator) -> Task:
         once, twice = (cc.simulate(m, until=0.05, parameters={"O.motor": torque}).x.tobytes() for _ in "ab")
         return b"same" if once == twice else b"not the same twice"
 
-    return work, "m = cc.library.four_bar(), cc.simulate(m, until=0.05, parameters={'O.motor': ...}) twice in each thread"
+    return (
+        work,
+        "m = cc.library.four_bar(), cc.simulate(m, until=0.05, parameters={'O.motor': ...}) twice in each thread",
+    )
 
 
 def sweep(rng: np.random.Generator) -> Task:

@@ -5,7 +5,7 @@ import pytest
 
 import closedchain as cc
 from benchmarks.attack import accuracy
-from benchmarks.attack.kinds import run_case
+from benchmarks.attack.kinds import random_numbers, run_case
 from benchmarks.attack.motion import distance, growth, poses
 from closedchain.close.methods import METHODS
 from closedchain.march.solvers import SOLVERS
@@ -18,17 +18,21 @@ def test_a_good_run_is_as_exact_as_it_says(number):
     assert not outcome.finding, f"{outcome.finding}\n{outcome.reproduce}"
 
 
-def test_every_exact_method_and_every_solver_takes_its_turn():
-    methods, solvers = zip(*accuracy.PAIRS, strict=True)
+def test_every_method_takes_its_turn_with_every_solver_that_marches_it():
+    assert set(accuracy.PAIRS) == {
+        (name, solver)
+        for name, method in METHODS.items()
+        for solver in SOLVERS
+        if method.kind in SOLVERS[solver].marches
+    }
+    assert {solver for _, solver in accuracy.PAIRS} == set(SOLVERS)
 
-    assert set(solvers) == set(SOLVERS)
-    assert set(methods) == {name for name, method in METHODS.items() if not method.all_rows}
 
-
-def test_an_error_that_is_too_large_is_a_finding(monkeypatch):
+def test_an_error_that_is_too_large_is_a_finding(monkeypatch, rng):
     monkeypatch.setattr(accuracy, "distance", lambda a, b: 1.0)
 
-    assert run_case("accuracy", 100, 0).label == "less exact than it says"
+    assert accuracy.rigid(random_numbers("accuracy", 100, 0)).label == "less exact than it says"
+    assert accuracy.judged("it", "it", float("nan"), 1e-6, 1.0, "").finding
 
 
 def test_growth_of_a_pendulum_that_hangs_and_of_one_that_stands(rng):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.attack import kinds, worker
 from benchmarks.attack import __main__ as attack
+from benchmarks.attack import kinds, worker
 from benchmarks.attack.__main__ import main
 
 HOSTILE = """
