@@ -143,15 +143,15 @@ def test_order_under_every_formulation(name):
     assert observed("four-bar", solver, method) > solver.order - SLACK
 
 
-def expected(solver):
+def expected(solver, method):
     """The largest multiple of rtol, and the least exponent, of the error."""
     if solver.driver:
         # BDF passes on the errors of many more steps, of changing orders (measured: up to 4200, exponents from 0.84 on)
         return 1e4, 0.75
-    if solver.dense_order < solver.order:
-        # Radau IIA makes steps as long as rtol^(1/6), so that its samples between them, of order 4, follow rtol^(2/3)
-        # (measured: up to 580, with GGL up to 2100; exponents from 0.53 on)
-        return 5000, 0.5
+    if method.kind == "index 2":
+        # what samples of Radau IIA miss between steps is made up for by an estimate that knows nothing of multipliers
+        # (measured: up to 2040, exponents from 0.73 on)
+        return 5000, 0.6
     # the errors of some ten to some hundred steps add up (measured: up to 120), and loose tolerances make so few steps
     # that their errors are small by luck (exponents from 0.79 on)
     return 300, 0.7
@@ -163,7 +163,7 @@ ADAPTIVE = [(name, marched_by(solver)) for name, solver in SOLVERS.items() if so
 @of_cases
 @pytest.mark.parametrize(("name", "method"), [*ADAPTIVE, ("radau5", cc.GGL())], ids=str)
 def test_error_follows_the_tolerance(name, method, case):
-    most, least = expected(SOLVERS[name])
+    most, least = expected(SOLVERS[name], method)
     begin, until = start(case), CASES[case][1]
     times = np.linspace(0, until, 41)
     wanted = reference(case, times)

@@ -93,7 +93,7 @@ SOLVERS = {
             f"{_HAIRER}, II.10; {_WANNER}, IV.2 and IV.8: dop853, and radau5 where equations are stiff",
         ),
         Solver(
-            "radau5", 5, 4, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8",
+            "radau5", 5, 5, True, 4, "closedchain.march.radau5:advance", f"{_WANNER}, IV.8",
             implicit=True, needs="jacobian", marches=("ode", "index 2"),
         ),
         Solver(
