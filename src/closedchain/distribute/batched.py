@@ -238,7 +238,7 @@ class _Told:
         exchanged = np.max([v["kinetic_energy"].max(axis=1), np.ptp(potential, axis=1), np.ptp(work, axis=1)], axis=0)
         rest = np.maximum(rtol * np.abs(potential).max(axis=1), STILL * scale.energy[:, 0])
         allowed = np.maximum(ENERGY * rtol * exchanged, rest)
-        out |= np.abs(v["energy_error"]).max(axis=1) > allowed
+        out |= ~(np.abs(v["energy_error"]).max(axis=1) <= allowed)
         column = 0
         for joint in e.topology.joints:
             for pair in joint.limits or (None,) * joint.type.nq:
@@ -256,17 +256,23 @@ class _Told:
             return np.zeros(m, bool)
         picked, nq = self.program.closed.velocities, e.topology.nq
         columns = list(range(e.topology.nv) if picked is None else picked)
-        lengths = drawn_scale(e, self.p).length  # (m, 1)
-        sizes = np.where(np.array(e.topology.v_units)[columns] == "m/s", lengths, 1.0)
+        scale = drawn_scale(e, self.p, self.study.until - self.study.start.time)  # (m, 1) each
+        sizes = np.where(np.array(e.topology.v_units)[columns] == "m/s", scale.length, 1.0)
         speed = np.abs(self.x[:, :, nq : nq + len(columns)] / sizes[:, None]).max(axis=2, initial=0.0)
         travels = speed * abs(self.study.until - self.study.start.time) >= divergence.AT_REST
         entered = v["energy_error"] + v["work"]
         kinetic = self.begin["kinetic"]
         base = np.where(travels & (entered > kinetic), entered, np.inf).min(axis=1)
         released = np.maximum(self.begin["potential"] - v["potential_energy"], 0.0).max(axis=1)
-        explained = np.max([kinetic[:, 0], released, np.abs(v["work"]).max(axis=1)], axis=0)
+        explained = np.max([kinetic[:, 0], released, v["work"].max(axis=1)], axis=0)
         nowhere = (travels & (v["energy_error"] > divergence.UNEXPLAINED * explained[:, None])).any(axis=1)
-        return nowhere | (np.nanmax(entered, axis=1, initial=0.0) >= 10**divergence.DECADES * base)
+        began = np.max([np.abs(self.begin["potential"][:, 0]), kinetic[:, 0], np.abs(v["work"]).max(axis=1)], axis=0)
+        began = np.maximum(began, scale.energy[:, 0])
+        return (
+            nowhere
+            | (released > divergence.ENDLESS * began)
+            | (np.nanmax(entered, axis=1, initial=0.0) >= 10**divergence.DECADES * base)
+        )
 
     def run(self, i: int, number: int) -> Run:
         """A point as a run, for its checks: what it cost is not known in full."""

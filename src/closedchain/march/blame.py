@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -11,22 +12,35 @@ if TYPE_CHECKING:
     from closedchain.march.compiled import Compiled
     from closedchain.march.holding import Holding
     from closedchain.model.flexible import Flexibility
+    from closedchain.model.mechanism import Mechanism
 
 CALLS = 3  # of a controller, the answers of which are compared
+LATEST = 8  # calls, the largest answer of which is compared with that of the first
+GROWN = 1e3  # answers over the first ones: as velocities where the energy has grown by 1e6
 
 
 def who_feeds(program: Compiled, holding: Holding, t: float, x: np.ndarray) -> str:
     """Who puts the energy in: a sampled controller that answers too late, or the motor or damper with most power."""
-    sampled = _alternating(holding)
+    sampled = _alternating(holding) or whose_answers_grow(holding)
     if sampled:
         return sampled
     powers = _powers(program, t, x, holding.p)
-    if not powers:
-        return "Look at what acts on it"
-    name = max(powers, key=lambda name: powers[name])
+    name = max(powers, key=lambda name: powers[name], default=None)
+    if name is None or not powers[name] > 0:
+        return "Look at what acts on it: a gain or a damper may have the wrong sign"
     m = program.equations.topology.mechanism
     advice = "a damper must not be negative" if name in m.joint_dampers else "a gain or a damper has the wrong sign"
     return f"{name!r} puts in {powers[name]:.2g} W: perhaps {advice}"
+
+
+def why_endless(m: Mechanism, value: Callable[[Any], float]) -> str:
+    """Where a potential falls without end: the spring whose stiffness is negative."""
+    stiffness = {x.name: value(x.stiffness) for x in m.joint_springs.values()}
+    stiffness |= {x.name: value(x.stiffness) for x in m.springs.values()}
+    name = min(stiffness, key=lambda name: stiffness[name], default=None)
+    if name is not None and stiffness[name] < 0:
+        return f"The stiffness of {name!r} is negative, {stiffness[name]:.3g}: perhaps it has the wrong sign"
+    return "A potential falls without end: look at its springs, and at gravity"
 
 
 def why_from_nowhere(fixed_step: bool) -> str:
@@ -41,6 +55,25 @@ def why_bent(flexibility: Flexibility) -> str:
     if flexibility.stiffening:
         return "It is too soft for its loads: look at its section, and at what drives it"
     return "A beam that turns fast is stiffened by its own pull: draw it with stiffening=True"
+
+
+def whose_answers_grow(holding: Holding) -> str | None:
+    """The controller whose answers have become many times what they were at first; those with limits do not."""
+    column = 0
+    for controller in holding.held.controllers:
+        answers = np.abs([u[column : column + controller.outputs] for u in holding.history_u])
+        column += controller.outputs
+        if not len(answers):
+            continue
+        first, latest = answers[:CALLS].max(axis=0), answers[-LATEST:].max(axis=0)
+        if (latest > GROWN * first).any():
+            i = int(np.argmax(latest > GROWN * first))
+            return (
+                f"The answers of the sampled controller {controller.name!r} have grown with it, from {first[i]:.2g} to "
+                f"{latest[i]:.2g}: its gain is too large for its period of {controller.period:g} s, or has the wrong "
+                "sign"
+            )
+    return None
 
 
 def _alternating(holding: Holding) -> str | None:

@@ -6,15 +6,21 @@ into the mechanism since its start,
     D(t) = T(t) + U(t) - T(0) - U(0) = W(t) + e(t),
 
 with the work W of motors, dampers and forces, which is integrated along with the motion, and e, which came from
-nowhere. Three findings end a run:
+nowhere. Five findings end a run:
 
 growth
     D has grown by ``DECADES`` powers of ten, at an even pace, or within a few calls of a sampled controller. Growth by
     a constant torque, power or ramp is a power of time: the second half of the powers of ten takes much longer than the
     first. That of a gain with the wrong sign, or of a sampled gain that is too large for its period, is exponential:
-    both halves take equally long.
+    both halves take equally long. Growth is no finding where it is explained (`march.explained`): a law of time or a
+    prescribed motion grows as fast by itself, or the motion would lose energy if it were much faster.
+tossed
+    D is as large under a sampled controller, whose answers have grown with it, and jumps with most of its calls: the
+    gain is too large, but the loops tumble, and growth is no longer even.
 unexplained
     e is larger than all energy that the motion had, was given, or released from its potential.
+endless
+    The potential has released ``ENDLESS`` times all energy that the motion had or was given: it has no lowest place.
 deflection
     A flexible body bends by more than its length.
 
@@ -32,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import RunWarning
-from closedchain.march import blame, gaps
+from closedchain.march import blame, explained, gaps
 from closedchain.march.size import drawn_scale, velocity_sizes
 from closedchain.march.state import State, parameter_vector
 from closedchain.march.trajectory import Status
@@ -58,6 +64,9 @@ LOOKS, LARGEST_JUMP = 3, 0.6
 # less than ``DECADES`` of them, counted from the first call after it. Such growth need not be even: a gain that is too
 # large makes loops tumble.
 CALLS = 8
+# A motion is tossed about where D changes by this share (or more) with at least half of these calls. Bodies that are
+# moved as a controller means to, however fast, have an energy that hardly changes from one call to the next.
+TOSSED = 0.3
 # During the time in which its speed grows by a factor of e, the motion goes through so many radians, or sizes of the
 # drawing. A nonlinear mechanism that is held by its geometry has stopped growing long before.
 TRAVEL = 10.0
@@ -66,6 +75,9 @@ AT_REST = 1.0
 # Energy from nowhere over all energy that can be explained: one tenth of what moves would be true. A coarse step, or a
 # singular pose, loses or gains shares of it, and is a complaint.
 UNEXPLAINED = 10.0
+# Energy released over all energy that a motion began with or was given: a million times the speed. A box of 0.1 m would
+# have to fall through 1e8 km.
+ENDLESS = 1e12
 # Deflection over length, and rotation of a section of a finite element, rad: beam theory ends at a tenth and at some
 # tenths, and no beam can bend by its length, or by half a turn.
 DEFLECTION, TURN = 1.0, np.pi
@@ -94,6 +106,7 @@ MEMORY = np.dtype(
         ("released", "f8"),  # largest fall of the potential
         ("entered_last", "f8"),  # D at the last look at energies
         ("called", "f8", (CALLS,)),  # D at the latest calls of controllers, at most; 0 if there was none
+        ("given", "f8"),  # largest work since the start
         ("looks", "i8"),
         ("t", "f8", (KEPT,)),  # of looks at which D has doubled
         ("until", "f8", (KEPT,)),  # and of the last look at which it had not grown since
@@ -122,10 +135,12 @@ class Energies:
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a motion runs away, as one of the words above, and in a clause."""
+    """Why a motion runs away, as one of the words above, and in a clause; of growth when it began, and its rate."""
 
     kind: str
     text: str
+    since: float = 0.0
+    rate: float = 0.0
 
 
 class Growth:
@@ -134,7 +149,7 @@ class Growth:
     Parameters
     ----------
     natural
-        Energy of a fall by the size of the drawing, J.
+        Energy of a fall by the size of the drawing, or of a motion through it during the run, J.
     duration
         Of the whole run, s; negative if it goes back in time, where dampers feed a motion and growth says nothing.
     """
@@ -160,23 +175,47 @@ class Growth:
             s["until"][s["looks"] - 1] = t  # what grows later, grows from here on
         return False
 
+    @property
+    def known(self) -> float:
+        """Energy that the motion has by itself, J."""
+        return max(float(self.memory[0]["kinetic"]), self.natural)
+
+    @property
+    def high(self) -> bool:
+        """Whether D was so large at the last look that growth would be found."""
+        return bool(self.memory[0]["entered_last"] >= 10**DECADES * self.known)
+
     def look(self, t: float, e: Energies, speed: float) -> Finding | None:
         """Energy that came from nowhere, or that grows without bound; None if all is well."""
         s = self.memory[0]
         s["fastest"] = speed
         entered = e.kinetic + e.potential - s["kinetic"] - s["potential"]
         work = e.work - s["work"]
-        s["worked"], s["released"] = max(s["worked"], abs(work)), max(s["released"], s["potential"] - e.potential)
-        known = max(float(s["kinetic"]), self.natural)
-        nowhere, explained = entered - work, max(known, float(s["worked"]), float(s["released"]))
-        if not nowhere <= UNEXPLAINED * explained:
-            text = f"{nowhere:.2g} J came from nowhere, where {explained:.2g} J can be explained"
+        if not np.isfinite([entered, work]).all():
+            return Finding("unexplained", "its energy is larger than any number")
+        s["worked"], s["given"] = max(s["worked"], abs(work)), max(s["given"], work)
+        s["released"] = max(s["released"], s["potential"] - e.potential)
+        known = self.known
+        # what was taken out is no source, but a share of it may be an error
+        nowhere, sources = entered - work, max(known, float(s["given"]), float(s["released"]))
+        if nowhere > max(UNEXPLAINED * sources, float(s["worked"])):
+            text = f"{nowhere:.2g} J came from nowhere, where {sources:.2g} J can be explained"
             return Finding("unexplained", text)
+        began = max(known, abs(float(s["potential"])), float(s["worked"]))
+        if s["released"] > ENDLESS * began:
+            text = f"its potential has released {s['released']:.1g} J, where it began with and was given {began:.1g} J"
+            return Finding("endless", text)
         s["entered_last"] = entered
         called = s["called"][s["called"] > 0]
         if self.duration > 0 and len(called) and entered >= 10**DECADES * max(called.min(), known):
             text = f"its energy has grown by a factor of {entered / called.min():.1g} within {len(called)} calls"
             return Finding("growth", f"{text} of its controller")
+        if self.duration > 0 and self.high and len(called) == CALLS:
+            levels = np.append(called, max(entered, 0.0))
+            jumps = int((np.abs(np.diff(levels)) > TOSSED * np.maximum(levels[1:], levels[:-1])).sum())
+            if 2 * jumps >= CALLS:
+                text = f"its energy is {entered / known:.1g} times what it has by itself, and jumps with {jumps} of"
+                return Finding("tossed", f"{text} {CALLS} calls of its controller")
         count = int(s["looks"])
         if entered < known or (count and entered < 2.0 * s["entered"][count - 1]):
             return None
@@ -206,7 +245,7 @@ class Growth:
             rate = 0.5 * np.log(10.0) * powers / time
             if time - half <= EVEN * half and speed >= TRAVEL * rate:
                 text = f"its energy has grown by a factor of {10**powers:.1g} within {time:.3g} s, and goes on growing"
-                return Finding("growth", text)
+                return Finding("growth", text, float(until[i]), float(rate))
         return None
 
 
@@ -222,8 +261,8 @@ class Judge:
         Of the run.
     action
         ``"stop"`` ends the run, ``"warn"`` notes the finding and goes on, ``"pass"`` does not look.
-    fixed_step
-        Whether the solver's steps are all equal.
+    step
+        Length of the solver's steps, if they are all equal, s; else None.
     note
         Called with the time and a clause where a run goes on although it runs away.
     rtol
@@ -236,18 +275,18 @@ class Judge:
         start: State,
         until: float,
         action: str,
-        fixed_step: bool,
+        step: float | None,
         note: Callable[[float, str], object],
         rtol: float,
     ) -> None:
         e = program.equations
         m = e.topology.mechanism
         value = m.values(start.parameters)
-        self.action, self.fixed_step, self.note = action, fixed_step, note
-        scale = drawn_scale(e, parameter_vector(m, start.parameters))
+        self.start, self.action, self.step, self.note = start, action, step, note
+        self.scale = scale = drawn_scale(e, parameter_vector(m, start.parameters), until - start.t)
         self.sizes = velocity_sizes(e, scale.length)
         weight = scale.mass * float(np.linalg.norm([value(x) for x in m.gravity]))
-        self.growth = Growth(weight * scale.length, until - start.t)
+        self.growth = Growth(weight * scale.length or scale.energy, until - start.t)
         self.beams = _beams(program, value)
         self.paced: tuple[float, int] | None = None  # time and steps
         self.warned = False
@@ -312,17 +351,29 @@ class Judge:
 
     def _runs_away(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> str | None:
         speed, fastest = self._speed(program, x)
-        looked, found = self.growth.faster(t, speed), None
+        called = bool(holding.history_t) and holding.history_t[-1] == t
+        looked, found = self.growth.faster(t, speed) or (called and self.growth.high), None
         if looked:
             found = self.growth.look(t, _energies(program, t, x, holding.p), speed)
-        if holding.history_t and holding.history_t[-1] == t:
+        if called:
             self.growth.call(looked)
         if found is None:
             return None
-        if found.kind == "growth":
-            cause = blame.who_feeds(program, holding, t, x)
+        here = explained.Place(program, self.scale, self.start, holding, t, x)
+        if self.step is not None:
+            cause = explained.too_long(here, self.step)
+            if cause:
+                return f"{found.text} ({fastest}). {cause}"
+        if found.kind == "growth" and found.rate and explained.growth(here, found.since, found.rate):
+            return None
+        if found.kind == "tossed" and blame.whose_answers_grow(holding) is None:
+            return None  # they have limits: it is meant
+        if found.kind == "unexplained":
+            cause = blame.why_from_nowhere(self.step is not None)
+        elif found.kind == "endless":
+            cause = blame.why_endless(self.start.mechanism, self.start.mechanism.values(self.start.parameters))
         else:
-            cause = blame.why_from_nowhere(self.fixed_step)
+            cause = blame.who_feeds(program, holding, t, x)
         return f"{found.text} ({fastest}). {cause}"
 
     def _bent(self, x: np.ndarray) -> str | None:

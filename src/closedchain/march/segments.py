@@ -180,8 +180,9 @@ class March:
             watched=solver.adaptive and not solver.driver,
             max_step=task.max_step,
         )
+        step = None if solver.adaptive else task.step
         self.judge = Judge(
-            self.program, self.start, task.until, task.divergence, not solver.adaptive, self._note_divergence, task.rtol
+            self.program, self.start, task.until, task.divergence, step, self._note_divergence, task.rtol
         )
 
     def run(self) -> None:

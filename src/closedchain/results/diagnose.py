@@ -13,10 +13,12 @@ import numpy as np
 
 from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled
+from closedchain.march.explained import Place, too_long
 from closedchain.march.inertia import weightless
 from closedchain.march.redundancy import closure_jacobian
-from closedchain.march.trajectory import Status
+from closedchain.march.trajectory import SENTENCES, Failure, Status
 
+STEPPED = (Status.nan, Status.correction_failed, Status.not_solved)  # a long step may be the cause
 NEAR = 1e-2  # singular values this far apart belong to a pose worth mentioning
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ def explain(run: Run) -> str:
     name = run.mechanism.name
     e = run.program.equations
     q, v, _ = run.segments[-1].program.unpack(failure.t, failure.x, run.p)
-    cause = _culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None
+    stepped = _too_long(run, failure)
+    cause = stepped or (_culprit(run, failure.t, q, v) if trajectory.status is Status.nan else None)
     here = replace(run.segments[-1].start, q=q, v=v, t=failure.t)
     if trajectory.status is Status.diverged:  # the judge of the run knew the cause
         cause = ""
@@ -42,6 +45,8 @@ def explain(run: Run) -> str:
     said = re.sub(r"^at t = \S+ ", "", trajectory.message)  # the time is said once
     if trajectory.status is Status.singular:
         said = "the pose is singular or close to it"
+    if stepped:  # no other advice
+        said = said.removesuffix(f": {SENTENCES[trajectory.status][1]}")
     if trajectory.status is Status.nan and failure.index is not None:
         said = said.replace(f"(entry {failure.index})", f"({_entry(run.program, failure.index)})")
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {said}"
@@ -66,6 +71,19 @@ def _misfit(run: Run) -> str:
         "which assembly it goes on with: end the run before it, give exact numbers, or draw the mechanism without the "
         "parts that only repeat others"
     )
+
+
+def _too_long(run: Run, failure: Failure) -> str | None:
+    """A sentence about a fixed step that is too long for the motion."""
+    last = run.segments[-1]
+    if run.task.step is None or last.trajectory.status not in STEPPED:
+        return None
+    start = run.segments[0].start
+    if start.open_joints != last.start.open_joints:
+        start = last.start
+    beyond = failure.t + np.copysign(run.task.step, run.task.until - start.t)  # where this step would have led
+    here = Place(last.program, run.scale, start, last.holding, beyond, np.full_like(failure.x, np.nan))
+    return too_long(here, run.task.step)
 
 
 def _entry(program: Compiled, index: int) -> str:

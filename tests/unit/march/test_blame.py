@@ -45,6 +45,21 @@ def test_the_one_with_most_power(gain, culprit):
     assert culprit in said or gain < 0
 
 
+def test_a_controller_whose_answers_grow_in_any_order():
+    """Others have limits, or began with as much."""
+    assert "from 0.5 to 2e+03" in blame.whose_answers_grow(holding([0.5], [-0.2], [0.1], [-2e3], [7.0]))
+    assert blame.whose_answers_grow(holding([5.0], [-0.2], [0.1], [-2e3], [7.0])) is None
+    assert blame.whose_answers_grow(holding([1.0], [-1.0], [1.0], [-1.0])) is None
+    assert blame.whose_answers_grow(holding()) is None
+
+
+def test_the_spring_with_a_negative_stiffness():
+    m = cc.library.pendulum()
+    m.joint_spring("hinge", 30.0)
+    assert "look at its springs" in blame.why_endless(m, m.values())
+    assert "'hinge.spring' is negative, -7" in blame.why_endless(m, m.values({"hinge.spring.stiffness": -7.0}))
+
+
 def test_beams_and_steps_have_their_own_advice():
     assert "shorten" in blame.why_from_nowhere(fixed_step=True)
     assert "rtol" in blame.why_from_nowhere(fixed_step=False)

@@ -19,6 +19,23 @@ def ended(m, *args, **options):
 # ---- numbers alone ---------------------------------------------------------------------------------------------------
 
 
+def test_numbers_that_overflow_are_not_told():
+    growth = Growth(1.0, 1.0)
+    growth.begin(Energies(0.0, 0.0, 0.0), 0.0)
+    for e in (Energies(np.inf, 0.0, 1.0), Energies(np.inf, -np.inf, 0.0), Energies(1.0, 0.0, np.nan)):
+        found = growth.look(0.1, e, 1e200)
+        assert found.kind == "unexplained" and "nan" not in found.text and "inf" not in found.text
+
+
+def test_energy_that_a_potential_releases():
+    """A fall by a million lengths, or a spring that was wound up, has an end."""
+    for drop, wound, kind in ((1e6, 0.0, None), (1e12, 1e11, None), (2e12, 1.0, "endless")):
+        growth = Growth(1.0, 1.0)
+        growth.begin(Energies(0.0, wound, 0.0), 0.0)
+        found = growth.look(0.1, Energies(drop, wound - drop, 0.0), 1e3)
+        assert (found and found.kind) == kind
+
+
 def first_finding(energy, times, duration=100.0, natural=1.0, work=None):
     """When a mechanism at rest whose energy is given is found to run away."""
     growth = Growth(natural, duration)
@@ -136,7 +153,56 @@ def test_a_step_that_is_too_long():
     m = cc.library.pendulum()
     m.spring("spring", m.ground.at(0, -2, 0), m.bodies["arm"].tip, stiffness=1e6, length=1.0)
     error = ended(m, m.assemble(hinge=0.1), until=5.0, solver="rk4", step=0.01)
-    assert "came from nowhere" in str(error) and "The step is too long" in str(error)
+    assert "came from nowhere" in str(error) and "The step of 0.01 s is too long" in str(error)
+
+
+@pytest.mark.parametrize("solver", ["rk4", "semi-implicit-euler"])
+def test_a_step_that_is_too_long_for_a_damper(solver):
+    """The damper takes energy in every stage: none of it explains the motion."""
+    m = cc.library.pendulum()
+    m.joint_damper("hinge", 1e3)
+    said = str(ended(m, until=20.0, solver=solver, step=0.01))
+    assert "came from nowhere" in said and "The step of 0.01 s is too long" in said and "damper" not in said
+
+
+def test_stiff_springs_in_the_closures_under_a_long_step():
+    """Once 2.9e24 J off at the end; explicit steps overflow before anybody looks, and no division is blamed."""
+    m, springs = cc.library.four_bar(), cc.VirtualSpring(1e7, 1e3)
+    said = str(ended(m, until=2.0, method=springs, solver="rosenbrock2", step=1e-2))
+    assert "came from nowhere" in said and "The step of 0.01 s is too long" in said
+    with pytest.raises(
+        cc.RunError, match=r"not finite \(acceleration of O\)\. The step of 0\.01 s is too long"
+    ) as error:
+        cc.simulate(m, until=2.0, method=springs, solver="rk4", step=1e-2)
+    assert "division" not in str(error.value)
+
+
+def test_a_wrong_sign_is_not_blamed_on_the_step():
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=0.5 * m.joints["hinge"].v)
+    said = str(ended(m, until=100.0, solver="rk4", step=1e-4))
+    assert "'hinge.motor' puts in" in said and "step" not in said
+
+
+@pytest.mark.parametrize("until", [5.0, 500.0])
+def test_a_potential_without_end(until):
+    """Energy is kept, and the pendulum turns faster than anything can."""
+    m = cc.library.pendulum()
+    m.joint_spring("hinge", -30.0)
+    said = str(ended(m, until=until))
+    for words in ("its potential has released", "'hinge' moves at", "'hinge.spring' is negative, -30"):
+        assert words in said
+    assert "nan" not in said and "inf" not in said
+
+
+def test_loops_that_tumble_under_a_sampled_gain():
+    """Growth is not even, and once stayed at 4e5 rad/s for millions of steps."""
+    m = cc.library.five_bar()
+    m.motor("left motor", torque=cc.Sampled(lambda t, now: -5.0 * now["left motor'"], period=0.1), name="damper")
+    error = ended(m, until=5.0)
+    assert error.run.t[-1] < 2.0
+    for words in ("jumps with", "calls of its controller", "its gain is too large for its period of 0.1 s"):
+        assert words in str(error)
 
 
 def test_a_beam_that_bends_by_more_than_its_length():
@@ -239,6 +305,73 @@ def test_a_stiff_spring_that_is_released(stiffness):
     m.joint_spring("slide", stiffness=stiffness)
     period = 2 * np.pi * np.sqrt(0.01 / stiffness)
     assert cc.simulate(m, m.assemble(slide=0.1), until=10 * period).good
+
+
+def rotor(gravity=9.81):
+    m = cc.Mechanism("rotor", gravity=(0, -gravity, 0))
+    m.revolute("axle", m.ground, m.body("disc", cc.disc(radius=0.1, mass=1.0)))
+    return m
+
+
+def test_exponential_growth_that_laws_of_time_explain():
+    """Of a torque, a torque that swings, a prescribed motion, and one that is followed."""
+    for torque in (cc.exp(cc.t), cc.exp(cc.t) * cc.sin(50 * cc.t)):
+        m = rotor()
+        m.motor("axle", torque=torque)
+        assert cc.simulate(m, until=15.0).good
+    m = rotor()
+    m.drive("axle", cc.exp(cc.t) - 1)
+    assert cc.simulate(m, m.assemble(axle=0.0), until=15.0).good
+    m = rotor()
+    joint = m.joints["axle"]
+    m.motor("axle", torque=1e3 * (cc.exp(cc.t) - 1 - joint.q) - 30 * joint.v)
+    assert cc.simulate(m, until=15.0).good
+
+
+def test_a_law_of_time_beside_a_wrong_sign_explains_nothing():
+    m = rotor()
+    m.motor("axle", torque=0.1 + 0.01 * m.joints["axle"].v)
+    assert "wrong sign" in str(ended(m, until=100.0))
+    m = cc.Mechanism("driven", gravity=(0, -9.81, 0))
+    upper, lower = (m.body(name, cc.rod(length=1.0, mass=1.0)) for name in ("upper", "lower"))
+    m.revolute("A", m.ground, upper)
+    joint = m.revolute("B", upper.tip, lower)
+    m.drive("A", cc.sin(cc.t))
+    m.motor("B", torque=0.5 * joint.v)
+    assert "'B.motor' puts in" in str(ended(m, m.assemble(A=0.0, velocity={"B": 0.1}), until=25.0))
+
+
+@pytest.mark.parametrize("amplitude", [1.0, 1e3, 1e6])
+def test_self_excited_motions_that_are_bounded(amplitude):
+    """Van der Pol's, of a body without extent: nothing tells how far is far."""
+    m = cc.Mechanism("van der Pol", gravity=(0, 0, 0))
+    joint = m.prismatic("s", m.ground, m.body("bead", cc.point_mass(1.0)), axis=(1, 0, 0))
+    m.motor("s", force=(1 - (joint.q / amplitude) ** 2) * joint.v - joint.q)
+    run = cc.simulate(m, m.assemble(s=1e-3), until=50.0)
+    assert run.good and float(abs(run["s"]).max()) == pytest.approx(2 * amplitude, rel=0.1)
+
+
+def test_a_wrong_sign_that_drag_or_stops_hold():
+    m = cc.library.pendulum()
+    v = m.joints["hinge"].v
+    m.motor("hinge", torque=0.5 * v - 1e-8 * v**3)
+    run = cc.simulate(m, until=10.0, rtol=1e-6)
+    assert run.complete and float(abs(run["hinge'"]).max()) > 5e3
+    m = cc.Mechanism("stopped", gravity=(0, -9.81, 0))
+    arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
+    joint = m.revolute("hinge", m.ground, arm, limits=cc.Stops(-2.0, 0.5, stiffness=1e4, damping=100.0))
+    m.motor("hinge", torque=5.0 * joint.v)
+    assert cc.simulate(m, until=20.0, rtol=1e-6).complete
+
+
+def test_controllers_with_limits_may_toss_a_body():
+    """A torque that changes its sign every half second, and speed that is controlled once a second for long."""
+    m = rotor(gravity=0.0)
+    m.motor("axle", torque=cc.Sampled(lambda t, now: 1.0 - 2.0 * (round(2 * t) % 2), period=0.5))
+    assert cc.simulate(m, until=20.0).good
+    m = rotor()
+    m.motor("axle", torque=cc.Sampled(lambda t, now: min(0.1, 1e4 - now["axle'"]), period=1.0))
+    assert cc.simulate(m, until=600.0).good
 
 
 def test_an_unstable_pose_that_is_left():

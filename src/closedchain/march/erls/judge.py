@@ -25,7 +25,9 @@ class ErlsJudge:
         self.system, self.fixed_step, self.turning = system, fixed_step, system.turns
         value = system.twin.values(dict(system.start.parameters))
         weight = system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in system.twin.gravity]))
-        self.growth = Growth(weight * system.longest, until - system.start.t)
+        duration = until - system.start.t
+        natural = weight * system.longest or system.mesh.masses.sum() * (system.longest / duration) ** 2
+        self.growth = Growth(natural, duration)
         self.sizes = system.sizes
         elastic = np.arange(system.n) < system.n - system.n_q
         self.elastic = np.flatnonzero(elastic)
