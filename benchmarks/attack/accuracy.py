@@ -2,8 +2,9 @@
 
 The truth of rigid mechanisms is a run at rtol 1e-13 with the usual method; springs in the loops are another model,
 whose truth is their own run at rtol 1e-12. The error of a good run is within `WITHIN` rtol times the growth of the
-motion (see `motion`), relative to the size of the mechanism. Flexible links are compared over a short time by the coordinates of
-their joints, under any method or as finite elements (ERLS), with their own run at a thousandth of the tolerance.
+motion (see `motion`), relative to the size of the mechanism. Flexible links are compared over a short time by the
+coordinates of their joints, under any method or as finite elements (ERLS), with their own run at a thousandth of the
+tolerance.
 """
 
 from __future__ import annotations
