@@ -107,7 +107,8 @@ def simulate(
         Tolerances of a step: entry i of the state may be off by about ``rtol |x_i| + atol``. The default of atol is
         rtol times the size of the entry: 1 for an angle, the mechanism's length for a slide, both over its time for
         their rates, so that units do not matter (``docs/theory/integrators.md``); a number is in the entry's own unit.
-        For a fixed step they only say what accuracy is expected.
+        A fixed step has no error estimate: there they only bound the closure and energy errors of a good run. Halve
+        the step to see how exact the motion is.
     t_eval, every
         Times at which the motion is kept, or the time between two of them, s; default: 201 equal ones.
     events
