@@ -6,7 +6,8 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.march.compiled import compiled
-from closedchain.march.gaps import dropped_rows, fitted, fixed_rows, impulse, listed, told
+from closedchain.march.gaps import dropped_rows, fitted, fixed_rows, impulse, listed, opened, told
+from closedchain.march.state import parameter_vector
 from tests.invariants.drawings import bennett
 from tests.invariants.rounded import perturbed
 
@@ -34,6 +35,21 @@ def test_every_gap_is_told():
     assert len(program.rows) == 2 and "3 of 5 closure rows" in happening.text
     names = [f"{program.equations.closure.joints[row]} {program.equations.closure.labels[row]}" for row in program.rows]
     np.testing.assert_allclose(np.abs(program.aims), [gaps[name] for name in names], rtol=1e-12)
+
+
+def test_a_loop_is_open_beyond_ten_tolerances_and_promises():
+    m = perturbed(bennett(), 1e-6, 1e-5)
+    start = m.assemble()
+    program, p = compiled(start, cc.Multipliers()), parameter_vector(m)
+
+    def at(off, rtol):
+        return opened(program, 0.0, program.pack(start.q + off, start.v), p, rtol)
+
+    assert at(0.0, 1e-8) is None and at(1e-5, 1e-8) is None
+    assert "has opened by 0.0" in at(1e-2, 1e-8) and "the tolerance = 1e-05 of the drawing" in at(1e-2, 1e-8)
+    assert at(1e-2, 1e-4) is None  # rtol explains 0.1
+    exact = compiled(bennett().assemble(), cc.Multipliers())
+    assert opened(exact, 0.0, program.pack(start.q + 1.0, start.v), p, 1e-8) is None  # `checks` sees all rows
 
 
 def test_velocities_fit_the_rows_that_are_solved():

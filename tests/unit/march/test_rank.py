@@ -14,9 +14,11 @@ from closedchain.march.rank import (
     SOLVED,
     cut_off,
     independent,
+    needed_tolerance,
     null_space,
     rank,
     relative_tolerance,
+    row_tolerances,
     significant,
     without_units,
 )
@@ -87,7 +89,7 @@ def test_a_cut_keeps_what_counts():
 
 @pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
 def test_the_unit_of_length_does_not_matter(length):
-    """The tolerance is an angle, or a length over the drawing's length."""
+    """The tolerance is a length, and counts over the drawing's length."""
 
     def drawn(tolerance):
         m = cc.Mechanism("sized", gravity=(0, -9.81, 0), tolerance=tolerance)
@@ -99,9 +101,13 @@ def test_the_unit_of_length_does_not_matter(length):
         m.revolute("B", b.tip, s)
         return m
 
-    m = drawn(1e-6)
+    m = drawn(1e-6 * length)
     e, p = derive(m), parameter_vector(m)
-    assert relative_tolerance(e, p) == pytest.approx(1e-6 * max(1.0, 1 / (3 * length)))
+    assert relative_tolerance(e, p) == pytest.approx(1e-6 / 3)
+    assert row_tolerances(["m", "rad"], m.tolerance, 3 * length) == pytest.approx([1e-6 * length, 1e-5 / 3])
+    assert row_tolerances(["rad"], 0.01 * length, length) == 0.01  # a tenth would be no rounding
+    needed = needed_tolerance(["m", "rad"], np.array([2e-7 * length, 1e-5]), 3 * length)
+    assert needed == pytest.approx(3e-6 * length)
     assert relative_tolerance(derive(drawn(0.0)), p) == 0.0
     state = drawn(0.0).assemble(O=1.0)
     A = np.array(e.function("A", {"A": e.closure.A})(0.0, state.q, state.v, p))
