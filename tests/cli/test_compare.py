@@ -87,9 +87,9 @@ def test_wrong_usage(cli, arguments, words):
 
 
 def test_the_bar_counts_runs():
-    from closedchain.cli.counting import Counting
+    from closedchain.march.progress import Progress
 
-    bar = Counting(quiet=True)
+    bar = Progress(quiet=True)
     with bar as progress:
         progress.count(3, 12, "DeNOC")
     assert bar._latest == {"description": "running", "completed": 3, "total": 12, "state": "3 of 12: DeNOC"}

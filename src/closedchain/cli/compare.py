@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from closedchain.cli import output, save, source
-from closedchain.cli.counting import Counting
 from closedchain.cli.exits import FAILED, GOOD, WrongUsage, fail
 from closedchain.cli.run import formulation
 from closedchain.errors import ModelError
+from closedchain.march.progress import Progress
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
@@ -70,7 +70,7 @@ def compare(
         pictures = [target("--plot", plot, PICTURES)] if plot is not None else []
         found = source.find(where)
         end = found.until if until is None else until
-        with Counting(quiet=as_json) as progress:
+        with Progress(quiet=as_json) as progress:
             from closedchain.results.compare import compare as compare_
 
             start = start_of(found)

@@ -12,7 +12,7 @@ from closedchain.cli import output, report, save
 from closedchain.cli.exits import DOUBTFUL, GOOD
 from closedchain.cli.run import march
 from closedchain.errors import RunError
-from closedchain.results.progress import Progress
+from closedchain.march.progress import Progress
 
 UNTIL = 2.0  # s: each leg makes its stroke and comes back
 

@@ -14,7 +14,7 @@ from closedchain.cli import output, reactions_report, report, save, source, valu
 from closedchain.cli.compare import PICTURES, as_typed, start_of, target
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.errors import Interrupted, RunError, RunWarning
-from closedchain.results.progress import Progress
+from closedchain.march.progress import Progress
 
 if TYPE_CHECKING:
     from closedchain.results.erls_run import ErlsRun

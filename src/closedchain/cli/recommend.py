@@ -8,8 +8,8 @@ import typer
 
 from closedchain.cli import output, source
 from closedchain.cli.compare import Until, as_typed, start_of
-from closedchain.cli.counting import Counting
 from closedchain.cli.exits import GOOD
+from closedchain.march.progress import Progress
 
 
 def recommend(
@@ -26,7 +26,7 @@ def recommend(
     with output.only_json(as_json):
         found = source.find(where)
         end = found.until if until is None else until
-        with Counting(quiet=as_json) as progress:
+        with Progress(quiet=as_json) as progress:
             from closedchain.results.recommend import recommend as recommend_
 
             start = start_of(found)

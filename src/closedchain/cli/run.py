@@ -13,7 +13,7 @@ import typer
 from closedchain.cli import output, report, save, source, values
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.errors import Interrupted, ModelError, RunError, RunWarning
-from closedchain.results.progress import Progress
+from closedchain.march.progress import Progress
 
 if TYPE_CHECKING:
     from pathlib import Path

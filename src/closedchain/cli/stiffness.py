@@ -8,9 +8,9 @@ import typer
 
 from closedchain.cli import output, source
 from closedchain.cli.compare import PICTURES, Plot, as_typed, check_solvers, start_of, target
-from closedchain.cli.counting import Counting
 from closedchain.cli.exits import GOOD
 from closedchain.cli.run import Rtol
+from closedchain.march.progress import Progress
 
 
 def stiffness(
@@ -41,7 +41,7 @@ def stiffness(
         check_solvers([solver])
         picture = target("--plot", plot, PICTURES) if plot is not None else None
         found = source.find(where)
-        with Counting(quiet=as_json) as progress:
+        with Progress(quiet=as_json) as progress:
             from closedchain.results.stiffness import choose_stiffness
 
             start = start_of(found)

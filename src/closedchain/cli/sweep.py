@@ -11,9 +11,9 @@ import typer
 
 from closedchain.cli import output, report, save, source, values
 from closedchain.cli.compare import as_typed, target
-from closedchain.cli.counting import Counting
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
 from closedchain.cli.run import Atol, Method, Rtol, Step, formulation
+from closedchain.march.progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,7 +120,7 @@ def sweep(
         kept = None if keep is None else [x.strip() for x in keep.split(",") if x.strip()]
         clock = time.perf_counter()
         try:
-            with Counting(quiet=as_json) as progress:
+            with Progress(quiet=as_json) as progress:
                 import numpy as np
 
                 from closedchain.distribute.sweep import sweep as sweep_

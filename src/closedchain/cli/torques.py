@@ -16,7 +16,7 @@ from closedchain.cli import output, path_kinds, paths, reactions_report, save, s
 from closedchain.cli.compare import as_typed, names
 from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
 from closedchain.errors import AssemblyError, ModelError, RunWarning
-from closedchain.results.progress import Progress
+from closedchain.march.progress import Progress
 
 if TYPE_CHECKING:
     import xarray

@@ -23,6 +23,7 @@ from closedchain.distribute.varied import roles, start_of
 from closedchain.distribute.workers import Here, Task, carry_out, crew
 from closedchain.errors import Interrupted, ModelError
 from closedchain.march.events import Event
+from closedchain.march.progress import counted
 from closedchain.march.state import State
 from closedchain.march.times import Equal
 from closedchain.model.mechanism import Mechanism
@@ -166,7 +167,8 @@ def sweep(
     layout = divided(chosen.shape, _points_in_a_block(study))
     results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
     try:
-        _fill(study, results, executor, progress or (lambda done, total, words: None))
+        with counted(progress) as told:
+            _fill(study, results, executor, told)
         return results.dataset()
     finally:
         results.close()

@@ -17,6 +17,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
 from closedchain.march.closing import NEARLY, Closing, by_label, is_number, row_name, wanted_poses
 from closedchain.march.collapse import Collapse, collapse, scatter, unfolded
+from closedchain.march.progress import visibly
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.given import shown
 from closedchain.model.mechanism import Mechanism
@@ -88,7 +89,7 @@ def assemble(
     closing.check_fixed()
     rng = np.random.default_rng(0)  # restarts must be the same each time
     best = closing.q0
-    for attempt in range(1 + RESTARTS):
+    for attempt in visibly(range(1 + RESTARTS), "searching a closed pose"):
         start = closing.q0
         if attempt:
             moved = rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))
@@ -176,7 +177,7 @@ def assembly_modes(
     rng = np.random.default_rng(seed)
     found: list[np.ndarray] = []
     places: list[np.ndarray] = []
-    for attempt in range(starts):
+    for attempt in visibly(range(starts), "searching closed poses"):
         q = closing.q0 if attempt == 0 else scatter(closing, rng)
         q = closing.search(q, iterations=60)
         if not closing.closes(q, NEARLY):

@@ -31,6 +31,7 @@ from closedchain.march.assemble import active_rows
 from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
+from closedchain.march.progress import visibly
 from closedchain.march.rank import APART, ARM, LOOSE, SOLVED, UNDETERMINED, cut_off, relative_tolerance, significant
 from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.model.wishes import Wishes
@@ -247,7 +248,7 @@ class Follower:
         self.check_determined(float(t[0]), q)
         span = float(abs(t[-1] - t[0])) or 1.0
         rows: list[Found] = [(q, *self.rates(float(t[0]), q))]
-        for k in range(1, len(t)):
+        for k in visibly(range(1, len(t)), "following the path"):
             try:
                 rows.append(self.reach(float(t[k - 1]), rows[-1], float(t[k]), SMALLEST * span))
             except LostError as error:
@@ -335,8 +336,8 @@ class Follower:
     def conditioning(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:
         """How far each pose is from one at which the path cannot determine the motion, 0 to 1."""
         out = np.ones(len(t))
-        for k, (time, pose) in enumerate(zip(t, q, strict=True)):
-            s = np.linalg.svd(self._scaled(self.at(float(time), pose)[1]), compute_uv=False)
+        for k in visibly(range(len(t)), "looking for singular poses"):
+            s = np.linalg.svd(self._scaled(self.at(float(t[k]), q[k])[1]), compute_uv=False)
             n = len(self._zero) - self.idle
             out[k] = s[n - 1] / s[0] if len(s) >= n > 0 else 1.0
         return out

@@ -46,6 +46,7 @@ from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once
 from closedchain.march.assemble import active_rows
+from closedchain.march.progress import visibly
 from closedchain.march.rank import ALIKE, UNDETERMINED, cut_off, null_space, relative_tolerance, significant
 from closedchain.march.redundancy import generic_rank, independent_rows
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
@@ -271,7 +272,7 @@ def by_spring_elimination(x: Terms) -> np.ndarray:
     """Efforts, after the forces of the springs in the closure rows (Wang et al., (20))."""
     _check_exact(x)
     u, size = np.zeros((len(x.r), len(x.actuators))), x.velocity_size
-    for k in range(len(u)):
+    for k in visibly(range(len(u)), "finding efforts"):
         B, A, r = x.B[k] * size, x.A[k] * size, x.r[k] * size
         # motions that move no actuator
         Z = null_space(B, least=ALIKE)
@@ -311,7 +312,7 @@ def closing_forces(x: Terms, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = x.velocity_size
     lam, left = np.zeros((len(x.r), x.A.shape[1])), x.r - np.einsum("nav,na->nv", x.B, u)
     if lam.shape[1]:
-        for k in range(len(left)):
+        for k in visibly(range(len(left)), "finding closing forces"):
             A = x.A[k] * size
             cut = cut_off(A, x._scaled[k], x.tolerance, ALIKE)
             lam[k] = np.linalg.lstsq(A.T, -left[k] * size, rcond=cut)[0]

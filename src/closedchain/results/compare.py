@@ -22,6 +22,7 @@ from closedchain.close.springs import SpringFormulation
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.march.assemble import assemble
+from closedchain.march.progress import counting
 from closedchain.march.solvers import SOLVERS, marching
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
@@ -46,6 +47,7 @@ Methods = Sequence[Formulation | str] | Mapping[str, Formulation]
 Progress = Callable[[int, int, str], object]
 
 
+@counting
 def compare(
     mechanism: Mechanism,
     start: State | None = None,

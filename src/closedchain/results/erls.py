@@ -12,6 +12,7 @@ import numpy as np
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError, RunError, RunWarning
 from closedchain.march.assemble import assemble
+from closedchain.march.progress import followed
 from closedchain.march.state import State
 from closedchain.march.times import Given
 from closedchain.march.trajectory import Status
@@ -19,7 +20,6 @@ from closedchain.model.given import real, shown
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.erls_run import ErlsRun
-from closedchain.results.progress import followed
 
 SOLVERS = ("esdirk4", "generalised-alpha")
 LEAST_RTOL = 1e-13

@@ -34,6 +34,7 @@ from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.gaps import fitted
 from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
+from closedchain.march.progress import followed
 from closedchain.march.rank import APART, row_tolerances
 from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
@@ -50,7 +51,6 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.diagnose import explain
 from closedchain.results.fingerprint import fingerprint
-from closedchain.results.progress import followed
 from closedchain.results.run import Run
 
 SAMPLES = 201

@@ -26,6 +26,7 @@ import numpy as np
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ModelError, RunError
 from closedchain.march.assemble import assemble
+from closedchain.march.progress import counting
 from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.closure_modes import critical_damping, stiffest
@@ -106,6 +107,7 @@ class StiffnessChoice:
         )
 
 
+@counting
 def choose_stiffness(
     mechanism: Mechanism,
     start: State | None = None,

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import closedchain as cc
-from closedchain.results import progress
+from closedchain.march import progress
 
 
 @pytest.fixture
@@ -98,3 +98,62 @@ def test_pipes_get_nothing(monkeypatch, capsys):
     m.motor("hinge", torque=cc.Sampled(lambda t, now: time.sleep(0.05) or 0.0, period=0.5))
     cc.simulate(m, until=1.0)
     assert capsys.readouterr().err == ""
+
+
+def seen(screen, words, monkeypatch):
+    """A function that waits until a bar has shown some words, once."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    told = []
+
+    def wait(*args):
+        if not told:
+            wait_for(lambda: words in screen.getvalue())
+            told.append(words)
+
+    return wait
+
+
+def test_a_study_that_takes_long_shows_itself(screen, monkeypatch):
+    from closedchain.distribute import sweep
+
+    wait, original = seen(screen, "0 of 2", monkeypatch), sweep.carry_out
+    monkeypatch.setattr(sweep, "carry_out", lambda *args: wait() or original(*args))
+    cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, keep=(), measure={"angle": "last hinge"})
+    assert screen.getvalue().endswith("\x1b[2K")
+
+
+def test_a_comparison_shows_itself_unless_it_is_told_to_somebody(screen, monkeypatch):
+    wait = seen(screen, "0 of 1: reference", monkeypatch)
+    import closedchain.results.compare as compare
+
+    monkeypatch.setattr(compare, "_reference", lambda *args: wait() or (None, "not asked for"))
+    m, told = cc.library.pendulum(), []
+    options = {"methods": [cc.Multipliers()], "solvers": ["dop853"], "tolerances": [1e-6], "repeats": 1}
+    cc.compare(m, m.assemble(), 0.01, **options)
+    size = len(screen.getvalue())
+    monkeypatch.setattr(progress, "PATIENCE", 60.0)
+    cc.compare(m, m.assemble(), 0.01, **options, progress=lambda *x: told.append(x))
+    assert len(screen.getvalue()) == size and told[-1] == (1, 1, "done")
+
+
+def test_searches_and_paths_that_take_long_show_themselves(screen, monkeypatch):
+    from closedchain.march.closing import Closing
+    from closedchain.march.follow import Follower
+
+    m = cc.library.four_bar()
+    start = m.assemble()
+    for words, owner, method, verb in (
+        ("searching a closed pose", Closing, "reach", m.assemble),
+        ("searching closed poses", Closing, "search", lambda: cc.assembly_modes(m, O=1.0, starts=3)),
+        ("following the path", Follower, "reach", lambda: cc.inverse_dynamics(m, {"O": 1.0 + cc.t}, 0.1, guess=start)),
+    ):
+        wait, original = seen(screen, words, monkeypatch), getattr(owner, method)
+
+        def slow(self, *args, wait=wait, original=original, **options):
+            wait()
+            return original(self, *args, **options)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, method, slow)
+            verb()
+        assert progress.Progress.active is None and screen.getvalue().endswith("\x1b[2K")

@@ -1,7 +1,8 @@
 """A progress bar on stderr for what takes long, in a terminal only.
 
-Commands show one after a second, `simulate` by itself after some: no run is silent for minutes. There is one bar at a
-time; a run inside of something that shows its own, or in a worker, shows none.
+Commands show one after a second; what a script calls shows itself after some: no run, study, comparison, search or path
+is silent for minutes. There is one bar at a time; what runs inside of something that shows its own, or in a worker,
+shows none.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 DELAY = 1.0  # s: of a command
-PATIENCE = 3.0  # s: of a run in a script
+PATIENCE = 3.0  # s: of what a script calls
 
 Told = Callable[[float, int], object]
+Counted = Callable[[int, int, str], object]
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+P = ParamSpec("P")
 
 
 def in_terminal() -> bool:
@@ -43,7 +49,7 @@ class Progress:
 
     active: ClassVar[Progress | None] = None  # the one that may show itself
 
-    def __init__(self, until: float, quiet: bool = False, delay: float | None = None) -> None:
+    def __init__(self, until: float = 1.0, quiet: bool = False, delay: float | None = None) -> None:
         self._until = until
         self._latest: dict[str, Any] = {"description": "deriving and compiling", "total": None, "state": ""}
         self._bar: Any = None
@@ -86,6 +92,10 @@ class Progress:
         """Move the bar."""
         self.tell("marching", abs(t), abs(self._until), f"t = {t:.4g} of {self._until:g} s, {steps} steps")
 
+    def count(self, done: int, total: int, what: str) -> None:
+        """Move the bar by runs that are done; in words what comes next."""
+        self.tell("running", done, total, f"{done} of {total}: {what}")
+
     def tell(self, what: str, done: float, total: float, state: str) -> None:
         """What is going on, how much of it is done, and a few words."""
         self._latest = {"description": what, "total": total, "completed": done, "state": state}
@@ -110,6 +120,40 @@ def followed(progress: Told | None, until: float, quiet: bool = False) -> Iterat
     if progress is not None:
         yield progress
         return
-    worker = multiprocessing.parent_process() is not None or threading.current_thread() is not threading.main_thread()
-    with Progress(until, quiet=quiet or worker, delay=PATIENCE) as bar:
+    with _patient(until, quiet) as bar:
         yield bar
+
+
+@contextmanager
+def counted(progress: Counted | None) -> Iterator[Counted]:
+    """What many runs tell of: what the user gave, or a bar; called with the runs done, their total, and a few words."""
+    if progress is not None:
+        yield progress
+        return
+    with _patient() as bar:
+        yield bar.count
+
+
+def counting(verb: Callable[P, Answer]) -> Callable[P, Answer]:
+    """Decorate a verb that makes many runs and tells a function ``progress`` of them: a bar, unless one was given."""
+
+    @wraps(verb)
+    def visible(*args: P.args, **options: P.kwargs) -> Answer:
+        with counted(cast("Counted | None", options.get("progress"))) as told:
+            options["progress"] = told
+            return verb(*args, **options)
+
+    return visible
+
+
+def visibly(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """The items of a loop that may take long, with a bar that says what is going on."""
+    with _patient() as bar:
+        for i, item in enumerate(items):
+            bar.tell(what, i, len(items), f"{i} of {len(items)}")
+            yield item
+
+
+def _patient(until: float = 1.0, quiet: bool = False) -> Progress:
+    worker = multiprocessing.parent_process() is not None or threading.current_thread() is not threading.main_thread()
+    return Progress(until, quiet=quiet or worker, delay=PATIENCE)
