@@ -6,8 +6,6 @@ there. Conditions on the state are watched like events: a piece of the run ends 
 
 from __future__ import annotations
 
-import dis
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy as np
 
 from closedchain.disk import plain
 from closedchain.errors import ModelError
+from closedchain.march import memories
 from closedchain.march.compiled import Compiled
 from closedchain.march.integration import HoldError
 from closedchain.march.now import Now
@@ -101,8 +100,7 @@ class Holding:
                     f"the controller {controller.name!r} would be called {abs(until - begin) / controller.period:.2g} "
                     f"times in this run: its period of {controller.period:g} s is too short"
                 )
-            if hasattr(controller.owner, "reset"):
-                controller.owner.reset()
+        memories.reset(self.held.controllers)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "times"}
@@ -275,8 +273,6 @@ class Holding:
 
     def saved(self) -> dict[str, Any]:
         """All that is not known from the drawing, as plain data."""
-        for controller in self.held.controllers:
-            _check_memory(controller)
         return {
             "p": self.p.copy(),
             "t": np.array(self.history_t),
@@ -286,7 +282,7 @@ class Holding:
             "chattering": dict(self.chattering),
             "said": list(self.said),
             "flips": {i: list(times) for i, times in self.flips.items()},
-            "memories": deepcopy([_memory(c) for c in self.held.controllers]),
+            "memories": memories.saved(self.held.controllers),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -303,14 +299,7 @@ class Holding:
         self.history_t, self.history_u = saved["t"].tolist(), list(saved["u"])
         self.calls, self.next_switch, self.chattering = saved["calls"], saved["next_switch"], saved["chattering"]
         self.said, self.flips = saved["said"], saved["flips"]
-        for controller, memory in zip(self.held.controllers, saved["memories"], strict=True):
-            try:
-                _remind(controller.owner, memory)
-            except Exception as error:
-                raise ModelError(
-                    f"the controller {controller.name!r} cannot restore what it had saved "
-                    f"({type(error).__name__}: {error}): mend it, and the same call goes on"
-                ) from error
+        memories.restore(self.held.controllers, saved["memories"])
 
 
 def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, span: float) -> None:
@@ -336,87 +325,7 @@ def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, spa
             )
 
 
-# ---- what controllers remember ---------------------------------------------------------------------------------------
-
-
-def _memory(controller: Controller) -> Any:
-    """What a controller remembers: what its ``state()`` tells, else its attributes; functions remember nothing."""
-    owner = controller.owner
-    if owner is None:
-        return None
-    if _tells(owner):
-        return {"state": owner.state()}
-    return {"attributes": _attributes(owner)}
-
-
-def _remind(owner: Any, memory: Any) -> None:
-    """Give a controller its memory back."""
-    if (owner is None) != (memory is None):
-        raise ValueError("another controller remembers something")
-    if owner is None:
-        return
-    plain.check(memory, {"state" if _tells(owner) else "attributes": object}, "memory")
-    if _tells(owner):
-        owner.restore(memory["state"])
-        return
-    plain.check(memory["attributes"], {str: object}, "memory")
-    for name, value in memory["attributes"].items():
-        object.__setattr__(owner, name, value)
-
-
-def _tells(owner: Any) -> bool:
-    return callable(getattr(owner, "state", None)) and callable(getattr(owner, "restore", None))
-
-
-def _attributes(owner: Any) -> dict[str, Any]:
-    """Those of an object itself, in its dictionary and in its slots."""
-    found = object.__getstate__(owner)  # type: ignore[attr-defined]  # as the language has them, not as the class tells
-    own, slots = found if isinstance(found, tuple) else (found, None)
-    return {**(own or {}), **(slots or {})}
-
-
-def _check_memory(controller: Controller) -> None:
-    who, owner = f"the controller {controller.name!r}", controller.owner
-    advice = (
-        "a memory holds numbers, texts, arrays, and lists and dictionaries of them. Keep it so, give the controller "
-        "state() and restore(state) that do, or leave save_to out"
-    )
-    for name in _captured(controller.function):
-        raise ModelError(
-            f"{who} remembers {name!r} outside of itself, where it cannot be saved: make it an object that keeps "
-            f"{name!r} as an attribute, or leave save_to out"
-        )
-    if owner is None:
-        return
-    try:
-        if _tells(owner):
-            plain.refuse(owner.state(), "state()")
-        else:
-            plain.refuse(_attributes(owner), "memory")
-    except plain.NotPlain as error:
-        raise ModelError(f"{who} remembers something that cannot be saved, {error}: {advice}") from None
-
-
-def _captured(function: Any) -> list[str]:
-    """Variables outside of a function that it assigns: ``nonlocal`` and ``global`` ones."""
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if code is None:
-        code = getattr(type(function).__call__, "__code__", None)
-    if code is None:
-        return []
-    return sorted(
-        {
-            x.argval
-            for x in dis.get_instructions(code)
-            if x.opname == "STORE_GLOBAL" or (x.opname == "STORE_DEREF" and x.argval in code.co_freevars)
-        }
-    )
-
-
-def check_memories(mechanism: Mechanism) -> None:
-    """Say before a long run which controller cannot be saved."""
-    for controller in held(mechanism).controllers:
-        _check_memory(controller)
+# ---- what is asked for and looked at ---------------------------------------------------------------------------------
 
 
 def asked(controller: Controller, t: float, now: Now) -> list[float]:

@@ -14,6 +14,7 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -52,15 +53,23 @@ class Controller:
     initial: tuple[float, ...]
 
     @property
+    def _called(self) -> Any:
+        """What is called in the end, without arguments that are given beforehand."""
+        function: Any = self.function
+        while isinstance(function, partial):
+            function = function.func
+        return function
+
+    @property
     def owner(self) -> Any:
-        """What remembers something from call to call: an object, or that of a bound method; None for a function."""
-        owner = getattr(self.function, "__self__", self.function)
+        """The object that is called, or that of a bound method; None for a function."""
+        owner = getattr(self._called, "__self__", self._called)
         return None if isinstance(owner, FunctionType | BuiltinFunctionType | ModuleType) else owner
 
     @property
     def name(self) -> str:
         """For messages."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
+        return getattr(self._called, "__name__", type(self._called).__name__)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Controller:
         return replace(self, function=copy.deepcopy(self.function, memo))  # functions stay the same, objects do not

@@ -24,6 +24,7 @@ from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, Interrupted, ModelError, RunError, RunWarning
 from closedchain.lock import locked
+from closedchain.march import memories
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.companions import for_solver
@@ -32,7 +33,6 @@ from closedchain.march.divergence import ACTIONS
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.gaps import fitted
-from closedchain.march.holding import check_memories
 from closedchain.march.inertia import weightless
 from closedchain.march.progress import followed
 from closedchain.march.rank import APART, row_tolerances
@@ -256,7 +256,7 @@ def simulate(
         if partition is not None:
             check_same(partition, described(start, task, program) | {"save_to": str(save_to)})
         if save_to is not None:
-            check_memories(mechanism)
+            memories.saved(held(mechanism).controllers)  # says which of them cannot be
             writes = partition is None or partition.leads
             task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
         marching = March(start, replace(task, progress=told), program)

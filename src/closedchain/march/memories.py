@@ -1,0 +1,251 @@
+"""What sampled controllers remember from call to call: where it is, how it is saved and given back.
+
+A memory is whatever a controller can change and find again at its next call:
+
+- the attributes of an object that is called, or whose method is called;
+- lists, dictionaries, arrays and objects that a function captured, has as defaults or attributes, or finds by name in
+  its module; and those that functions of the same module find, if it calls them by name;
+- the arguments that a `functools.partial` holds.
+
+Objects with ``state()`` and ``restore(state)`` tell their memory themselves. Attributes are assigned when they are
+given back; lists, dictionaries and arrays are filled in place, so that all who know them see it.
+
+Numbers, texts, arrays, and lists and dictionaries of them can be saved (`closedchain.disk.plain`). A controller that
+remembers anything else is refused by name before a run starts, and so is one that assigns variables outside of itself.
+Classes, other modules and the objects of this package are taken for things that remember nothing.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import logging
+import numbers
+import types
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from closedchain.disk import plain
+from closedchain.errors import ModelError
+from closedchain.model.held import Controller
+
+T = TypeVar("T")
+
+CONSTANT = (
+    type(None), str, bytes, numbers.Number, np.generic, np.dtype, np.ufunc, enum.Enum, range, slice, frozenset, type,
+    types.ModuleType, logging.Logger,
+)  # fmt: skip
+FILLED = (list, dict, np.ndarray)  # in place
+MADE_HERE = 1 << 9  # the flag of types that are made while Python runs, as those of Python code are
+
+
+class Place:
+    """Where something is remembered.
+
+    Parameters
+    ----------
+    name
+        For messages.
+    owner
+        A list, a dictionary or an array; or an object, with ``state()`` and ``restore(state)`` or with attributes.
+    """
+
+    def __init__(self, name: str, owner: Any) -> None:
+        self.name, self._owner = name, owner
+        self.filled = type(owner) in FILLED
+        self._tells = not self.filled and _tells(owner)
+        if self._tells:
+            self.name = f"{name}.state()" if name != MEMORY else "state()"
+
+    def read(self) -> Any:
+        """What is remembered now."""
+        if self.filled:
+            return self._owner
+        return self._owner.state() if self._tells else _attributes(self._owner)
+
+    def write(self, value: Any) -> None:
+        """Give it back."""
+        if self._tells:
+            self._owner.restore(value)
+        elif not self.filled:
+            for name, x in value.items():
+                object.__setattr__(self._owner, name, x)
+        elif type(value) is not type(self._owner):
+            raise ValueError(f"{self.name} is a {type(self._owner).__name__}")
+        elif isinstance(value, np.ndarray):
+            if (value.shape, value.dtype) != (self._owner.shape, self._owner.dtype):
+                raise ValueError(f"{self.name} has another shape or kind")
+            if not np.array_equal(value, self._owner):  # which may be one that cannot be written
+                self._owner[...] = value
+        else:
+            self._owner.clear()
+            (self._owner.update if isinstance(value, dict) else self._owner.extend)(value)
+
+
+MEMORY = "memory"  # the name of a controller's own
+
+
+def saved(controllers: Iterable[Controller]) -> list[list[Any]]:
+    """All that some controllers remember, as plain data of their own; ModelError names what cannot be saved."""
+    out, known = [], []
+    for controller, places in _places(controllers):
+        values = [_asked(controller, "tell what it remembers", place.read) for place in places]
+        for place, value in zip(places, values, strict=True):
+            # an array that is filled in place may well look at the numbers of another one
+            alone = place.filled and isinstance(value, np.ndarray)
+            known += [] if alone else [value]
+            _refuse(controller, place.name, value)
+        out.append(values)
+    try:
+        plain.refuse(known, MEMORY)
+    except plain.NotPlain:
+        raise ModelError(
+            "two things that controllers remember share a list, a dictionary or an array, and would be two when they "
+            f"come back: {ADVICE}"
+        ) from None
+    return deepcopy(out)
+
+
+def restore(controllers: Iterable[Controller], memories: list[Any]) -> None:
+    """Give back what was saved; ValueError if it was saved by other controllers, ModelError names one that fails."""
+    for (controller, places), values in zip(_places(controllers), memories, strict=True):
+        plain.check(values, list, MEMORY)
+        for place, value in zip(places, values, strict=True):
+            _asked(controller, "restore what it had saved", partial(place.write, value))
+
+
+def reset(controllers: Iterable[Controller]) -> None:
+    """Let those forget everything that know how to."""
+    for controller in controllers:
+        if hasattr(controller.owner, "reset"):
+            _asked(controller, "be reset", controller.owner.reset)
+
+
+# ---- what may go wrong -----------------------------------------------------------------------------------------------
+
+ADVICE = (
+    "a memory holds numbers, texts, arrays, and lists and dictionaries of them. Keep it so, give the controller "
+    "state() and restore(state) that do, or leave save_to out"
+)
+
+
+def _asked(controller: Controller, what: str, how: Callable[[], T]) -> T:
+    """What a user's method returns; what it raises names the controller."""
+    try:
+        return how()
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"the controller {controller.name!r} cannot {what} ({type(error).__name__}: {error}): mend it, and the "
+            "same call goes on"
+        ) from error
+
+
+def _refuse(controller: Controller, name: str, value: Any) -> None:
+    try:
+        plain.refuse(value, name)
+    except plain.NotPlain as error:
+        raise _unsavable(controller, str(error)) from None
+
+
+def _unsavable(controller: Controller, what: str) -> ModelError:
+    return ModelError(f"the controller {controller.name!r} remembers something that cannot be saved, {what}: {ADVICE}")
+
+
+# ---- where it is -----------------------------------------------------------------------------------------------------
+
+
+def _places(controllers: Iterable[Controller]) -> Iterator[tuple[Controller, list[Place]]]:
+    """The places of each controller; what two of them share belongs to the first."""
+    seen: dict[int, Any] = {}  # with the objects, so that no other one gets their numbers
+    for controller in controllers:
+        yield controller, list(_search(controller, controller.function, MEMORY, seen, called=True))
+
+
+def _search(who: Controller, x: Any, name: str, seen: dict[int, Any], called: bool = False) -> Iterator[Place]:
+    """Places in a value and in all that it leads to; ``called``: as the controller itself."""
+    if isinstance(x, CONSTANT) or id(x) in seen or type(x).__module__.partition(".")[0] == "closedchain":
+        return
+    seen[id(x)] = x
+    inside: dict[str, Any] = {}
+    if isinstance(x, types.FunctionType):
+        inside = _around(who, x)
+    elif isinstance(x, types.MethodType):
+        inside = {name: x.__self__} | ({"function": x.__func__} if called else {})
+    elif isinstance(x, types.BuiltinFunctionType | types.MethodWrapperType):
+        inside = {name: x.__self__}
+    elif isinstance(x, partial):
+        arguments = {f"argument {i}": y for i, y in enumerate(x.args)}
+        yield from _search(who, x.func, name, seen, called)
+        inside = {**arguments, **x.keywords, **vars(x)}
+    elif isinstance(x, tuple):
+        inside = {f"{name}[{i}]": y for i, y in enumerate(x)}
+    elif "__wrapped__" in getattr(x, "__dict__", ()):  # a function that Numba or `functools.cache` has taken in hand
+        inside = {name: x.__wrapped__}
+    elif type(x) in FILLED or not _hides(x) or _tells(x):
+        yield Place(name, x)
+        inside = {"function": type(x).__call__} if called else {}
+    else:
+        raise _unsavable(who, f"{name} is of type {type(x).__name__}")
+    for key, y in inside.items():
+        yield from _search(who, y, key, seen)
+
+
+def _around(who: Controller, function: types.FunctionType) -> dict[str, Any]:
+    """What a function can look at, by name; it is refused if it assigns anything outside of itself."""
+    names: dict[str, None] = {}
+    for code in _codes(function.__code__):
+        for step in dis.get_instructions(code):
+            outside = step.opname == "STORE_DEREF" and step.argval in function.__code__.co_freevars
+            if step.opname == "STORE_GLOBAL" or outside:
+                raise ModelError(
+                    f"the controller {who.name!r} remembers {step.argval!r} outside of itself, where it cannot be "
+                    f"saved: make it an object that keeps {step.argval!r} as an attribute, or leave save_to out"
+                )
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names[step.argval] = None
+    home = function.__globals__
+    found = {name: home[name] for name in names if name in home}
+    # functions of other modules would lead into the whole world
+    found = {k: y for k, y in found.items() if not isinstance(y, types.FunctionType) or y.__globals__ is home}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not yet filled
+            continue
+    found |= {f"default {i}": y for i, y in enumerate(function.__defaults__ or ())}
+    return found | (function.__kwdefaults__ or {}) | {f"{function.__name__}.{k}": y for k, y in vars(function).items()}
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code and that of the functions within it."""
+    yield code
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            yield from _codes(x)
+
+
+def _tells(owner: Any) -> bool:
+    return callable(getattr(owner, "state", None)) and callable(getattr(owner, "restore", None))
+
+
+def _attributes(owner: Any) -> dict[str, Any]:
+    """Those of an object itself, in its dictionary and in its slots."""
+    found = object.__getstate__(owner)  # type: ignore[attr-defined]  # as the language has them, not as the class tells
+    own, slots = found if isinstance(found, tuple) else (found, None)
+    return {**(own or {}), **(slots or {})}
+
+
+def _hides(x: Any) -> bool:
+    """Whether an object may remember more than its attributes: it, or a class it comes from, is not of Python code."""
+    kinds = [kind for kind in type(x).__mro__ if kind is not object]
+    of_python = {"__dict__", "__weakref__", "__slots__"}
+    return any(
+        not kind.__flags__ & MADE_HERE or (kind.__base__ is object and not of_python & vars(kind).keys())
+        for kind in kinds
+    )
