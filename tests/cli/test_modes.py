@@ -110,7 +110,12 @@ def test_frequencies_over_the_workspace(cli, file):
     assert content["frequencies"][1] == pytest.approx([10.44829, 41.79315], rel=1e-6)
     answer = cli("modes", name, "--over", "O=0:1:2", "--plot", "over.svg")
     assert answer.code == 0 and "mode 2 [Hz]" in answer.out and "41.7932" in answer.out
-    for wrong, told in (("O=0:1", "COORDINATE=A:B:N"), ("O=0:1:x", "not a finite number"), ("Q=0:1:2", "'Q'")):
+    for wrong, told in (
+        ("O=0:1", "COORDINATE=A:B:N"),
+        ("O=0:1:x", "not a finite number"),
+        ("O=0:1:1e12", "1e+12 are too many"),
+        ("Q=0:1:2", "'Q'"),
+    ):
         answer = cli("modes", name, "--over", wrong)
         assert answer.code == 2 and told in answer.err
     answer = cli("modes", name, "--over", "O=0:1:2", "--animate", "mode.html")

@@ -199,6 +199,7 @@ def test_too_many_steps(cli):
         (["four-bar", "--rtol", "-1"], "rtol must be a positive number, not -1"),
         (["four-bar", "--atol", "nan"], "atol must be a positive number, not nan"),
         (["four-bar", "--samples", "1"], "Invalid value for '--samples'"),
+        (["four-bar", "--samples", "1000000000000"], "--samples: 1e+12 are too many, 1e+07 are the most"),
         (["four-bar", "--plot", "O,P"], "--plot: the run will have no variable 'P'"),
         (["four-bar", "--out", "a.xlsx"], "a file ends in .nc, .csv or .png; for a folder write 'a.xlsx/'"),
         (["four-bar", "--plot", "O", "--out", "a.csv"], "--plot needs a picture: add --out four-bar.png, or a folder"),

@@ -61,6 +61,12 @@ def test_failures_are_told(cli, monkeypatch):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
+        (["crank.length=1:2:1e12"], "--vary crank.length=1:2:1e12: 1e+12 are too many, 1e+07 are the most"),
+        (["crank.length=1:2:1e12:log"], "1e+12 are too many, 1e+07 are the most"),
+        (["crank.length=1:2:1e300"], "1e+300 are too many, 1e+07 are the most"),
+        (["crank.length=1:2:1e6", "--vary", "O.motor=1:2:1e6"], "these are 1e+12 points, and 1e+07 are the most"),
+        (["crank.length=1:2", "--samples", "1000000000000"], "these are 1e+12 points, and 1e+07 are the most"),
+        (["crank.length=1", "--times", "1000000000000"], "--times: 1e+12 are too many, 1e+07 are the most"),
         (["krank.length=1,2"], "did you mean 'crank.length'"),
         (["crank.length"], "--vary takes NAME=VALUE"),
         (["crank.length=1:2"], "how many? Write 1:2:11 for 11 values, or add --samples 1000"),

@@ -276,7 +276,7 @@ def _ranges(texts: Sequence[str]) -> dict[str, list[float]]:
         low, high, count = (values.number(f"--over {text}", part) for part in parts)
         if count != int(count) or count < 1:
             raise WrongUsage(f"--over {text}: the number of values is a whole one, 1 at least, not {parts[2]}")
-        out[name.strip()] = np.linspace(low, high, int(count)).tolist()
+        out[name.strip()] = np.linspace(low, high, values.count(f"--over {text}", count)).tolist()
     return out
 
 

@@ -249,8 +249,10 @@ def march(
     clock = time.perf_counter()
     SOLVERS[solver].load()
     loaded = time.perf_counter() - clock
-    times = np.linspace(0.0, until, samples) if options.get("save_to") is None else None
-    if times is None:
+    times = None
+    if options.get("save_to") is None:
+        times = np.linspace(0.0, until, values.count("--samples", samples))
+    else:
         options["every"] = abs(until) / (samples - 1)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)

@@ -117,6 +117,7 @@ def sweep(
         begin = getattr(start, "t", 0.0)
         how = formulation(method)
         varied = _varied(vary, samples)
+        values.count("--times", times)
         kept = None if keep is None else [x.strip() for x in keep.split(",") if x.strip()]
         clock = time.perf_counter()
         try:
@@ -225,7 +226,7 @@ def _values(typed: str, text: str, samples: int | None) -> Any:
         raise WrongUsage(f"{typed}: write FROM:TO:COUNT with a whole number, for instance 0.8:1.2:50")
     if log and not (low > 0 and high > 0):
         raise WrongUsage(f"{typed}: equal ratios need two positive ends")
-    return (np.geomspace if log else np.linspace)(low, high, int(count[0]))
+    return (np.geomspace if log else np.linspace)(low, high, values.count(typed, count[0]))
 
 
 def _between(typed: str, low: float, high: float, log: bool) -> Any:

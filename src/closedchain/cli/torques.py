@@ -148,6 +148,7 @@ def torques(
             start = _start(found, values.pose("--hold", holds or []))
             followed = paths.build(wanted, m, start, plan, free_orientation) if wanted else []
             with _heard() as of_motion:
+                values.count("--samples", samples)
                 motion, error = (start, None) if static else _follow(m, followed, until, samples, start, mode)
             moved = time.perf_counter()
             with _heard() as of_efforts:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from closedchain.cli.exits import WrongUsage
 
+MOST = 10_000_000  # values or times that are made at once: more are a mistake of typing, and would fill the memory
 NAMES = {"pi": math.pi, "deg": math.pi / 180}
 
 _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -65,6 +66,13 @@ def number(typed: str, text: str) -> float:
             f"{typed}: {text.strip()!r} is not a finite number (write for instance 0.5, 1e-3, pi/2 or 90*deg)"
         )
     return value
+
+
+def count(typed: str, n: float) -> int:
+    """A number of values or times, refused before any of them is made."""
+    if n > MOST:
+        raise WrongUsage(f"{typed}: {n:.3g} are too many, {MOST:.0g} are the most")
+    return int(n)
 
 
 def _evaluate(node: ast.AST) -> float:

@@ -5,6 +5,7 @@ Points are numbered in the order of their axes, the last one fastest, as arrays 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -140,6 +141,8 @@ def _name(name: Any) -> str:
 
 
 def _numbers(name: Any, given: Any) -> np.ndarray:
+    with contextlib.suppress(TypeError):  # a single number, or what is refused below
+        _limit(len(given))  # before the numbers of a long range are made
     try:
         values = np.atleast_1d(np.asarray(given, float))
     except (TypeError, ValueError):
@@ -156,7 +159,9 @@ def _numbers(name: Any, given: Any) -> np.ndarray:
 
 def _limit(count: int) -> None:
     if count > MOST:
-        raise ModelError(f"these are {count:.3g} points, more than {MOST:.0g}: take shorter lists, or samples")
+        raise ModelError(
+            f"these are {count:.3g} points, and {MOST:.0g} are the most: take shorter lists, or fewer samples"
+        )
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -147,6 +148,8 @@ def sweep(
     chosen = points(parameters, together=together, samples=samples, sampling=sampling, seed=seed)
     beginning = start_of(mechanism, start, velocity, guess, begin)
     times = sample_times(beginning.time, until, t_eval, every)
+    many = len(times) if isinstance(times, Equal) else len(times.array)
+    _check_room(8 * many * (1 if to is not None else len(chosen)), f"{many:.3g} times of {len(chosen):.3g} points", to)
     study = Study(
         mechanism=mechanism,
         points=chosen,
@@ -164,6 +167,8 @@ def sweep(
     study = completed(study, _names(keep))
     reason = why_not(study)
     study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
+    if to is None:
+        _check_room(_size(study) * len(chosen), f"{len(chosen):.3g} points", to)
     layout = divided(chosen.shape, _points_in_a_block(study))
     results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
     try:
@@ -194,9 +199,27 @@ def _names(keep: Sequence[str] | None) -> Sequence[str] | None:
     return keep
 
 
+def _size(study: Study) -> int:
+    """Of the results of a point, bytes."""
+    return sum(8 * math.prod(v.shape) for v in study.variables)
+
+
 def _points_in_a_block(study: Study) -> int:
-    one = sum(8 * math.prod(v.shape) for v in study.variables)
-    return max(1, min(BLOCK, int(BYTES / one)))
+    return max(1, min(BLOCK, int(BYTES / _size(study))))
+
+
+def _check_room(size: float, what: str, to: Any) -> None:
+    """Refuse results that this machine cannot hold before it tries."""
+    try:
+        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return
+    if size > room:
+        advice = "" if to is not None else ", or write them to a folder, to=..."
+        raise ModelError(
+            f"the results of {what} would take {size / 2**30:.3g} GB, more than the {room / 2**30:.3g} GB of this "
+            f"machine: take fewer of them, keep less of each (keep=(), every=...){advice}"
+        )
 
 
 # ---- carrying it out -------------------------------------------------------------------------------------------------

@@ -105,6 +105,11 @@ def test_an_event_may_end_a_point():
         ({"method": "springs"}, "not 'springs'"),
         ({"until": 0.1, "t_eval": [0.0, 3.0]}, "outside of the run"),
         ({"progress": 3}, "progress takes a function"),
+        ({"parameters": {"O.motor": range(10**12)}}, "1e[+]12 points, and 1e[+]07 are the most"),
+        (
+            {"parameters": {"O.motor": np.linspace(5, 6, 100_000)}, "every": 1e-9},
+            r"1e[+]08 times of 1e[+]05 points would take 7.45e[+]04 GB, more than the .* GB of this machine: .* to=",
+        ),
         ({"parameters": {"crank.mass": [-1.0, -2.0]}}, "none of the 2 points .* can begin.* negative mass of -1 kg"),
     ],
     ids=lambda x: None,
