@@ -27,7 +27,7 @@ import json
 import shutil
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,19 @@ from closedchain.disk.folder import Folder
 from closedchain.disk.whole import unwritten
 from closedchain.distribute.layout import Layout
 from closedchain.distribute.study import GOOD, Columns, Study, Variable, described
-from closedchain.errors import ModelError
+from closedchain.errors import FileError, ModelError
 
 if TYPE_CHECKING:
     import xarray
 
 HEADER = struct.Struct("<QL")  # length and checksum of a record
-OWN = r"results\.zarr|study\.json|done\.txt|partial"  # what a folder holds besides its mark and its lock
+ROOMS = DATASET, PARTIAL = "results.zarr", "partial"
+# What a folder holds besides its mark and its lock. In the dataset: about a group and its arrays, their chunks, and
+# what Zarr writes beside its place.
+OWN = (
+    r"study\.json|done\.txt|partial/\d+|"
+    r"results\.zarr/(?:[^/]+/)?(?:\.z(?:group|array|attrs|metadata)|\d+(?:\.\d+)*)(?:\.[0-9a-f]{32}\.partial)?"
+)
 CODECS = {"vlen-utf8", "zstd", "blosc", "lz4", "zlib", "gzip"}  # of the dataset: text, and compressed bytes
 ABOUT = {"about": {str: str}, "shape": [int], "box": [int]}
 
@@ -98,7 +104,7 @@ class Store:
         if importlib.util.find_spec("zarr") is None:
             raise ModelError("saving a study needs the package zarr: pip install 'closedchain[sweep]'")
         self.study = study
-        self._home = Folder(folder, "to", "study", OWN)
+        self._home = Folder(folder, "to", "study", OWN, ROOMS)
         self.folder = self._home.shown
         self._home.claim()
         try:
@@ -125,15 +131,32 @@ class Store:
             layout = Layout(tuple(there["shape"]), tuple(there["box"]))
             self._arrays = self._found()
             return layout
-        # a study that was killed before it had begun leaves pieces
-        for name in ("results.zarr", "partial"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-        (self._home.path / "done.txt").unlink(missing_ok=True)
-        self._make(layout)
+        self._clear()
+        try:
+            self._make(layout)
+        except FileError:
+            raise
+        except OSError as error:
+            raise self._unwritten(error) from error
         self._arrays = self._found()
         told = {"about": about, "shape": layout.shape, "box": layout.box}
         self._home.write("study.json", json.dumps(told, indent=1).encode())
         return layout
+
+    def _clear(self) -> None:
+        """Delete the pieces of a study that was killed before it had begun."""
+        began = [name for name in ("done.txt", PARTIAL) if (self._home.path / name).exists()]
+        if began:
+            raise ModelError(
+                f"{self._home} holds {began[0]!r}, but no 'study.json', it is damaged: {self._home.advice()}"
+            )
+        foreign = [name for name in self._home.strangers() if name.partition("/")[0] in ROOMS]
+        if foreign:
+            raise ModelError(
+                f"{self._home} holds {foreign[0]!r}{' and more' * (len(foreign) > 1)}, which is no part of a study: "
+                "move it elsewhere, or give another folder"
+            )
+        shutil.rmtree(self._home.path / DATASET, ignore_errors=True)
 
     def _read_about(self, path: Path) -> dict[str, Any]:
         try:
@@ -150,21 +173,21 @@ class Store:
 
         try:
             for name in (*coords(self.study), *(v.name for v in self.study.variables)):
-                _check_codecs(self._home.path / "results.zarr" / name / ".zarray")
-            group = zarr.open_group(self._home.path / "results.zarr", mode="r+", zarr_format=2, use_consolidated=False)
+                _check_codecs(self._home.path / DATASET / name / ".zarray")
+            group = zarr.open_group(self._home.path / DATASET, mode="r+", zarr_format=2, use_consolidated=False)
             self._write_axes(group)
             return {v.name: group[v.name] for v in self.study.variables}
+        except FileError:
+            raise
         except Exception:  # in whatever way it is damaged
-            raise ModelError(
-                f"{self.folder / 'results.zarr'} cannot be read, it is damaged: {self._home.advice()}"
-            ) from None
+            raise ModelError(f"{self.folder / DATASET} cannot be read, it is damaged: {self._home.advice()}") from None
 
     def _make(self, layout: Layout) -> None:
         """The dataset, with all axes and no results."""
         import zarr
 
         study, (dims, shape) = self.study, (self.study.points.dims, self.study.points.shape)
-        group = zarr.open_group(self._home.path / "results.zarr", mode="w", zarr_format=2)
+        group = zarr.open_group(self._home.path / DATASET, mode="w", zarr_format=2)
         group.attrs.update(attributes(study))
         for name, (along, values, attrs) in coords(study).items():
             kind: Any = str if values.dtype.kind in "OU" else values.dtype
@@ -190,7 +213,13 @@ class Store:
                     continue
             except (RuntimeError, ValueError, OSError):  # what cannot be decoded is written anew
                 pass
-            group[name][...] = wanted
+            try:
+                for chunk in (self._home.path / DATASET / name).iterdir():
+                    if chunk.name.isdecimal():
+                        chunk.unlink()
+                group[name][...] = wanted
+            except OSError as error:
+                raise self._unwritten(error) from error
 
     def _verified(self) -> set[int]:
         """The blocks whose numbers are those that were written."""
@@ -209,11 +238,14 @@ class Store:
         """Some digits of all that the dataset holds of a block: each variable is one file, none if it is empty."""
         out = hashlib.sha256()
         for v in self.study.variables:
-            number = ".".join(map(str, (*self.layout.number(block), *(0 for _ in v.shape))))
-            path = self._home.path / "results.zarr" / v.name / number
+            path = self._chunk(v, block)
             content = path.read_bytes() if path.exists() else b""
             out.update(f"{v.name} {len(content)} ".encode() + content)
         return out.hexdigest()[:32]
+
+    def _chunk(self, variable: Variable, block: int) -> Path:
+        number = ".".join(map(str, (*self.layout.number(block), *(0 for _ in variable.shape))))
+        return self._home.path / DATASET / variable.name / number
 
     def failures(self) -> int:
         """How many points failed, of those that are there."""
@@ -271,7 +303,10 @@ class Store:
             for v in self.study.variables
         }
         record = plain.to_bytes({"points": [int(x) for x in numbers], "columns": told}, "the points")
-        (self._home.path / "partial").mkdir(exist_ok=True)
+        try:
+            (self._home.path / PARTIAL).mkdir(exist_ok=True)
+        except OSError as error:
+            raise self._unwritten(error) from error
         self._home.append(_partial(block), HEADER.pack(len(record), zlib.crc32(record)) + record)
 
     def write(self, block: int, columns: Columns) -> None:
@@ -280,19 +315,25 @@ class Store:
         lengths = tuple(part.stop - part.start for part in place)
         try:
             for v in self.study.variables:
+                # older versions of Zarr write in place: it may have a second name elsewhere
+                self._chunk(v, block).unlink(missing_ok=True)
                 self._arrays[v.name][place] = columns[v.name].reshape(*lengths, *v.shape)
         except OSError as error:
-            then = ". What the study had saved before is whole: make room, and the same call goes on from there"
-            raise unwritten(self.folder / "results.zarr", error, then) from error
+            raise self._unwritten(error) from error
         self._home.append("done.txt", f"{block} {self._digest(block)}\n".encode())
         self.done.add(block)
         (self._home.path / _partial(block)).unlink(missing_ok=True)
+
+    def _unwritten(self, error: OSError) -> FileError:
+        then = ". What the study had saved before is whole: make room, and the same call goes on from there"
+        return unwritten(self.folder / DATASET, error, then)
 
     def dataset(self) -> xarray.Dataset:
         """All results, read from the disk where they are looked at."""
         import xarray
 
-        there = xarray.open_zarr(self._home.path / "results.zarr", consolidated=False, chunks=None, zarr_format=2)
+        ours = _only(self._home.path / DATASET, {*coords(self.study), *self._arrays})
+        there = xarray.open_zarr(ours, consolidated=False, chunks=None, zarr_format=2)
         # in their order, and so are coordinates: folders know none
         variables = {v.name: there[v.name].variable for v in self.study.variables}
         variables |= {v.name: variables[v.name].astype(object) for v in self.study.variables if v.kind == "str"}
@@ -301,7 +342,7 @@ class Store:
     def close(self) -> None:
         """Nothing more is written."""
         with contextlib.suppress(OSError):  # there is none, or it holds something
-            (self._home.path / "partial").rmdir()
+            (self._home.path / PARTIAL).rmdir()
         self._home.release()
 
 
@@ -323,7 +364,20 @@ def attributes(study: Study) -> dict[str, Any]:
 
 
 def _partial(block: int) -> str:
-    return f"partial/{block:06d}"
+    return f"{PARTIAL}/{block:06d}"
+
+
+def _only(path: Path, names: set[str]) -> Any:
+    """A dataset with arrays of these names: what else is there may be coded by means that execute what they read."""
+    from zarr.storage import LocalStore
+
+    class Ours(LocalStore):
+        async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+            async for name in super().list_dir(prefix):
+                if prefix or name in names:
+                    yield name
+
+    return Ours(path, read_only=True)
 
 
 def _check_codecs(path: Path) -> None:

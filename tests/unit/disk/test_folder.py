@@ -1,9 +1,13 @@
 """A folder is empty or ours; nothing foreign is touched, nothing is written through links."""
 
+import errno
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import threading
+from functools import partial
 
 import pytest
 
@@ -42,7 +46,7 @@ def test_a_foreign_folder_is_not_touched(tmp_path, name):
     ("mark", "message"),
     [
         ({"closedchain": "study", "format": FORMAT}, "holds a study, not a run: give another folder"),
-        ({"closedchain": "run", "format": 99}, "has format 99, this version of closedchain writes 2"),
+        ({"closedchain": "run", "format": 99}, "has format 99, this version of closedchain writes 3"),
         ({"closedchain": "run"}, "cannot be read, it is damaged"),
         ([], "cannot be read, it is damaged"),
     ],
@@ -148,3 +152,145 @@ def test_what_was_there_stays_when_the_disk_is_full(tmp_path, monkeypatch):
 def test_names(name, message):
     with pytest.raises(cc.ModelError, match=message):
         Folder(name, "save_to", "run", OWN)
+
+
+# ---- files that are not ours, or not ours alone ----------------------------------------------------------------------
+
+
+def test_rooms_hold_files_of_ours_and_strangers(tmp_path):
+    folder = Folder(tmp_path, "to", "study", r"room/\d+", ("room",))
+    folder.claim()
+    for name in ("room/1", "room/deep/1", "room/notes.txt", "other/1"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert folder.strangers() == ["other", "room/notes.txt", "room/deep/1"]
+    assert folder.advice() == "give another folder, this one holds 'other' and more, which is no part of a study"
+    folder.release()
+
+
+@pytest.mark.parametrize("how", ["put", "append", "cut"])
+def test_a_file_with_a_second_name_elsewhere_is_not_changed_there(tmp_path, how):
+    folder = claimed(tmp_path / "run")
+    (tmp_path / "precious").write_text("mine")
+    os.link(tmp_path / "precious", tmp_path / "run" / "piece0.t")
+    if how == "cut":
+        folder.cut("piece0.t", 2)
+    else:
+        folder.put("piece0.t", b"x", 0) if how == "put" else folder.append("piece0.t", b"x")
+    folder.release()
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert (tmp_path / "run" / "piece0.t").read_text() == {"put": "xine", "append": "minex", "cut": "mi"}[how]
+
+
+def test_marks_and_checkpoints_take_the_place_of_files_with_a_second_name(tmp_path):
+    folder = claimed(tmp_path / "run")
+    folder.write("checkpoint.npz", b"old")
+    for name in ("checkpoint.npz", LOCK, MARK):
+        os.link(tmp_path / "run" / name, tmp_path / name)
+    folder.release()
+    before = contents(tmp_path)
+    folder = claimed(tmp_path / "run")
+    folder.write("checkpoint.npz", b"new")
+    folder.release()
+    assert contents(tmp_path) == before
+
+
+# ---- two at once -----------------------------------------------------------------------------------------------------
+
+
+def at_once(*tasks):
+    """What threads return or raise that begin together."""
+    ready, out = threading.Barrier(len(tasks)), [None] * len(tasks)
+
+    def go(k):
+        ready.wait()
+        try:
+            out[k] = tasks[k]()
+        except Exception as error:
+            out[k] = error
+
+    threads = [threading.Thread(target=go, args=(k,)) for k in range(len(tasks))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return out
+
+
+def test_of_many_threads_that_make_one_folder_one_wins(tmp_path):
+    for trial in range(20):
+        got = at_once(*[partial(claimed, tmp_path / f"run{trial}")] * 6)
+        winners = [x for x in got if isinstance(x, Folder)]
+        assert len(winners) == 1 and sorted(os.listdir(winners[0].path)) == [MARK, LOCK]
+        assert {type(x) for x in got} == {Folder, cc.ModelError}
+        assert all("another run is writing to" in str(x) for x in got if not isinstance(x, Folder))
+        winners[0].release()
+        claimed(tmp_path / f"run{trial}").release()
+
+
+def test_a_run_and_a_study_do_not_share_a_new_folder(tmp_path, monkeypatch):
+    """Both find it empty; the second to mark it finds the mark of the first."""
+    study = Folder(tmp_path, "to", "study", OWN)
+    monkeypatch.setattr(Folder, "_marked", lambda folder: False)
+    study._mark()
+    run = Folder(tmp_path, "save_to", "run", OWN)
+    run._mark()
+    monkeypatch.undo()
+    with pytest.raises(cc.ModelError, match="holds a study, not a run"):
+        run.claim()
+    study.claim()
+    study.release()
+
+
+RACE = """
+import sys
+import threading
+from functools import partial
+from closedchain.disk.folder import Folder
+from closedchain.errors import ModelError
+print("ready", flush=True)
+for name in sys.stdin.readline().split():
+    try:
+        folder = Folder(name, "save_to", "run", "x")
+        folder.claim()
+        print("won", flush=True)
+    except ModelError as error:
+        print(error, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_of_two_processes_that_make_one_folder_one_wins(tmp_path):
+    """Folder by folder, each in its own order, so that they meet."""
+    names = [str(tmp_path / f"run{k}") for k in range(60)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        subprocess.Popen([sys.executable, "-c", RACE], **pipes) as one,
+        subprocess.Popen([sys.executable, "-c", RACE], **pipes) as other,
+    ):
+        said = {}
+        for process in (one, other):
+            assert process.stdout.readline() == "ready\n"
+        for process, order in ((one, names), (other, names[::-1])):
+            process.stdin.write(" ".join(order) + "\n")
+            process.stdin.flush()
+        for process, order in ((one, names), (other, names[::-1])):
+            for name in order:
+                said.setdefault(name, []).append(process.stdout.readline().strip())
+        for process in (one, other):
+            process.stdin.close()
+    for name, words in said.items():
+        assert sorted(words) == sorted(["won", f"another run is writing to {name!r} just now: wait for it, or give "
+                                        "another folder"])  # fmt: skip
+        assert sorted(os.listdir(name)) == [MARK, LOCK]
+
+
+def test_a_disk_that_cannot_lock_is_said(tmp_path, monkeypatch):
+    def no_locks(handle, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", no_locks)
+    with pytest.raises(cc.ModelError, match=r"cannot be locked \(No locks available\): give one on another disk"):
+        claimed(tmp_path)
+    monkeypatch.undo()
+    claimed(tmp_path).release()

@@ -283,3 +283,85 @@ def test_a_full_disk_is_said_and_the_study_goes_on(whole, tmp_path, monkeypatch)
     monkeypatch.undo()
     monkeypatch.setattr(home, "BLOCK", 4)
     same(whole[1], march(tmp_path / "study"))
+
+
+# ---- foreign files in a study ----------------------------------------------------------------------------------------
+
+
+def test_foreign_files_in_the_dataset_are_left(whole, copied):
+    """Also where blocks are computed again, beside files of ours that are."""
+    foreign = {"results.zarr/notes.txt": b"years", "results.zarr/hinge/2024.txt": b"of", "results.zarr/mine/x": b"work"}
+    for name, content in foreign.items():
+        (copied / name).parent.mkdir(exist_ok=True)
+        (copied / name).write_bytes(content)
+    (copied / "results.zarr" / "hinge" / "0.0").write_bytes(b"damaged")
+    (copied / "results.zarr" / "time" / "0").unlink()
+    same(whole[1], march(copied))
+    assert {name: (copied / name).read_bytes() for name in foreign} == foreign
+
+
+@pytest.mark.parametrize("name", ["results.zarr/notes.txt", "results.zarr/hinge/notes.txt", "partial/notes.txt"])
+def test_a_study_that_was_not_begun_does_not_delete_foreign_files(copied, name):
+    (copied / "study.json").unlink()
+    (copied / "done.txt").unlink()
+    (copied / name).parent.mkdir(exist_ok=True)
+    (copied / name).write_text("years of work")
+    before = set(copied.rglob("*"))
+    with pytest.raises(
+        cc.ModelError, match=r"holds 'partial', but no|notes.txt', which is no part of a study: move it"
+    ):
+        march(copied)
+    assert set(copied.rglob("*")) == before and (copied / name).read_text() == "years of work"
+
+
+def test_pieces_of_a_study_that_was_not_begun_are_cleared_away(whole, copied):
+    (copied / "study.json").unlink()
+    with pytest.raises(cc.ModelError, match=r"holds 'done.txt', but no 'study.json', it is damaged: .*another folder"):
+        march(copied)
+    (copied / "done.txt").unlink()
+    (copied / "results.zarr" / "hinge" / f"0.{'a' * 32}.partial").write_bytes(b"half of it")
+    same(whole[1], march(copied))
+    assert not list(copied.rglob("*.partial"))
+
+
+def test_advice_after_damage_spares_what_is_foreign_in_the_dataset(copied):
+    (copied / "results.zarr" / "notes.txt").write_text("years of work")
+    (copied / "study.json").write_text("nonsense")
+    with pytest.raises(
+        cc.ModelError, match=r"give another folder, this one holds 'results\.zarr/notes.txt', which is no"
+    ):
+        march(copied)
+
+
+def test_a_planted_array_beside_ours_executes_nothing(whole, copied, tmp_path):
+    """Nor is it read: xarray would load the values of an axis."""
+    planted = copied / "results.zarr" / "evil"
+    shutil.copytree(copied / "results.zarr" / "time", planted)
+    about = json.loads((planted / ".zarray").read_text())
+    (planted / ".zarray").write_text(
+        json.dumps(about | {"dtype": "|O", "filters": [{"id": "pickle"}], "compressor": None})
+    )
+    (planted / ".zattrs").write_text(json.dumps({"_ARRAY_DIMENSIONS": ["evil"]}))
+    (planted / "0").write_bytes(pickle.dumps(Planted(tmp_path / "executed")))
+    same(whole[1], march(copied))
+    assert not (tmp_path / "executed").exists() and (planted / "0").exists()
+
+
+def test_files_with_a_second_name_elsewhere_are_not_changed_there(whole, copied, tmp_path):
+    """As in a copy by ``cp -al``; a part of it is damaged, and computed again."""
+    (copied / "results.zarr" / "hinge" / "0.0").write_bytes(b"damaged")
+    (copied / "results.zarr" / "time" / "0").write_bytes(b"damaged")
+    shutil.copytree(copied, tmp_path / "backup", copy_function=os.link)
+    before = {x: x.read_bytes() for x in (tmp_path / "backup").rglob("*") if x.is_file()}
+    same(whole[1], march(copied))
+    assert {x: x.read_bytes() for x in (tmp_path / "backup").rglob("*") if x.is_file()} == before
+    assert (copied / "results.zarr" / "hinge" / "0.0").read_bytes() != b"damaged"
+
+
+def test_a_disk_that_is_full_at_the_beginning_is_said(tmp_path, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(home.Store, "_make", full)
+    with pytest.raises(cc.FileError, match=r"cannot write '.*results.zarr': No space left on device"):
+        march(tmp_path / "study")
