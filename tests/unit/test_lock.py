@@ -1,9 +1,12 @@
 """Threads: one traces and compiles at a time, and what they compute is what one of them would."""
 
+import asyncio
+import contextlib
 import functools
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +18,7 @@ import pytest
 import closedchain as cc
 from closedchain import results
 from closedchain.close.methods import METHODS
-from closedchain.lock import LOCK, locked, once
+from closedchain.lock import LOCK, locked, once, patient
 from closedchain.march.compiled import compiled
 
 WALKS = "substitute cse jacobian jtimes gradient hessian symvar depends_on integrator".split()
@@ -31,11 +34,11 @@ class Wrong(AssertionError):
 def test_a_locked_function_may_call_another():
     @locked
     def outer(n):
-        assert LOCK._is_owned()
+        assert LOCK.owned()
         return n if n == 0 else 1 + outer(n - 1)
 
     assert outer(3) == 3
-    assert not LOCK._is_owned()
+    assert not LOCK.owned()
 
 
 def test_the_lock_is_released_after_an_error():
@@ -45,7 +48,7 @@ def test_the_lock_is_released_after_an_error():
 
     with pytest.raises(ValueError, match="no"):
         fail()
-    assert not LOCK._is_owned()
+    assert not LOCK.owned()
 
 
 def test_once_is_computed_once_whoever_asks():
@@ -111,6 +114,65 @@ def test_a_forked_process_has_the_lock_free():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+# ---- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+class Interrupting:
+    """What CasADi is given while somebody presses Ctrl-C: exceptions of Python are swallowed there."""
+
+    @property
+    def shape(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        return (1, 1)
+
+
+def given_to_casadi(went_on):
+    with contextlib.suppress(NotImplementedError):
+        casadi.SX(Interrupting())
+    went_on.append(True)
+
+
+@pytest.mark.parametrize("how", [locked, patient], ids=lambda x: x.__name__)
+def test_ctrl_c_in_the_middle_of_casadi_is_not_lost(how):
+    went_on, after = [], []
+
+    def outer():
+        how(given_to_casadi)(went_on)
+        after.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        how(outer)()
+    assert went_on and not after  # where the inner one ended
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler and not LOCK.owned()
+
+
+def test_the_second_ctrl_c_does_not_wait():
+    def twice():
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        raise ValueError("what went wrong meanwhile")
+
+    with pytest.raises(KeyboardInterrupt):
+        locked(twice)()
+
+
+def test_a_handler_of_somebody_else_is_left_alone():
+    met = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: met.append(number))
+    try:
+        locked(given_to_casadi)([])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert met and not LOCK.owned()
+
+
+def test_another_thread_leaves_signals_alone():
+    with ThreadPoolExecutor(1) as pool:
+        handler = pool.submit(locked(lambda: signal.getsignal(signal.SIGINT))).result()
+    assert handler is signal.default_int_handler
+
+
 # ---- all of CasADi that is not safe is behind it ---------------------------------------------------------------------
 
 
@@ -126,7 +188,7 @@ def watched(monkeypatch):
         def asked(*args, **kwargs):
             met.add(name)
             ours = sys._getframe(1).f_globals.get("__name__", "").startswith("closedchain")
-            if ours and not LOCK._is_owned():
+            if ours and not LOCK.owned():
                 raise Wrong(f"casadi's {name} is used without the lock")
             return real(*args, **kwargs)
 
@@ -139,7 +201,7 @@ def watched(monkeypatch):
 
     class Watched(functools.cached_property):
         def __get__(self, instance, owner=None):
-            if instance is not None and self.attrname not in vars(instance) and LOCK._is_owned():
+            if instance is not None and self.attrname not in vars(instance) and LOCK.owned():
                 raise Wrong(f"{type(instance).__name__}.{self.attrname} may wait for another thread: make it `once`")
             return super().__get__(instance, owner)
 
@@ -271,3 +333,29 @@ def test_native_and_interpreted_functions_may_be_called_by_many_threads():
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(work, range(32)):
             assert np.array_equal(found[0], interpreted) and np.array_equal(found[1], native)
+
+
+def drawn_and_run(how):
+    """A fresh mechanism under a method, as finite elements, or in a study."""
+    m = cc.library.four_bar()
+    if how == "sweep":
+        return cc.sweep(m, {"O.motor": [5.0, 6.0]}, until=0.02)["O"].values
+    if how == "ERLS":
+        m.bodies["coupler"].flexible(E=2e11, section=cc.Section(A=1e-4, Iz=1e-9), modes=cc.modes.pinned_pinned(y=1))
+        return cc.simulate(m, until=1e-3, method=cc.ERLS())["O"].values
+    step = {"step": 1e-3} if how == "index3" else {}
+    return cc.simulate(m, until=0.02, method=METHODS[how], **step).x
+
+
+def test_the_other_methods_at_once_in_the_executor_of_an_event_loop():
+    tested_above = ("multipliers", "projection", "operational-space", "virtual-spring")
+    hows = [*(name for name in METHODS if name not in tested_above), "ERLS", "sweep"]
+    alone = [drawn_and_run(how) for how in hows]
+
+    async def together():
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(6) as pool:
+            return await asyncio.gather(*(loop.run_in_executor(pool, drawn_and_run, how) for how in hows[::-1]))
+
+    for how, a, b in zip(hows, alone, asyncio.run(together())[::-1], strict=True):
+        assert np.array_equal(a, b), how

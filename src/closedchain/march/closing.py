@@ -21,7 +21,7 @@ from closedchain.cut.topology import Topology
 from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
-from closedchain.lock import locked
+from closedchain.lock import locked, patient
 from closedchain.march.rank import (
     ALIKE,
     COARSEST,
@@ -98,7 +98,7 @@ class Closing:
         self.gaps = dict(gaps or {})
         self._gaps = np.array([self.gaps.get(row_name(e, i), 0.0) for i in self.active])
         self._zero = np.zeros(self.topology.nv)
-        self._f = functions(e)
+        self._f = {name: patient(f) for name, f in functions(e).items()}
         self.labels = [x for j in self.topology.measured for x in j.labels()]
         self.velocity_labels = [x for j in self.topology.measured for x in j.velocity_labels()]
         self._wraps = np.array([j.type.wraps(i) for j in self.topology.measured for i in range(j.type.nq)], bool)
@@ -106,7 +106,7 @@ class Closing:
         self._turns = self._wraps[self.rows]  # held up to whole turns
         self._normalise_held()
         self._values = np.array([self.held[self.labels[i]] for i in self.rows])
-        self._pose_f = _pose_function(e, self.poses) if self.poses else None
+        self._pose_f = patient(_pose_function(e, self.poses)) if self.poses else None
         self.columns = self._free_columns()
         self.velocity_size = velocity_sizes(e, self.scale.length)  # by which moves compare
         self.column_size = self.velocity_size[self.columns]
@@ -121,10 +121,10 @@ class Closing:
 
     def residual(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Closure, held values and held frames, with the Jacobian by the free velocities."""
-        c, A = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[:2])
+        c, A = self._f["residual"](self.t, q, self._zero, self.p)[:2]
         parts, rows = [c.ravel()[self.active] - self._gaps], [A[self.active]]
         if len(self.rows):
-            value, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
+            value, J = self._f["measure"](self.t, q, self._zero, self.p)[:2]
             off = value.ravel()[self.rows] - self._signed(value.ravel()[self.rows])
             parts.append(np.where(self._turns, (off + np.pi) % (2 * np.pi) - np.pi, off))
             rows.append(J[self.rows])
@@ -136,7 +136,7 @@ class Closing:
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """``A`` of the active closure rows, by all velocities."""
-        return np.array(self._f["residual"](self.t, q, self._zero, self.p)[1])[self.active]
+        return self._f["residual"](self.t, q, self._zero, self.p)[1][self.active]
 
     def relative_jacobian(self, q: np.ndarray) -> np.ndarray:
         """The same without units: rows and velocities are taken by their sizes."""
@@ -170,19 +170,19 @@ class Closing:
         """Move along the free velocities by d."""
         full = self._zero.copy()
         full[self.columns] = d
-        return np.array(self._f["retract"](self.t, q, full, self.p)).ravel()
+        return self._f["retract"](self.t, q, full, self.p).ravel()
 
     def count(self, q: np.ndarray) -> np.ndarray:
         """The same configuration, with the angles of cut joints in the turns that are held, guessed or usual."""
         at = [counter.q for counter in self.topology.counters]
         q = q.copy()
         q[at] = self._wishes
-        q[at] = np.array(self._f["counted"](self.t, q, self._zero, self.p)).ravel()
+        q[at] = self._f["counted"](self.t, q, self._zero, self.p).ravel()
         return q
 
     def places(self, q: np.ndarray) -> np.ndarray:
         """World positions of all joints on all bodies and of the centres of mass."""
-        return np.array(self._f["places"](self.t, q, self._zero, self.p))
+        return self._f["places"](self.t, q, self._zero, self.p)
 
     # ---- the search ------------------------------------------------------------------------------------------------
 
@@ -284,7 +284,7 @@ class Closing:
 
     def velocities(self, q: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
-        A, c_t, c_tt = (np.array(x) for x in self._f["residual"](self.t, q, self._zero, self.p)[1:])
+        A, c_t, c_tt = self._f["residual"](self.t, q, self._zero, self.p)[1:]
         rows, right, units = self._wanted_rates(q, self._zero, wanted, ("velocity", "angular_velocity"), bias=False)
         rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
         right.insert(0, -c_t.ravel()[self.active] / self._closure_size)
@@ -312,7 +312,7 @@ class Closing:
 
         def misfit(w: np.ndarray) -> np.ndarray:
             moving = v + self.velocity_size * (free @ w)
-            gamma = np.array(self._f["residual"](self.t, q, moving, self.p)[3]).ravel()[self.active]
+            gamma = self._f["residual"](self.t, q, moving, self.p)[3].ravel()[self.active]
             return u.T @ (gamma / self._closure_size)
 
         start = np.zeros(free.shape[1])
@@ -346,7 +346,7 @@ class Closing:
 
     def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
-        _, A, _, gamma = (np.array(x) for x in self._f["residual"](self.t, q, v, self.p))
+        _, A, _, gamma = self._f["residual"](self.t, q, v, self.p)
         rows, right, units = self._wanted_rates(q, v, wanted, ("acceleration", "angular_acceleration"), bias=True)
         rows.insert(0, A[self.active] * self.velocity_size / self._closure_size[:, None])
         right.insert(0, -gamma.ravel()[self.active] / self._closure_size)
@@ -362,7 +362,7 @@ class Closing:
 
         Units of velocity come with them: of the active closure rows, which go before, and of these.
         """
-        _, _, J, drift = (np.array(x) for x in self._f["measure"](self.t, q, v, self.p))
+        _, _, J, drift = self._f["measure"](self.t, q, v, self.p)
         picked = [self.velocity_labels.index(label) for label in wanted]
         units = [unit for j in self.topology.measured for unit in j.type.velocity_units]
         told = [f"{self.e.closure.units[i]}/s" for i in self.active] + [units[i] for i in picked]
@@ -425,11 +425,11 @@ class Closing:
                 q[link.q] = joint.guess
         for i, label in enumerate(self.topology.q_labels):
             q[i] = self.held.get(label, guess.get(label, q[i]))
-        return self.count(np.array(self._f["retract"](self.t, q, self._zero, self.p)).ravel())
+        return self.count(self._f["retract"](self.t, q, self._zero, self.p).ravel())
 
     def _wished_turns(self, guess: dict[str, float]) -> np.ndarray:
         """Where the counted angles of cut joints are looked for: held, guessed, or where what uses them is at rest."""
-        out = np.array(self._f["middle"](self.t, np.zeros(self.topology.nq), self._zero, self.p)).ravel()
+        out = self._f["middle"](self.t, np.zeros(self.topology.nq), self._zero, self.p).ravel()
         for k, counter in enumerate(self.topology.counters):
             drawn = counter.joint.guess[counter.index] if counter.joint.guess else out[k]
             out[k] = self.held.get(counter.label, guess.get(counter.label, drawn))
@@ -500,7 +500,7 @@ class Closing:
         if not fixed:
             return
         f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})
-        gaps = np.abs(np.array(f(self.t, self.q0, self._zero, self.p)).ravel())
+        gaps = np.abs(patient(f)(self.t, self.q0, self._zero, self.p).ravel())
         units, length = [UNITS[label] for _, label, _ in fixed], self.scale.length
         rounded = row_tolerances(units, self.topology.mechanism.tolerance, length)
         for (joint, label, _), unit, gap, most in zip(fixed, units, gaps, rounded, strict=True):
@@ -625,19 +625,19 @@ class Closing:
 
     def _off(self, q: np.ndarray, at: list[int]) -> tuple[np.ndarray, np.ndarray]:
         """By how much some coordinates are off what is held, and the Jacobian by all velocities."""
-        _, J = (np.array(x) for x in self._f["measure"](self.t, q, self._zero, self.p)[:2])
+        _, J = self._f["measure"](self.t, q, self._zero, self.p)[:2]
         off = self._measured(q)[at] - [self.held[self.labels[i]] for i in at]
         return np.where(self._wraps[at], (off + np.pi) % (2 * np.pi) - np.pi, off), J[at]
 
     def _pose_off(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """By how much the frames are off where they are held, and the Jacobian by all velocities."""
         assert self._pose_f is not None
-        value, J = (np.array(x) for x in self._pose_f(self.t, q, self._zero, self.p))
+        value, J = self._pose_f(self.t, q, self._zero, self.p)
         return value.ravel(), J
 
     def _measured(self, q: np.ndarray) -> np.ndarray:
         """All coordinates, in the order of ``labels``."""
-        return np.array(self._f["measure"](self.t, q, self._zero, self.p)[0]).ravel()
+        return self._f["measure"](self.t, q, self._zero, self.p)[0].ravel()
 
     @property
     def _shapes(self) -> set[str]:

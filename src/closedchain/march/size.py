@@ -15,7 +15,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_length, traced_mass, traced_time
-from closedchain.lock import LOCK, locked
+from closedchain.lock import LOCK, locked, patient
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ def drawn_scale(e: Equations, p: np.ndarray, span: float = 0.0) -> Scale:
     """
     f, usual = _scale(e), abs(span) or np.inf
     if np.ndim(p) == 1:
-        length, mass, time = (float(x) for x in f(p))
+        length, mass, time = (x.item() for x in patient(f)(p))
         return Scale(length, mass, time or usual)
     with LOCK:
         many = f.map(len(p))
-    lengths, masses, times = (np.array(x).reshape(-1, 1) for x in many(np.asarray(p).T))
+    lengths, masses, times = (x.reshape(-1, 1) for x in patient(many)(np.asarray(p).T))
     return Scale(lengths, masses, np.where(times > 0, times, usual))
 
 

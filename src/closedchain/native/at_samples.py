@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedchain.lock import LOCK
+from closedchain.lock import LOCK, patient
 
 if TYPE_CHECKING:
     import casadi
@@ -60,9 +60,9 @@ def at_samples(f: casadi.Function, n: int, inputs: Sequence[NDArray[np.float64]]
             many = f.map(end - begin)
         given = [np.asarray(x if x.ndim == 1 else x[begin:end], float) for x in inputs]
         columns = [x[:, None] if x.ndim == 1 else x.T for x in given]
-        values = many.call([np.broadcast_to(x, (len(x), end - begin)) for x in columns])
+        values = patient(many.call)([np.broadcast_to(x, (len(x), end - begin)) for x in columns])
         for into, value in zip(out, values, strict=True):
             # columns come sample after sample: (rows, samples * columns)
             rows, width = into.shape[1:]
-            into[begin:end] = np.array(value).reshape(rows, end - begin, width).transpose(1, 0, 2)
+            into[begin:end] = value.reshape(rows, end - begin, width).transpose(1, 0, 2)
     return out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.lock import once
+from closedchain.lock import once, patient
 from closedchain.native.counts import OperationCounts
 from closedchain.native.function import NativeFunction, Parts, Timings, compile_parts
 
@@ -66,8 +66,8 @@ class LateFunction:
         """Evaluate once, with what there is."""
         if "native" in vars(self):
             return self.native(*inputs)
-        values = self._interpreted.call([np.asarray(x, float) for x in inputs])
-        out = [np.array(value).reshape(value.shape if value.shape[1] > 1 else -1) for value in values]
+        values = patient(self._interpreted.call)([np.asarray(x, float) for x in inputs])
+        out = [value.reshape(value.shape if value.shape[1] > 1 else -1) for value in values]
         return out[0] if len(out) == 1 else tuple(out)
 
     def __getattr__(self, name: str) -> Any:
