@@ -201,8 +201,14 @@ def crew(study: Study, executor: Any) -> Here | Crew:
         workers = min(workers, len(study.points))
         # a process that is forked beside other threads may find a lock held that nobody will release
         threaded = threading.current_thread() is not threading.main_thread()
-        if executor is None and (workers == 1 or study.engine == "batch" or threaded):
+        childless = multiprocessing.current_process().daemon  # a worker of a `multiprocessing.Pool`
+        if executor is None and (workers == 1 or study.engine == "batch" or threaded or childless):
             return Here(study)
+        if childless:
+            raise ModelError(
+                f"executor={executor}: this process belongs to a pool and cannot have processes of its own: leave "
+                "executor out"
+            )
         return Crew(study, functools.partial(pool, workers), workers=workers, forked=sys.platform == "linux")
     if isinstance(executor, Executor):
         size: int | None = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None)

@@ -5,8 +5,9 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -57,6 +58,13 @@ class State:
                     f"{name} of a state of {self.mechanism.name!r} takes numbers, not {getattr(self, name)!r}"
                 ) from None
         object.__setattr__(self, "labels", cut(self.mechanism).q_labels)
+
+    def __copy__(self) -> Self:
+        """A state with numbers of its own, of the same mechanism."""
+        out = object.__new__(type(self))
+        own = {name: copy.copy(x) for name, x in vars(self).items() if name != "mechanism"}
+        vars(out).update(own, mechanism=self.mechanism)
+        return out
 
     def check(self) -> None:
         """Raise if the numbers do not belong to the drawing of now."""

@@ -1,5 +1,6 @@
 """Workers of all kinds give the same bits; one that dies is replaced, and a point that kills it is recorded."""
 
+import multiprocessing
 import os
 import signal
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -130,3 +131,12 @@ def test_a_mechanism_is_sent_without_what_was_compiled():
     assert len(sent) < 10_000
     again = pickle.loads(sent)
     np.testing.assert_array_equal(cc.simulate(again, until=0.01).x, cc.simulate(M, until=0.01).x)
+
+
+def test_a_study_within_a_worker_of_a_pool(monkeypatch):
+    """Such a process may have no processes of its own."""
+    wanted = numbers(march(None, lambda run: len(run.t)))
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    assert numbers(march(None, lambda run: len(run.t))) == wanted
+    with pytest.raises(cc.ModelError, match=r"executor=2: this process belongs to a pool .*: leave executor out"):
+        march(2)

@@ -233,3 +233,12 @@ def test_a_controller_that_knows_its_mechanism_is_pickled():
     m.motor("hinge", torque=cc.Sampled(Knows(), period=0.01))
     back = pickled(m)
     assert np.array_equal(cc.simulate(back, until=0.05).x, cc.simulate(m, until=0.05).x)
+
+
+def test_a_shallow_copy_of_a_state_has_numbers_of_its_own():
+    m = cc.library.four_bar()
+    start = m.assemble(parameters={"O.motor": 5.0})
+    again = copy.copy(start)
+    assert again.mechanism is m and np.array_equal(again.q, start.q) and again.labels == start.labels
+    again.q[:], again.v[:], again.parameters["O.motor"] = 0.0, 1.0, 7.0
+    assert start.q.any() and not start.v.any() and start.parameters == {"O.motor": 5.0}
