@@ -2,10 +2,10 @@
 
 The truth of rigid mechanisms is a run at rtol 1e-13 with the usual method; springs in the loops are another model,
 whose truth is their own run at rtol 1e-12. The error of a good run is within `WITHIN` rtol times the growth of the
-motion (see `motion`), relative to the size of the mechanism. A fixed step has no estimate of its error, and a good run
-promises closed loops and energy only: these are judged (see `honest`), and the error is just noted. Flexible links are compared over a short time by the
-coordinates of their joints, under any method or as finite elements (ERLS), with their own run at a thousandth of the
-tolerance.
+motion (see `motion`), relative to the size of the mechanism. A fixed step has no error estimate, and a good run
+promises closed loops and energy only: these are judged (see `honest`), and the error is noted. Flexible links are
+compared over a short time by the coordinates of their joints, under any method or as finite elements (ERLS), with their
+own run at a thousandth of the tolerance.
 """
 
 from __future__ import annotations

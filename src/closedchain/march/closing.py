@@ -293,7 +293,7 @@ class Closing:
 
     def pace(self, q: np.ndarray) -> float:
         """A rate beside which rounding does not count, 1/s: by the mechanism's time, or by prescribed accelerations."""
-        return self._pace(np.array(self._f["residual"](self.t, q, self._zero, self.p)[3]))
+        return self._pace(self._f["residual"](self.t, q, self._zero, self.p)[3])
 
     def _pace(self, c_tt: np.ndarray) -> float:
         prescribed = np.abs(c_tt.ravel()[self.active] / self._closure_size).max(initial=0.0)
