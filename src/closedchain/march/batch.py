@@ -29,7 +29,7 @@ from closedchain.march.batch_assemble import BatchStart, Reason, batch_assemble
 from closedchain.march.batch_threads import cores
 from closedchain.march.batch_ways import Batch, march_lanes, march_one_by_one, march_points
 from closedchain.march.bound import Bound
-from closedchain.march.compiled import Compiled, tolerances
+from closedchain.march.compiled import Compiled, asked_of, tolerances
 from closedchain.march.size import drawn_scale
 from closedchain.march.solvers import SOLVERS
 from closedchain.model.held import held
@@ -225,7 +225,7 @@ def _checked(
         solver=solver,
         rtol=float(rtol),
         atol=np.ascontiguousarray(tolerances(program, scale, float(rtol), atol)),
-        sizes=program.sizes(scale),
+        asked=asked_of(program, scale, float(rtol), atol),
         time=scale.time.ravel(),
         step=None if step is None else float(positive("step", step)),
         first_step=None if first_step is None else float(positive("first_step", first_step)),

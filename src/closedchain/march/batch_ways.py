@@ -39,8 +39,8 @@ class Batch:
         Beginning and end, s, and the times (k,) of samples.
     x0, p
         Starts (m, nx); parameters (m, np) with the method's own numbers behind them.
-    atol, sizes, time
-        Tolerances and sizes (m, nx) and times (m,) of all points, as for `integrate`.
+    atol, asked, time
+        Tolerances (m, nx), relative ones (m,) and times (m,) of all points, as for `integrate`.
     solver, rtol, step, first_step, max_step, max_steps
         As for `integrate`.
     """
@@ -54,7 +54,7 @@ class Batch:
     solver: str
     rtol: float
     atol: np.ndarray
-    sizes: np.ndarray
+    asked: np.ndarray
     time: np.ndarray
     step: float | None
     first_step: float | None
@@ -188,7 +188,7 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
         faded = fading(program)
         run = integrate(
             batch.solver, mine.rhs.address, start, (batch.t0, batch.until), mine.rhs.prepare(p),
-            rtol=batch.rtol, atol=batch.atol[i], sizes=batch.sizes[i], time=float(batch.time[i]), t_eval=batch.t_eval,
+            rtol=batch.rtol, atol=batch.atol[i], asked=float(batch.asked[i]), time=float(batch.time[i]), t_eval=batch.t_eval,
             step=batch.step,
             correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,
             min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot, max_steps=batch.max_steps,

@@ -220,6 +220,14 @@ def tolerances(program: Compiled, scale: Scale, rtol: float, atol: float | None)
     return rtol * sizes if atol is None else np.full(sizes.shape, float(atol))
 
 
+def asked_of(program: Compiled, scale: Scale, rtol: float, atol: float | None) -> Any:
+    """The tolerance relative to the sizes of the entries, one number or (m,) of many points: rtol, or what a larger atol
+    is of the largest of them.
+    """
+    largest = program.sizes(scale).max(axis=-1)
+    return np.full_like(largest, rtol) if atol is None else np.maximum(rtol, atol / largest)
+
+
 @locked
 def compiled(
     start: State,

@@ -37,7 +37,7 @@ def integrate(
     *,
     rtol: float = 1e-8,
     atol=1e-8,
-    sizes=None,
+    asked: float | None = None,
     time: float | None = None,
     t_eval=None,
     dense_output: bool = False,
@@ -81,7 +81,8 @@ def integrate(
     t_span : start and end.
     w : (p,) parameters, constant during the run.
     rtol, atol : tolerances of a step, `rtol |x_i| + atol_i`; atol may be a vector (n,).
-    sizes : (n,) by which the entries of the state compare; None: 1. Radau IIA is as exact as atol is of them.
+    asked : the tolerance relative to the sizes of the entries, by which Radau IIA loosens its estimate; None: the
+        larger of rtol and the least atol.
     time : by which rates are compared with states where the first step is chosen; None: the length of the run.
     t_eval : (m,) sample times, strictly monotone from start to end (an array, or anything that gives one when it is
         sliced, such as `march.times.Equal`); None: the start and every accepted step.
@@ -176,7 +177,7 @@ def integrate(
     state = np.zeros(1, step_control.STATE)
     o, s = options[0], state[0]
     o["rtol"], o["max_step"] = rtol, max_step
-    o["asked"] = max(rtol, np.min(atol / (1.0 if sizes is None else sizes)))
+    o["asked"] = max(rtol, np.min(atol)) if asked is None else asked
     o["time"] = positive("time", abs(t1 - t0) or 1.0 if time is None else time)
     o["first_step"] = 0.0 if first_step is None else positive("first_step", first_step)
     o["correct_tol"], o["correct_samples"] = correct_tol, correct_samples

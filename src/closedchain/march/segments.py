@@ -17,7 +17,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.march.companions import for_solver
-from closedchain.march.compiled import Compiled, compiled, tolerances
+from closedchain.march.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.divergence import Judge, Judged
 from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.gaps import fitted, told
@@ -413,7 +413,7 @@ class March:
         options = {
             "rtol": task.rtol,
             "atol": tolerances(program, self.scale, task.rtol, task.atol),
-            "sizes": program.sizes(self.scale),
+            "asked": asked_of(program, self.scale, task.rtol, task.atol),
             "time": self.scale.time,
             "t_eval": times,
             "dense_output": task.dense_output,

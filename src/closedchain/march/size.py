@@ -40,14 +40,15 @@ class Scale:
         return self.mass * self.speed * self.speed
 
 
-def drawn_scale(e: Equations, p: np.ndarray, span: float = 0.0) -> Scale:
+def drawn_scale(e: Equations, p: np.ndarray, span: float | None = None) -> Scale:
     """Length, mass and time of a mechanism at parameter values (n,), or at those of many points (m, n).
 
     The time is the period of a pendulum of that length, ``2 pi sqrt(length / g)``. Without gravity a drawing has no
-    time of its own: then it is the length of the run, ``span``. Where there is none, it is without end: no rate is
-    small, and only what is held and prescribed tells which ones are rounding (`Closing.pace`).
+    time of its own: then it is the length of the run, ``span``, or 1 s of one in which nothing moves. Where there is no
+    run, it is without end: no rate is small, and only what is held and prescribed tells which ones are rounding
+    (`Closing.pace`).
     """
-    f, usual = _scale(e), abs(span) or np.inf
+    f, usual = _scale(e), np.inf if span is None else abs(span) or 1.0
     if np.ndim(p) == 1:
         length, mass, time = (x.item() for x in patient(f)(p))
         return Scale(length, mass, time or usual)

@@ -49,9 +49,9 @@ class NewtonEuler:
         topology = samples.equations.topology
         self.joints = topology.joints
         self.scale = np.repeat([length, 1.0], 3)
-        # A force that hardly moves anything, N: without any load accelerations are rounding. An instant without gravity
-        # has no time: it is 1 s.
-        scale = drawn_scale(samples.equations, samples.parameters, float(np.ptp(samples.t)) or 1.0)
+        # a force that hardly moves anything, N: without any load accelerations are rounding
+        span = float(np.ptp(samples.t)) if len(samples) else 0.0
+        scale = drawn_scale(samples.equations, samples.parameters, span)
         self.least = 1e-12 * scale.energy / scale.length + 1e-300
         number = {joint.name: k for k, joint in enumerate(self.joints)}
         self.tree = np.array([number[link.joint.name] for link in topology.links], int)

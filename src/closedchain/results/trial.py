@@ -12,7 +12,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.march.companions import for_solver
-from closedchain.march.compiled import tolerances
+from closedchain.march.compiled import asked_of, tolerances
 from closedchain.march.integrate import integrate
 from closedchain.march.segments import March
 from closedchain.march.solvers import SOLVERS
@@ -164,7 +164,7 @@ def _steps(run: Run) -> Trajectory:
         program.rhs.prepare(run.p),
         rtol=task.rtol,
         atol=tolerances(program, run.scale, task.rtol, task.atol),
-        sizes=program.sizes(run.scale),
+        asked=asked_of(program, run.scale, task.rtol, task.atol),
         time=run.scale.time,
         step=task.step,
         max_steps=task.max_steps,

@@ -35,6 +35,7 @@ def test_the_longest_distance_on_a_body_all_masses_and_the_period_of_a_pendulum(
 def test_without_gravity_the_time_is_that_of_the_run():
     m = slider(g=0.0)
     assert [scale(m, span).time for span in (0.0, 3.0, -3.0)] == [1.0, 3.0, 3.0]
+    assert scale(m, None).time == np.inf  # no rate is small where nothing gives a time
 
 
 def test_a_drawing_without_lengths_has_those_of_the_ground_or_of_gyration():
