@@ -188,8 +188,8 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
         faded = fading(program)
         run = integrate(
             batch.solver, mine.rhs.address, start, (batch.t0, batch.until), mine.rhs.prepare(p),
-            rtol=batch.rtol, atol=batch.atol[i], asked=float(batch.asked[i]), time=float(batch.time[i]), t_eval=batch.t_eval,
-            step=batch.step,
+            rtol=batch.rtol, atol=batch.atol[i], asked=float(batch.asked[i]), time=float(batch.time[i]),
+            t_eval=batch.t_eval, step=batch.step,
             correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,
             min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot, max_steps=batch.max_steps,
             first_step=batch.first_step, max_step=batch.max_step,

@@ -221,9 +221,7 @@ def tolerances(program: Compiled, scale: Scale, rtol: float, atol: float | None)
 
 
 def asked_of(program: Compiled, scale: Scale, rtol: float, atol: float | None) -> Any:
-    """The tolerance relative to the sizes of the entries, one number or (m,) of many points: rtol, or what a larger atol
-    is of the largest of them.
-    """
+    """The tolerance relative to the sizes of the entries, or (m,) of many points: rtol, or what atol is of them."""
     largest = program.sizes(scale).max(axis=-1)
     return np.full_like(largest, rtol) if atol is None else np.maximum(rtol, atol / largest)
 
