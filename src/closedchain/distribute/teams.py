@@ -512,9 +512,7 @@ class Marcher:
             resume = {name.removeprefix(mark): a for name, a in resume.items() if name.startswith(mark)}
         if self.member:
             options["progress"] = None
-        judge = options.pop("judge", None)
-        for name in ("atol", "sizes"):
-            options[name] = np.broadcast_to(np.asarray(options[name], float), x.shape)[self.entries]
+        atol, judge = options.pop("atol"), options.pop("judge", None)
         prepare(p())
         last = self.works[-1].memory.table if len(self.works) > 1 else None
         mine = integrate(
@@ -523,6 +521,7 @@ class Marcher:
             x[self.entries],
             t_span,
             self.works[0].memory.table,
+            atol=np.asarray(atol, float)[self.entries] if np.ndim(atol) else atol,
             correct=0 if last is None else kernels.correct.address,
             w_correct=last,
             team=kernels.together.address,

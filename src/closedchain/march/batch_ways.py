@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.march import corners
 from closedchain.march.arguments import fixed_steps
 from closedchain.march.batch_threads import share_out
 from closedchain.march.bound import Bound
@@ -110,6 +111,11 @@ def march_points(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> np.nd
     options["attempts"] = batch_points.ATTEMPTS
     shared = _shared(batch, program.rhs.address, program.correct.address if program.correct else 0)
     w = work_vectors(program.rhs, batch.p)
+    for name, value in corners.options(batch.solver, program).items():
+        options[name] = value
+    signals = corners.signals(batch.solver, program)
+    if signals is not None:
+        w = np.hstack([w, work_vectors(signals, batch.p)])
     w_correct = work_vectors(program.correct, batch.p) if program.correct else np.empty((len(w), 0))
     now = batch.x0.copy()
 
@@ -187,7 +193,8 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
             return
         faded = fading(program)
         run = integrate(
-            batch.solver, mine.rhs.address, start, (batch.t0, batch.until), mine.rhs.prepare(p),
+            batch.solver, mine.rhs.address, start, (batch.t0, batch.until), corners.work(batch.solver, mine, p),
+            corners=corners.options(batch.solver, mine),
             rtol=batch.rtol, atol=batch.atol[i], asked=float(batch.asked[i]), time=float(batch.time[i]),
             t_eval=batch.t_eval, step=batch.step,
             correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,

@@ -11,6 +11,7 @@ there; the error estimate has been taken before and keeps the old one.
 import numba
 import numpy as np
 
+from closedchain.march.corner_steps import passes
 from closedchain.march.jit import jit
 from closedchain.march.project import arrive, hermite_rows, take_samples, wants_rows
 from closedchain.march.step_control import (
@@ -122,6 +123,8 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
             rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, True,
             x, y, k[6:], x_plus, rows[0], residual, clock,
         ):  # fmt: skip
+            continue
+        if o.corners != 0 and not passes(rhs, w, atol, o, s, h, x, y, k[0], k[6]):
             continue
         err = max(err, s.moved)
 

@@ -56,6 +56,7 @@ def integrate(
     structure: Structure | None = None,
     newton_tol: float | None = None,
     extra: tuple = (),
+    corners: dict[str, int] | None = None,
     hold: Hold | None = None,
     watch: Callable[[DenseOutput], float | None] | None = None,
     detect_stiffness: bool = False,
@@ -101,6 +102,8 @@ def integrate(
     newton_tol : the error that the iterations of an implicit solver may leave, in units of the tolerance.
     extra : further arguments of the solver's `advance`, for solvers with functions of their own: an address, its
         parameters, and what else is needed.
+    corners : options that tell solvers with step control where forces have corners, from `march.corners`; w then ends
+        with the work vector of their signals.
     hold : called as `hold(t, x)` at the start and whenever its time has come; it returns the time of the next call, and
         new values of `w`, `w_correct` and `w_extra` (of the Jacobian, or of what is in `extra`) by name if they change
         there, else None. Steps end at these times.
@@ -187,6 +190,8 @@ def integrate(
     o["keep_states"], o["keep_dense"] = t_eval is None, dense_output or watch is not None
     o["detect_stiffness"], o["team"] = detect_stiffness, team
     o["step"] = 0.0 if step is None else positive("step", step)
+    for name, value in (corners or {}).items():
+        o[name] = value
     s["t"], s["err_old"], s["h_min"], s["bad_index"] = t0, 1e-4, np.inf, -1
     s["cause"], s["pivot"] = Status.step_too_small, 1.0
 

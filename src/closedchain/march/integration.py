@@ -18,7 +18,7 @@ from closedchain.march.interrupt import check, postpone
 from closedchain.march.solvers import Solver
 from closedchain.march.trajectory import SENTENCES, Counts, DenseOutput, Failure, Status, Trajectory
 
-LAYOUT = ("attempts", "keep_states", "keep_dense", "team")
+LAYOUT = ("attempts", "keep_states", "keep_dense", "team", "corners")
 Hold = Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]
 
 

@@ -29,6 +29,7 @@ import numba
 import numpy as np
 
 from closedchain.march.implicit import ADVANCE_IMPLICIT, FRESH, STALE, USED, MemoryRecord, renew
+from closedchain.march.corner_steps import passes
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import arrive, take_samples, wants_rows
@@ -41,6 +42,7 @@ from closedchain.march.step_control import (
     OptionsRecord,
     StateRecord,
     accept,
+    go_on,
     end_time,
     first_nonfinite,
     next_step,
@@ -270,6 +272,7 @@ def propose(s, m, h, err, iterations):
     s.h = min(abs(h) / factor, max(m.limit, abs(h)))
     m.limit *= RECOVER
     s.rejected = 0
+    go_on(s)
 
 
 @jit(ADVANCE_IMPLICIT)
@@ -345,6 +348,8 @@ def advance(
             rhs, 0 if stays else correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o), False,
             x, y, work[F_NEW : F_NEW + 1], x_plus, work[ERROR], residual, clock,
         ):  # fmt: skip
+            continue
+        if not stays and o.corners != 0 and not passes(rhs, w, atol, o, s, h, x, y, work[0], work[F_NEW]):
             continue
         err = max(err, s.moved)
 

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from closedchain.march.implicit import ADVANCE_IMPLICIT, STALE, renew
+from closedchain.march.corner_steps import passes
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import arrive, take_samples, wants_rows
@@ -131,6 +132,8 @@ def advance(
             rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, False,
             x, y, work[F_NEW : F_NEW + 1], x_plus, work[F], residual, clock,
         ):  # fmt: skip
+            continue
+        if o.corners != 0 and not passes(rhs, w, atol, o, s, h, x, y, work[0], work[F_NEW]):
             continue
         err = max(err, s.moved)
 

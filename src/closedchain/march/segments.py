@@ -16,6 +16,7 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
+from closedchain.march import corners
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.divergence import Judge, Judged
@@ -445,7 +446,8 @@ class March:
             program.rhs.address,
             x,
             span,
-            program.rhs.prepare(p),
+            corners.work(here.solver, program, p),
+            corners=corners.options(here.solver, program),
             correct=program.correct.address if program.correct else 0,
             w_correct=program.correct.prepare(p) if program.correct else None,
             hold=None if self.holding.idle else self._hold(program),
@@ -492,7 +494,7 @@ class March:
             if not changed:
                 return until, None
             p = self.holding.p
-            renewed = {"w": program.rhs.prepare(p)}
+            renewed = {"w": corners.work(self.place.solver, program, p)}
             if program.correct is not None:
                 renewed["w_correct"] = program.correct.prepare(p)
             companion = for_solver(self.place.solver, program, p)

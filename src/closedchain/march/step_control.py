@@ -46,6 +46,10 @@ OPTIONS = np.dtype(
         ("look_at", "i8"),  # pause after so many steps
         ("detect_stiffness", "i8"),  # and stop where the equations are stiff
         ("team", "i8"),  # address of what brings numbers of all members together; 0: there are no others
+        ("corners", "i8"),  # address of the signals of corners, see `march.corners`; 0: there are none
+        ("corners_work", "i8"),  # length of their work vector, at the end of w
+        ("corner_zeros", "i8"),  # how many of them have a corner at zero
+        ("corner_signals", "i8"),  # how many there are; the others have a corner at every integer
     ]
 )
 
@@ -53,7 +57,7 @@ STATE = np.dtype(
     [
         ("t", "f8"),
         ("h", "f8"),  # length of the next step, positive
-        ("wanted", "f8"),  # the length before it was shortened to end at t1
+        ("wanted", "f8"),  # the length before it was shortened to end at t1 or at a corner
         ("t_before", "f8"),  # start of the last accepted step
         ("h_before", "f8"),  # and its signed length
         ("err_old", "f8"),
@@ -75,6 +79,9 @@ STATE = np.dtype(
         ("full", "i8"),  # there is no room for more samples
         ("stiff", "i8"),  # steps that were limited by stability, in a row
         ("calm", "i8"),  # and steps that were not
+        ("corner", "f8"),  # the time just after the next corner of a force
+        ("hop", "f8"),  # length of the step over it; 0: none is expected
+        ("approaches", "i8"),  # the last attempt was shortened because of it
     ]
 )
 
@@ -84,6 +91,8 @@ PAUSED, STIFF, NOT_SOLVED = 9, 10, 14
 
 SAFETY = 0.9
 MAX_FAILED_CORRECTIONS = 20
+# of the way to a corner: how far before it a step ends, as the place of the corner is not known exactly
+BEFORE = 1e-3
 EPS = float(np.finfo(float).eps)
 
 # the types of arrays and records in Numba
@@ -162,6 +171,24 @@ def broken(team, w, k, s):
 
 
 @jit(numba.float64(OptionsRecord, StateRecord))
+def up_to_corner(o, s):
+    """Length of a step that ends just before a corner, or hops over it; see `march.corner_steps`."""
+    left = (s.corner - s.t) * o.direction
+    if left <= 0.0:
+        s.hop = 0.0
+        return np.inf
+    return s.hop if left <= 0.5 * s.hop else (1.0 - BEFORE) * left - 0.25 * s.hop
+
+
+@jit(numba.void(StateRecord))
+def go_on(s):
+    """The step after one that a corner has shortened is as long as it would have been."""
+    if s.approaches:
+        s.h = max(s.h, s.wanted)
+        s.approaches = 0
+
+
+@jit(numba.float64(OptionsRecord, StateRecord))
 def next_step(o, s):
     """Signed length of the step to attempt; 0 with a status set when there must be none."""
     if s.steps + s.rejections >= o.max_steps:
@@ -177,6 +204,9 @@ def next_step(o, s):
     rest = abs(o.t1 - s.t)
     h = min(s.h, o.max_step)
     s.wanted = h
+    if s.hop > 0.0:
+        h = min(h, up_to_corner(o, s))
+        s.approaches = h < s.wanted
     if rest < 1.01 * h:
         h = rest if rest <= o.max_step else 0.5 * rest
     return o.direction * h
@@ -283,6 +313,7 @@ def propose(s, h, err, exponent, beta, shrink, grow):
     s.h = abs(h) / factor
     s.err_old = max(err, 1e-4)
     s.rejected = 0
+    go_on(s)
 
 
 @jit(numba.void(numba.int64, F1, F1, OptionsRecord[::1], StateRecord[::1], F1, F2, numba.float64))

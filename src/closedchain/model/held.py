@@ -244,28 +244,30 @@ def held(drawing: Mechanism) -> Held:
     return drawing._derived[key]
 
 
+def efforts(drawing: Mechanism) -> list[Any]:
+    """Efforts of motors and components of forces."""
+    found = [motor.effort for motor in drawing.motors.values()]
+    return found + [x for force in drawing.forces.values() for x in (*force.force, *force.moment)]
+
+
 def _find(drawing: Mechanism) -> Held:
-    efforts = [motor.effort for motor in drawing.motors.values()]
-    efforts += [x for force in drawing.forces.values() for x in (*force.force, *force.moment)]
-    efforts += [drive.position for drive in drawing.drives.values()]
     controllers: list[Controller] = []
     jumps: list[Jump] = []
-    for effort in efforts:
-        for node in _nodes(effort):
-            if node.op == "sampled" and not any(c is node.args[0] for c in controllers):
-                controllers.append(node.args[0])
-            if node.op in JUMPS and not any(jump.node is node for jump in jumps):
-                inner = {id(x) for a in node.args for x in _nodes(a)}
-                inside = tuple(i for i, jump in enumerate(jumps) if id(jump.node) in inner)
-                timed = all(leaf.op in ("time", "parameter") for leaf in node.leaves())
-                jumps.append(Jump(node, timed, inside))
+    for node in nodes(*efforts(drawing), *(drive.position for drive in drawing.drives.values())):
+        if node.op == "sampled" and not any(c is node.args[0] for c in controllers):
+            controllers.append(node.args[0])
+        if node.op in JUMPS:
+            inner = {id(x) for x in nodes(*node.args)}
+            inside = tuple(i for i, jump in enumerate(jumps) if id(jump.node) in inner)
+            timed = all(leaf.op in ("time", "parameter") for leaf in node.leaves())
+            jumps.append(Jump(node, timed, inside))
     return Held(tuple(controllers), tuple(jumps))
 
 
-def _nodes(x: Any) -> Iterator[Expression]:
-    """All nodes of an expression once, arguments before what depends on them."""
+def nodes(*expressions: Any) -> Iterator[Expression]:
+    """All nodes of expressions once, arguments before what depends on them."""
     seen: set[int] = set()
-    stack = [(x, False)]
+    stack = [(x, False) for x in reversed(expressions)]
     while stack:
         node, ready = stack.pop()
         if not isinstance(node, Expression) or (id(node) in seen and not ready):

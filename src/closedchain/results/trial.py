@@ -11,6 +11,7 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
+from closedchain.march import corners
 from closedchain.march.companions import for_solver
 from closedchain.march.compiled import asked_of, tolerances
 from closedchain.march.integrate import integrate
@@ -161,7 +162,8 @@ def _steps(run: Run) -> Trajectory:
         program.rhs.address,
         program.pack(start.q, start.v),
         (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),
-        program.rhs.prepare(run.p),
+        corners.work(segment.solver, program, run.p),
+        corners=corners.options(segment.solver, program),
         rtol=task.rtol,
         atol=tolerances(program, run.scale, task.rtol, task.atol),
         asked=asked_of(program, run.scale, task.rtol, task.atol),
