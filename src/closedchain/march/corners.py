@@ -50,4 +50,9 @@ def options(solver: str, program: Compiled) -> dict[str, int]:
         return {}
     zeros = len(found.zeros)
     work = made.function.n_work
-    return {"corners": made.address, "corners_work": work, "corner_zeros": zeros, "corner_signals": zeros + len(found.counted)}
+    return {
+        "corners": made.address,
+        "corners_work": work,
+        "corner_zeros": zeros,
+        "corner_signals": zeros + len(found.counted),
+    }

@@ -28,8 +28,8 @@ multiplier does to a state within a step has a factor h, and shows there.
 import numba
 import numpy as np
 
+from closedchain.march.corner_steps import CLEAR, PASSED, REPEAT, passes
 from closedchain.march.implicit import ADVANCE_IMPLICIT, FRESH, STALE, USED, MemoryRecord, renew
-from closedchain.march.corner_steps import passes
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import arrive, take_samples, wants_rows
@@ -42,9 +42,9 @@ from closedchain.march.step_control import (
     OptionsRecord,
     StateRecord,
     accept,
-    go_on,
     end_time,
     first_nonfinite,
+    go_on,
     next_step,
     reject,
     reject_correction,
@@ -349,8 +349,11 @@ def advance(
             x, y, work[F_NEW : F_NEW + 1], x_plus, work[ERROR], residual, clock,
         ):  # fmt: skip
             continue
-        if not stays and o.corners != 0 and not passes(rhs, w, atol, o, s, h, x, y, work[0], work[F_NEW]):
-            continue
+        over = CLEAR
+        if not stays and o.corners != 0:
+            over = passes(rhs, w, atol, o, s, h, x, y, work[0], work[F_NEW])
+            if over == REPEAT:
+                continue
         err = max(err, s.moved)
 
         # the collocation polynomial, its start with the right derivative, its end moved to the corrected one
@@ -370,5 +373,7 @@ def advance(
         m.h_shape = h
         accept(o, s, h, t_new, x, work[0], y, work[F_NEW], rows, done, step_t, step_x, dense)
         propose(s, m, h, err, iterations)
+        if over == PASSED:
+            m.age = STALE  # the Jacobian is another one behind a corner
         done += 1
     return done

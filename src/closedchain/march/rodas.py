@@ -8,8 +8,8 @@ df/dt at the start of every step, and seven evaluations besides the one at the s
 import numba
 import numpy as np
 
-from closedchain.march.implicit import ADVANCE_IMPLICIT, STALE, renew
 from closedchain.march.corner_steps import passes
+from closedchain.march.implicit import ADVANCE_IMPLICIT, STALE, renew
 from closedchain.march.jit import jit
 from closedchain.march.linear import RoomType, StructureType, factor, solve
 from closedchain.march.project import arrive, take_samples, wants_rows
