@@ -8,7 +8,7 @@ step or in its middle. Such a step is accepted only if
     |h (f_0 - 2 f_1/2 + f_1)|  <=  tolerance,
 
 with the derivatives at its start, middle and end. A kink at ``theta h`` with the jump J of the slope adds ``h J
-min(theta, 1 - theta)`` to the second difference. What the step misses of the kink is at most some tenths of h times that.
+min(theta, 1 - theta)`` to the second difference. The step misses at most some tenths of h times that of the kink.
 Smooth parts add terms of third order in h, so that a corner that hardly matters does not limit the steps.
 
 Otherwise the corner is found on the cubic polynomial through both ends, and the step ends just before it. A hop over
