@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
 
 CALLS = 3  # of a controller, the answers of which are compared
-LATEST = 8  # calls, the largest answer of which is compared with that of the first
-GROWN = 1e3  # answers over the first ones: as velocities where the energy has grown by 1e6
+LATEST = 8  # calls, the largest answer of which is compared with the first that is not zero
+GROWN = 1e3  # answers over the first one: as velocities where the energy has grown by 1e6
 
 
 def who_feeds(program: Compiled, holding: Holding, t: float, x: np.ndarray) -> str:
@@ -65,7 +65,8 @@ def whose_answers_grow(holding: Holding) -> str | None:
         column += controller.outputs
         if not len(answers):
             continue
-        first, latest = answers[:CALLS].max(axis=0), answers[-LATEST:].max(axis=0)
+        first = np.take_along_axis(answers, np.argmax(answers > 0, axis=0)[None], axis=0)[0]
+        latest = answers[-LATEST:].max(axis=0)
         if (latest > GROWN * first).any():
             i = int(np.argmax(latest > GROWN * first))
             return (

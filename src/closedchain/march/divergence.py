@@ -15,8 +15,9 @@ growth
     both halves take equally long. Growth is no finding where it is explained (`march.explained`): a law of time or a
     prescribed motion grows as fast by itself, or the motion would lose energy if it were much faster.
 tossed
-    D is as large under a sampled controller, whose answers have grown with it, and jumps with most of its calls: the
-    gain is too large, but the loops tumble, and growth is no longer even.
+    D is large under a sampled controller, whose answers have grown with it, and jumps up and down with most of its
+    calls: the gain is too large, but the loops tumble, and growth is no longer even. A complaint while D is not as
+    large as growth makes it.
 unexplained
     e is larger than all energy that the motion had, was given, or released from its potential.
 endless
@@ -64,9 +65,11 @@ LOOKS, LARGEST_JUMP = 3, 0.6
 # less than ``DECADES`` of them, counted from the first call after it. Such growth need not be even: a gain that is too
 # large makes loops tumble.
 CALLS = 8
-# A motion is tossed about where D changes by this share (or more) with at least half of these calls. Bodies that are
-# moved as a controller means to, however fast, have an energy that hardly changes from one call to the next.
-TOSSED = 0.3
+# A motion is tossed about where D changes by this share (or more) with at least half of these calls, twice up and twice
+# down, and is above so many powers of ten of the yardstick, thirty times the speed, at one of them. That is a
+# complaint; it ends a run where D has ``DECADES`` of them, and that many all the time. Bodies that are moved as a
+# controller means to, however fast, have an energy that hardly changes from one call to the next.
+TOSSED, TOSSED_DECADES = 0.3, 3.0
 # During the time in which its speed grows by a factor of e, the motion goes through so many radians, or sizes of the
 # drawing. A nonlinear mechanism that is held by its geometry has stopped growing long before.
 TRAVEL = 10.0
@@ -94,10 +97,11 @@ KEPT = 64
 PACE = 20_000
 
 ACTIONS = ("stop", "warn", "pass")
+COMPLAINED, TOLD = 1, 2
 
 MEMORY = np.dtype(
     [
-        ("said", "i8"),  # whether it has been told
+        ("said", "i8"),  # nothing, COMPLAINED or TOLD
         ("kinetic", "f8"),  # at the start
         ("potential", "f8"),
         ("work", "f8"),
@@ -135,12 +139,16 @@ class Energies:
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a motion runs away, as one of the words above, and in a clause; of growth when it began, and its rate."""
+    """Why a motion runs away, as one of the words above, and in a clause.
+
+    Of growth when it began, and its rate; ``grave``: whether it ends a run, or is a complaint.
+    """
 
     kind: str
     text: str
     since: float = 0.0
     rate: float = 0.0
+    grave: bool = True
 
 
 class Growth:
@@ -182,8 +190,9 @@ class Growth:
 
     @property
     def high(self) -> bool:
-        """Whether D was so large at the last look that growth would be found."""
-        return bool(self.memory[0]["entered_last"] >= 10**DECADES * self.known)
+        """Whether D has been so large that calls of controllers are looked at one by one."""
+        s = self.memory[0]
+        return bool(s["looks"]) and bool(s["entered"][s["looks"] - 1] >= 10**TOSSED_DECADES * self.known)
 
     def look(self, t: float, e: Energies, speed: float) -> Finding | None:
         """Energy that came from nowhere, or that grows without bound; None if all is well."""
@@ -210,12 +219,15 @@ class Growth:
         if self.duration > 0 and len(called) and entered >= 10**DECADES * max(called.min(), known):
             text = f"its energy has grown by a factor of {entered / called.min():.1g} within {len(called)} calls"
             return Finding("growth", f"{text} of its controller")
-        if self.duration > 0 and self.high and len(called) == CALLS:
-            levels = np.append(called, max(entered, 0.0))
-            jumps = int((np.abs(np.diff(levels)) > TOSSED * np.maximum(levels[1:], levels[:-1])).sum())
-            if 2 * jumps >= CALLS:
-                text = f"its energy is {entered / known:.1g} times what it has by itself, and jumps with {jumps} of"
-                return Finding("tossed", f"{text} {CALLS} calls of its controller")
+        levels = np.append(called, entered)
+        large = 10**TOSSED_DECADES * known
+        if self.duration > 0 and len(called) == CALLS and levels.max() >= large:
+            change = np.diff(levels) / np.maximum(levels[1:], levels[:-1])
+            up, down = int((change > TOSSED).sum()), int((change < -TOSSED).sum())
+            if 2 * (up + down) >= CALLS and min(up, down) >= 2:
+                text = f"its energy is {levels.max() / known:.1g} times what it has by itself, and jumps up and down"
+                text = f"{text} with {up + down} of {CALLS} calls of its controller"
+                return Finding("tossed", text, grave=bool(entered >= 10**DECADES * known and levels.min() >= large))
         count = int(s["looks"])
         if entered < known or (count and entered < 2.0 * s["entered"][count - 1]):
             return None
@@ -307,13 +319,15 @@ class Judge:
         said = gaps.opened(program, t, x, holding.p, self.rtol)
         if said:
             return Status.opened, said
-        if self.action == "pass" or self.memory[0]["said"]:
+        if self.action == "pass" or self.memory[0]["said"] == TOLD:
             return None
-        said = self._bent(x) or self._runs_away(program, t, x, holding)
+        said, grave = self._bent(x), True
         if said is None:
+            said, grave = self._runs_away(program, t, x, holding)
+        if said is None or self.memory[0]["said"] >= (TOLD if grave else COMPLAINED):
             return None
-        self.memory[0]["said"] = 1
-        if self.action == "stop":
+        self.memory[0]["said"] = TOLD if grave else COMPLAINED
+        if self.action == "stop" and grave:
             return Status.diverged, said
         self.note(t, said)
         return None
@@ -349,7 +363,8 @@ class Judge:
         words = f"{top.v_labels[columns[i]]!r} moves at {v[i]:.2g} {top.v_units[columns[i]]}"
         return float(relative[i]), words
 
-    def _runs_away(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> str | None:
+    def _runs_away(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> tuple[str | None, bool]:
+        """Words that say why, and whether they are grave."""
         speed, fastest = self._speed(program, x)
         called = bool(holding.history_t) and holding.history_t[-1] == t
         looked, found = self.growth.faster(t, speed) or (called and self.growth.high), None
@@ -358,23 +373,23 @@ class Judge:
         if called:
             self.growth.call(looked)
         if found is None:
-            return None
+            return None, True
         here = explained.Place(program, self.scale, self.start, holding, t, x)
         if self.step is not None:
             cause = explained.too_long(here, self.step)
             if cause:
-                return f"{found.text} ({fastest}). {cause}"
+                return f"{found.text} ({fastest}). {cause}", found.grave
         if found.kind == "growth" and found.rate and explained.growth(here, found.since, found.rate):
-            return None
+            return None, True
         if found.kind == "tossed" and blame.whose_answers_grow(holding) is None:
-            return None  # they have limits: it is meant
+            return None, True  # they have limits: it is meant
         if found.kind == "unexplained":
             cause = blame.why_from_nowhere(self.step is not None)
         elif found.kind == "endless":
             cause = blame.why_endless(self.start.mechanism, self.start.mechanism.values(self.start.parameters))
         else:
             cause = blame.who_feeds(program, holding, t, x)
-        return f"{found.text} ({fastest}). {cause}"
+        return f"{found.text} ({fastest}). {cause}", found.grave
 
     def _bent(self, x: np.ndarray) -> str | None:
         for beam, columns, shapes, length in self.beams:
