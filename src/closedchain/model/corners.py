@@ -54,7 +54,7 @@ def corners(drawing: Mechanism) -> Corners:
     >>> m = cc.library.pendulum()
     >>> motor = m.motor("hinge", torque=cc.maximum(0, 1 - cc.t) + abs(m.joints["hinge"].q))
     >>> corners(m).zeros
-    ((0 - (1 - t)), hinge)
+    (q[hinge], -(1 - t))
     """
     key = ("corners", drawing.revision)
     if key not in drawing._derived:
