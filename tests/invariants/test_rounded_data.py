@@ -4,13 +4,18 @@ Numbers in brackets are gaps and errors seen; the bounds are some times the numb
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
+from closedchain.derive.equations import derive
 from closedchain.march.compiled import compiled, operations
+from closedchain.march.follow import Follower
+from closedchain.march.state import parameter_vector
+from closedchain.model.wishes import wishes
 from tests.invariants.drawings import TILT, bennett, bricard_threefold, parallelograms, relative_energy_error, sarrus
 from tests.invariants.rounded import perturbed
 
@@ -278,6 +283,24 @@ def test_a_loop_that_opens_ends_the_run(options):
     assert float(error.value.run.closure_error.max()) < 100 * 2e-5  # seen at once [2e-4]
 
 
+@pytest.mark.filterwarnings("ignore::closedchain.errors.RunWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"solver": "rk4", "step": 0.05},
+        {"solver": "semi-implicit-euler", "step": 2e-3},
+        {"solver": "rosenbrock2", "step": 0.02},
+    ],
+    ids=str,
+)
+def test_a_long_step_is_no_fault_of_the_drawing(options):
+    """Solved rows drift as with exact numbers [0.6 to 5 mm]: the run is complete, and complains of the same."""
+    method = cc.Multipliers(cc.Baumgarte(5.0))
+    found = cc.simulate(tilted(1e-7, 1e-6, 5e-7), until=1.0, method=method, **options)
+    assert found.complete and float(found.closure_error.max()) > 10 * 1e-6
+    assert "more than the 4e-06 that rtol = 1e-08 promises" in found.complaints()[0]
+
+
 @pytest.mark.parametrize("method", [cc.Projection(), cc.IndependentCoordinates()], ids=str)
 def test_a_method_that_cannot_pass_keeps_what_it_has(method):
     with pytest.raises(
@@ -375,6 +398,30 @@ def test_what_else_is_asked_of_a_drawing():
         m.motor("O", 0.0)
     torques = [cc.inverse_dynamics(m, {"O": 1.57 + cc.t}, until=0.2)["O"].values for m in (exact, rounded)]
     assert np.abs(torques[0] - torques[1]).max() < 100 * size * np.abs(torques[0]).max()
+
+
+def test_open_loops_are_refused_alike():
+    """By more than ten tolerances in metres, 1e-4 m; rows that are angles may be open by more."""
+    m = tilted(1e-7, 1e-5, 5e-7)
+    start = m.assemble()
+    turned = np.arange(len(start.q)) == 1
+    near, far = (replace(start, q=start.q + angle * turned) for angle in (2e-6, 2e-4))  # on arms of some metres
+    cc.linearise(m, near)
+    cc.simulate(m, near, until=1e-3)
+    with pytest.raises(cc.AssemblyError, match=r"are open by 0\.000\d+ m or rad at this state \(joint 'B', [xy]\)"):
+        cc.linearise(m, far)
+    with pytest.raises(cc.AssemblyError, match=r"not consistent in position: joint 'B' is off by 0\.000"):
+        cc.simulate(m, far, until=1e-3)
+
+
+def test_a_path_does_not_lead_through_open_loops():
+    """The hinge is tilted by 1e-5 rad: on the rocker of 2.5 m that is more than ten tolerances of 1e-6 m."""
+    q = tilted().assemble().q
+    for tolerance in (1e-6, 5e-6):
+        m = tilted(1e-5, tolerance)
+        asked = wishes(m, {"O": 1.57 + cc.t})
+        found = Follower(derive(m), asked, parameter_vector(m)).correct(0.0, q)
+        assert (found is None) == (tolerance == 1e-6)
 
 
 def test_constant_speed_asks_for_no_acceleration():

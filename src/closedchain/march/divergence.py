@@ -316,19 +316,19 @@ class Judge:
 
     def __call__(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> tuple[Status, str] | None:
         """Why the run ends here, with words; None if it should not, or goes on all the same."""
-        said = gaps.opened(program, t, x, holding.p, self.rtol)
-        if said:
-            return Status.opened, said
         if self.action == "pass" or self.memory[0]["said"] == TOLD:
             return None
-        said, grave = self._bent(x), True
+        said, grave = gaps.opened(program, t, x, holding.p, self.rtol, self.step is not None), True
+        status = Status.opened if said else Status.diverged
+        if said is None:
+            said = self._bent(x)
         if said is None:
             said, grave = self._runs_away(program, t, x, holding)
         if said is None or self.memory[0]["said"] >= (TOLD if grave else COMPLAINED):
             return None
         self.memory[0]["said"] = TOLD if grave else COMPLAINED
         if self.action == "stop" and grave:
-            return Status.diverged, said
+            return status, said
         self.note(t, said)
         return None
 

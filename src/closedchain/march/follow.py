@@ -32,7 +32,7 @@ from closedchain.march.closing import TOLERANCE
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.in_place import InPlace
 from closedchain.march.progress import visibly
-from closedchain.march.rank import APART, ARM, LOOSE, SOLVED, UNDETERMINED, cut_off, relative_tolerance, significant
+from closedchain.march.rank import LOOSE, SOLVED, UNDETERMINED, apart, cut_off, relative_tolerance, significant
 from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.model.wishes import Wishes
 
@@ -94,13 +94,17 @@ class Follower:
         self._retract = InPlace(closing_functions(e)["retract"])
         self._zero = np.zeros(e.topology.nv)
         self._rounded = relative_tolerance(e, p)
-        self.tolerance = max(TOLERANCE, APART / ARM * self._rounded)  # other poses fit less well than the first
         scale = drawn_scale(e, p)
         self.length, self.time = scale.length, scale.time
         self.size = velocity_sizes(e, self.length)
         wished = [1.0 if turns else self.length for turns in self.along.turns]
         shaped = self._shape_rows @ self.size
         self._row_size = np.concatenate([row_sizes(e, self.closed, self.length), wished, shaped])[:, None]
+        lengths = [e.closure.units[row] == "m" for row in self.closed]
+        lengths += [not turns for turns in self.along.turns]
+        lengths += [e.topology.v_units[k] == "m/s" for x in links for k in range(x.shape_v.start, x.shape_v.stop)]
+        units = ["m" if x else "rad" for x in lengths]
+        self._most = apart(units, TOLERANCE, e.topology.mechanism.tolerance, self.length)
         self.idle = 0  # motions that the path leaves open, and that move nothing but what spins
 
     def at(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -142,7 +146,7 @@ class Follower:
             if not np.isfinite(gap):
                 return None
             # as good as rounding allows; shapes that are zero would go on becoming smaller
-            if gap <= self.tolerance and (not gap < 0.5 * last or gap < 1e-16):
+            if (np.abs(c) <= self._most).all() and (not gap < 0.5 * last or gap < 1e-16):
                 break
             if not c.size:
                 break

@@ -15,8 +15,8 @@ from closedchain.march.closing import Closing
 from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.events import Event, Happening, Switch
 from closedchain.march.gaps import impulse
-from closedchain.march.rank import APART, row_tolerances
-from closedchain.march.size import drawn_length, row_sizes
+from closedchain.march.rank import apart
+from closedchain.march.size import drawn_length
 from closedchain.march.state import State, parameter_vector
 
 MEET = 1e-6  # rad, or of the mechanism's length: frames that are further apart do not meet
@@ -41,10 +41,7 @@ def switch(state: State, events: list[Event], method: Formulation, aimed: bool) 
     Closing(e, p, time=state.t, open_joints=open_joints).check_fixed()
     new = [i for i in program.active if e.closure.joints[i] in closing]
     gaps = np.abs(c.ravel()[new])
-    # as for a start
-    length, units = drawn_length(e, p), [e.closure.units[i] for i in new]
-    rounded = row_tolerances(units, state.mechanism.tolerance, length)
-    far = gaps / np.maximum(MEET * row_sizes(e, new, length), APART * rounded)
+    far = gaps / apart([e.closure.units[i] for i in new], MEET, state.mechanism.tolerance, drawn_length(e, p))
     if far.max(initial=0.0) > 1:
         joint, gap = e.closure.joints[new[int(np.argmax(far))]], gaps[np.argmax(far)]
         raise ModelError(

@@ -141,6 +141,15 @@ def row_tolerances(units: Sequence[str], tolerance: Any, length: Any) -> np.ndar
     return np.where([unit == "m" for unit in units], tolerance, np.minimum(tolerance / (ARM * length), COARSEST))
 
 
+def apart(units: Sequence[str], closed: float, tolerance: float, length: float) -> np.ndarray:
+    """How far rows of these units may be open at a pose that was not searched for, m or rad (rows,).
+
+    ``closed`` is relative, for exact numbers. Rounded ones fit other poses less well than the first: see `APART`.
+    """
+    exact = closed * np.where([unit == "m" for unit in units], length, 1.0)
+    return np.maximum(exact, APART * row_tolerances(units, tolerance, length))
+
+
 def needed_tolerance(units: Sequence[str], gaps: np.ndarray, length: float) -> float:
     """The least tolerance that explains gaps of rows of these units, m."""
     return float(np.max(gaps * np.where([unit == "m" for unit in units], 1.0, ARM * length), initial=0.0))

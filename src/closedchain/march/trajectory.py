@@ -173,7 +173,7 @@ SENTENCES = {
     ),
     Status.opened: (
         "a loop has opened",
-        "mend the numbers of the drawing, or end the run before",
+        "mend the numbers of the drawing, or end the run before; divergence='warn' or 'pass' goes on all the same",
     ),
     Status.passed: ("a singular pose has been passed", "go on from this state"),
     Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),

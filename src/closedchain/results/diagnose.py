@@ -65,7 +65,10 @@ def _misfit(run: Run) -> str:
     """What to do about a loop that has opened because the drawing's numbers do not fit."""
     passed = next((h.t for h in run.record if h.what.startswith("singular pose")), None)
     if passed is None:
-        return "The numbers of the drawing fit at the start, but not here: a number may be wrong rather than rounded"
+        return (
+            "The numbers of the drawing fit at the start, but not here: a number may be wrong rather than rounded. If "
+            "solved rows are off, use a smaller rtol or cc.Multipliers(stabilise='projection')"
+        )
     return (
         f"The run came to a singular pose at t = {passed:.6g} s, where the rounding of the drawing's numbers decides "
         "which assembly it goes on with: end the run before it, give exact numbers, or draw the mechanism without the "

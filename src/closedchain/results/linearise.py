@@ -28,7 +28,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.independent import choose_pivots
 from closedchain.march.inertia import weightless
-from closedchain.march.rank import ALIKE, APART, ARM, rank, relative_tolerance
+from closedchain.march.rank import ALIKE, apart, rank
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.march.state import State, parameter_vector
@@ -166,16 +166,8 @@ def _rows(e: Equations, state: State) -> Rows:
     p = parameter_vector(m, state.parameters)
     closing = Closing(e, p, time=state.t, rows=active, open_joints=state.open_joints)
     closing.check_fixed()
-    wanted = closing.velocities(state.q, {}) if active else np.zeros_like(state.v)
-    off = (state.v - wanted) / closing.velocity_size
-    slip = float(np.abs(closing.relative_jacobian(state.q) @ off).max(initial=0.0)) if active else 0.0
-    fast = float(np.abs(np.array([state.v, wanted]) / closing.velocity_size).max(initial=0.0))
-    gap = max(closing.error(state.q), slip / max(closing.pace(state.q), fast) if slip else 0.0)
-    if gap > max(1e3 * TOLERANCE, APART / ARM * relative_tolerance(e, p)):  # as for a start of `simulate`
-        raise AssemblyError(
-            f"the loops of {m.name!r} are open by {gap:.3g} (m, rad, or per second) at this state: take it from "
-            "m.assemble(...) with the same parameters"
-        )
+    if active:
+        _check_closed(closing, state)
     rows = independent_rows(e, state)
     if rows.singular:
         raise ModelError(
@@ -185,6 +177,26 @@ def _rows(e: Equations, state: State) -> Rows:
     if missing:
         raise ModelError(f"mechanism {m.name!r} cannot be linearised. {missing}")
     return rows
+
+
+def _check_closed(closing: Closing, state: State) -> None:
+    """Refuse a state with open loops, as `simulate` refuses it for a start."""
+    closure, rows, length = closing.e.closure, closing.active, closing.scale.length
+    closed = 1e3 * TOLERANCE
+    gaps = np.abs(closing.residual(state.q)[0])
+    most = apart([closure.units[i] for i in rows], closed, state.mechanism.tolerance, length)
+    A, wanted = closing.relative_jacobian(state.q), closing.velocities(state.q, {})
+    slips = np.abs(A @ ((state.v - wanted) / closing.velocity_size))
+    fast = float(np.abs(np.array([state.v, wanted]) / closing.velocity_size).max(initial=0.0))
+    slow = max(closed * max(closing.pace(state.q), fast), 2 * closing.loose(A, state.v))
+    for off, bound, unit in ((gaps, most, "m or rad"), (slips, np.full(len(rows), slow), "1/s")):
+        i = int(np.argmax(off / np.maximum(bound, 1e-300)))
+        if not off[i] <= bound[i]:
+            raise AssemblyError(
+                f"the loops of {state.mechanism.name!r} are open by {off[i]:.3g} {unit} at this state (joint "
+                f"{closure.joints[rows[i]]!r}, {closure.labels[rows[i]]}): take it from m.assemble(...) with the same "
+                "parameters"
+            )
 
 
 def _dependent(e: Equations, state: State, rows: Rows, wanted: Sequence[str] | None) -> list[int]:

@@ -35,7 +35,7 @@ from closedchain.march.events import Event, Switch, check_events
 from closedchain.march.gaps import fitted
 from closedchain.march.inertia import weightless
 from closedchain.march.progress import followed
-from closedchain.march.rank import APART, row_tolerances
+from closedchain.march.rank import apart
 from closedchain.march.saving import Saving
 from closedchain.march.segments import March, Refused, Task
 from closedchain.march.size import Scale, drawn_scale, row_sizes, velocity_sizes
@@ -119,8 +119,8 @@ def simulate(
         ``"stop"`` ends the run there with a sentence.
     divergence
         Where the motion runs away (its energy grows a millionfold at an even pace, comes from nowhere, or a beam bends
-        by more than its length): ``"stop"`` (default) ends the run with a sentence, ``"warn"`` goes on and warns at the
-        end, ``"pass"`` does not look.
+        by more than its length), or where a loop opens that is drawn with rounded numbers: ``"stop"`` (default) ends
+        the run with a sentence, ``"warn"`` goes on and warns at the end, ``"pass"`` does not look.
     step, first_step, max_step, max_steps
         Limits of the steps; ``step`` for solvers with a fixed one only.
     dense_output
@@ -496,13 +496,12 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
     size = row_sizes(e, active, scale.length)
     fast = max(1.0 / scale.time, np.abs(start.v / velocity_sizes(e, scale.length)).max(initial=0.0))
-    rounded = row_tolerances([e.closure.units[i] for i in active], start.mechanism.tolerance, scale.length)
-    closed = max(1e3 * TOLERANCE, gap) * size
+    units, closed = [e.closure.units[i] for i in active], max(1e3 * TOLERANCE, gap)
     # as `assemble` has it, which finds velocities first and a branch for them after that
     loose = 2 * size * closing.loose(closing.relative_jacobian(start.q), start.v)
     for what, r, unit, most in (
-        ("position", c, "m or rad", np.maximum(closed, APART * rounded)),
-        ("velocity", c_dot, "m/s or rad/s", np.maximum(closed * fast, loose)),
+        ("position", c, "m or rad", apart(units, closed, start.mechanism.tolerance, scale.length)),
+        ("velocity", c_dot, "m/s or rad/s", np.maximum(closed * fast * size, loose)),
     ):
         i = int(np.argmax(r / most))
         if r[i] > most[i]:

@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import closedchain as cc
 from closedchain.march.compiled import compiled
+from closedchain.march.divergence import Judge
 from closedchain.march.gaps import dropped_rows, fitted, fixed_rows, impulse, listed, opened, told
+from closedchain.march.holding import Holding
 from closedchain.march.state import parameter_vector
+from closedchain.march.trajectory import Status
 from tests.invariants.drawings import bennett
 from tests.invariants.rounded import perturbed
 
@@ -47,9 +51,30 @@ def test_a_loop_is_open_beyond_ten_tolerances_and_promises():
 
     assert at(0.0, 1e-8) is None and at(1e-5, 1e-8) is None
     assert "has opened by 0.0" in at(1e-2, 1e-8) and "the tolerance = 1e-05 of the drawing" in at(1e-2, 1e-8)
+    assert "; solved rows are off by 0.0" in at(1e-2, 1e-8)
     assert at(1e-2, 1e-4) is None  # rtol explains 0.1
+    # with a fixed step the drift of solved rows explains gaps of the others, but no gap where solved rows are closed
+    x = program.pack(start.q + 1e-2, start.v)
+    assert opened(program, 0.0, x, p, 1e-8, fixed_step=True) is None
+    there = program.aimed(replace(start, q=start.q + 1e-2))
+    assert "has opened by 0.0" in opened(there, 0.0, x, p, 1e-8, fixed_step=True)
     exact = compiled(bennett().assemble(), cc.Multipliers())
     assert opened(exact, 0.0, program.pack(start.q + 1.0, start.v), p, 1e-8) is None  # `checks` sees all rows
+
+
+@pytest.mark.parametrize("action", ["stop", "warn", "pass"])
+def test_a_run_goes_on_with_an_open_loop_if_it_is_told_to(action):
+    m = perturbed(bennett(), 1e-6, 1e-5)
+    start = m.assemble()
+    program, p, noted = compiled(start, cc.Multipliers()), parameter_vector(m), []
+    judge = Judge(program, start, 1.0, action, None, lambda t, text: noted.append(text), rtol=1e-8)
+    holding = Holding(m, p, 0.0, 1.0)
+    ended = [judge(program, 0.5, program.pack(start.q + 1e-2, start.v), holding) for _ in range(2)]
+    if action == "stop":
+        assert ended[0][0] is Status.opened and "has opened by" in ended[0][1]
+    else:
+        assert ended == [None, None]
+    assert len(noted) == (action == "warn") and all("has opened by" in x for x in noted)  # once
 
 
 def test_velocities_fit_the_rows_that_are_solved():
