@@ -37,6 +37,7 @@ BLOCK = 256  # points that are written together
 BYTES = 64e6  # of the results of a block, at most
 IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
 SAMPLES = 200_000  # of all points of a task, at most: a batch looks at some fifty numbers of each
+LESS = "take fewer of them, keep less of each (keep=(), every=...), or write them to a folder, to=..."
 TASK = 1.0  # s that a task should take: what is in flight is lost when a study is killed
 
 
@@ -149,7 +150,10 @@ def sweep(
     beginning = start_of(mechanism, start, velocity, guess, begin)
     times = sample_times(beginning.time, until, t_eval, every)
     many = len(times) if isinstance(times, Equal) else len(times.array)
-    _check_room(8 * many * (1 if to is not None else len(chosen)), f"{many:.3g} times of {len(chosen):.3g} points", to)
+    _check_room(8 * many, f"{many:.3g} times", "take fewer of them, every=...")
+    keep, what = _names(keep), f"the results of {many:.3g} times of {len(chosen):.3g} points"
+    if to is None and (keep is None or len(keep)):  # one variable at least, before its times are made
+        _check_room(8 * many * len(chosen), what, LESS)
     study = Study(
         mechanism=mechanism,
         points=chosen,
@@ -164,11 +168,11 @@ def sweep(
         measure=_measures(measure),
         events=tuple(events),
     )
-    study = completed(study, _names(keep))
+    study = completed(study, keep)
     reason = why_not(study)
     study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
     if to is None:
-        _check_room(_size(study) * len(chosen), f"{len(chosen):.3g} points", to)
+        _check_room(_size(study) * len(chosen), what, LESS)
     layout = divided(chosen.shape, _points_in_a_block(study))
     results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
     try:
@@ -208,17 +212,15 @@ def _points_in_a_block(study: Study) -> int:
     return max(1, min(BLOCK, int(BYTES / _size(study))))
 
 
-def _check_room(size: float, what: str, to: Any) -> None:
-    """Refuse results that this machine cannot hold before it tries."""
+def _check_room(size: float, what: str, advice: str) -> None:
+    """Refuse what this machine cannot hold before it tries."""
     try:
         room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on every system
         return
     if size > room:
-        advice = "" if to is not None else ", or write them to a folder, to=..."
         raise ModelError(
-            f"the results of {what} would take {size / 2**30:.3g} GB, more than the {room / 2**30:.3g} GB of this "
-            f"machine: take fewer of them, keep less of each (keep=(), every=...){advice}"
+            f"{what} would take {size / 2**30:.3g} GB, more than the {room / 2**30:.3g} GB of this machine: {advice}"
         )
 
 

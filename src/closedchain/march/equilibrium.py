@@ -24,6 +24,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
 from closedchain.march.closing import functions as closing_functions
 from closedchain.march.inertia import weightless
+from closedchain.march.loads import load_sizes
 from closedchain.march.rank import cut_off, relative_tolerance
 from closedchain.march.redundancy import closure_jacobian, independent_rows
 from closedchain.march.size import drawn_length, velocity_sizes
@@ -163,8 +164,8 @@ class _Search:
             S = np.linalg.qr(self.size[:, None] * np.linalg.svd(scaled)[2][n - self.freedoms :].T)[0]
             cut = cut_off(A[self.active], scaled, self.tolerance)
             lam[self.active] = np.linalg.lstsq(A[self.active].T, force[:, 0], rcond=cut)[0]
-        # forces that cancel: those of the closures, and what they hold
-        size = np.abs(force[:, 0]) + np.abs(A.T) @ np.abs(lam) + self._elastic(q)
+        # forces that cancel: those of the closures, what they hold, and loads that balance each other
+        size = np.abs(force[:, 0]) + np.abs(A.T) @ np.abs(lam) + self._elastic(q) + load_sizes(self.e, *at_rest)
         R_q = np.array(slopes(*at_rest, np.zeros(n), lam)[0])
         return _Place(
             q, S, force[:, 0], S.T @ force[:, 0], S.T @ R_q @ N @ S, S.T @ M @ S, ROUNDING * (np.abs(S.T) @ size)

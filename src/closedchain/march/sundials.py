@@ -29,7 +29,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -60,10 +60,11 @@ class Problem:
 
     Attributes
     ----------
-    dae : expressions by name; parameters are those of mechanism and method, and the time when a piece begins.
+    dae : expressions by name; parameters are those of mechanism and method, the time when a piece begins, and units.
     differential, algebraic : their places in the state.
     pace : s, the unit of ``tau``; negative for a run back in time.
     scale : (n,) of the state: CVODES knows one absolute tolerance only.
+    balances : (k,) of the equations of k algebraic unknowns.
     rates : ``(tau, x, p) -> x'`` of the differential states.
     hidden : ``(tau, x, p) -> r, dr/dz`` of what determines the algebraic unknowns at a start, or None.
     pivot : ``(tau, x, p)`` -> how healthy the equations are; None if the method does not tell.
@@ -72,11 +73,16 @@ class Problem:
     dae: dict[str, Any]
     differential: list[int]
     algebraic: list[int]
-    pace: float
-    scale: np.ndarray
     rates: ca.Function
     hidden: ca.Function | None
     pivot: ca.Function | None
+    pace: float = 1.0
+    scale: np.ndarray = field(default_factory=lambda: np.ones(0))
+    balances: np.ndarray = field(default_factory=lambda: np.ones(0))
+
+    def parameters(self, numbers: np.ndarray, begin: float) -> np.ndarray:
+        """Those of the equations, for a piece that begins at a time."""
+        return np.concatenate([numbers, [begin, self.pace], self.scale, self.balances])
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +303,7 @@ class Journey:
         """One piece, as far as it goes, and as far as the equations are those to go on with."""
         problem = self.problem
         span = (points - self.t) / problem.pace
-        p = np.append(self.numbers, self.t)
+        p = problem.parameters(self.numbers, self.t)
         piece = _advance(self.name, problem, self.x, span, p, {**self.options, "max_num_steps": limit})
         for key in self.total:
             self.total[key] += int(piece.stats.get(key, 0))
@@ -364,7 +370,7 @@ def _points(times: np.ndarray, t0: float, t1: float) -> np.ndarray:
 
 
 def _problem(name: str, program: Compiled, pace: float, scale: np.ndarray, balances: np.ndarray) -> Problem:
-    """The equations of a program for CasADi, made once."""
+    """The equations of a program for CasADi, traced once for all units."""
     if name not in NAMES:
         raise ModelError(f"there is no integrator {name!r} of SUNDIALS here; there are {', '.join(NAMES)}")
     closed = program.closed
@@ -374,28 +380,28 @@ def _problem(name: str, program: Compiled, pace: float, scale: np.ndarray, balan
             f"cvodes solves ordinary differential equations, but {type(program.method).__name__} has {unknowns} "
             "algebraic unknowns: take solver='idas'"
         )
-    key = ("sundials", pace, scale.tobytes(), balances.tobytes())
-    if key not in program.shared:
-        program.shared[key] = _trace(program, pace, balances, scale)
-    return program.shared[key]
+    if "sundials" not in program.shared:
+        program.shared["sundials"] = _trace(program, unknowns)
+    return replace(program.shared["sundials"], pace=pace, scale=scale, balances=balances)
 
 
 @locked
-def _trace(program: Compiled, pace: float, balances: np.ndarray, scale: np.ndarray) -> Problem:
+def _trace(program: Compiled, unknowns: int) -> Problem:
     closed, clock = program.closed, program.equations.limbs.t
-    n, unknowns = closed.x.numel(), len(balances)
+    n = closed.x.numel()
     algebraic = list(range(n - 1 - unknowns, n - 1))  # before the work W
     differential = [i for i in range(n) if i not in algebraic]
     numbers = ca.vertcat(program.equations.limbs.p, closed.parameters)
 
-    # the time of a piece
-    begin, tau = ca.SX.sym("begin"), ca.SX.sym("tau")
-    p = ca.vertcat(numbers, begin)
+    # the time of a piece, and units
+    begin, tau, pace = (ca.SX.sym(x) for x in ("begin", "tau", "pace"))
+    scale, balances = ca.SX.sym("scale", n), ca.SX.sym("balances", unknowns)
+    p = ca.vertcat(numbers, begin, pace, scale, balances)
     expressions = [_solved(closed, clock, numbers)]
     if closed.residual is not None:
         expressions.append(closed.residual[2])
     y = ca.SX.sym("y", n)
-    new = [begin + pace * tau, y * ca.SX(scale)]
+    new = [begin + pace * tau, y * scale]
     rates, *health = ca.cse(ca.substitute([ca.densify(f) for f in expressions], [clock, closed.x], new))
 
     slow = pace / scale[differential]
@@ -407,8 +413,6 @@ def _trace(program: Compiled, pace: float, balances: np.ndarray, scale: np.ndarr
         dae,
         differential,
         algebraic,
-        pace,
-        scale,
         ca.Function("rates", inputs, [dae["ode"]]),
         ca.Function("hidden", inputs, _hidden(dae)) if unknowns else None,
         ca.Function("pivot", inputs, health) if health else None,
@@ -441,7 +445,7 @@ def _consistent(problem: Problem, t: float, x: np.ndarray, numbers: np.ndarray) 
     """The state with algebraic unknowns that belong to the others, as IDAS wants them."""
     if problem.hidden is None:
         return x
-    y, p = x / problem.scale, np.append(numbers, t)
+    y, p = x / problem.scale, problem.parameters(numbers, t)
     for _ in range(3):  # linear in most cases
         r, J = (np.array(value) for value in problem.hidden(0.0, y, p))
         y[problem.algebraic] -= np.linalg.lstsq(J, r.ravel(), rcond=None)[0]

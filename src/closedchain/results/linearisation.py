@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NEUTRAL = 1e-13  # of the largest squared eigenvalue: smaller ones are rounding
 BALANCED = 1e-8  # rad, or of the length: so far from balance, by the largest stiffness, is still an equilibrium
-AT_REST = 1e-12  # of the length in the mechanism's time: accelerations that are rounding where nothing is stiff
+AT_REST = 1e-12  # of the length in the mechanism's time, and of what loads would do alone: rounding of accelerations
 DAMPED = 1e-13  # of the root of the largest stiffness: less resistance is rounding
 GROWING = 1e-7  # of the largest eigenvalue: a double zero splits up by the root of rounding
 SHOWN = 3  # joints in a line of the table
@@ -49,6 +49,8 @@ class Linearisation:
         z at the state itself.
     inertia
         ``S' M S`` in the independent coordinates, kg m^2, kg m or kg.
+    loads
+        Sum of the sizes of all motors and forces along the independent coordinates, N m or N.
     motions
         Displacements of all joints, cut ones too, by those of the independent coordinates.
     remark
@@ -63,6 +65,7 @@ class Linearisation:
     rates: xarray.DataArray
     values: xarray.DataArray
     inertia: np.ndarray
+    loads: np.ndarray
     motions: xarray.DataArray
     at_rest: bool
     remark: str | None = None
@@ -77,6 +80,7 @@ class Linearisation:
         outputs: Sequence[str],
         joints: Sequence[str],
         inertia: np.ndarray,
+        loads: np.ndarray,
         at_rest: bool,
         remark: str | None = None,
         **arrays: np.ndarray,
@@ -97,7 +101,7 @@ class Linearisation:
             k: xarray.DataArray(x, dims=dims[k], coords={d: names[d] for d in dims[k]}, name=k)
             for k, x in arrays.items()
         }
-        return cls(state=state, inertia=inertia, at_rest=at_rest, remark=remark, **labelled)
+        return cls(state=state, inertia=inertia, loads=loads, at_rest=at_rest, remark=remark, **labelled)
 
     # ---- the state -------------------------------------------------------------------------------------------------
 
@@ -116,8 +120,9 @@ class Linearisation:
         """Whether the state is at rest and stays there."""
         (size, every), scale = self._sizes, self._scale
         stiffness = np.abs(self._blocks[2] * size / size[:, None]).max(initial=0.0)
+        pushed = (np.abs(np.linalg.inv(self.inertia)) @ self.loads / size).max(initial=0.0)
         rates = np.abs(self.rates.values / every).max(initial=0.0)
-        return self.at_rest and bool(rates <= BALANCED * stiffness + AT_REST / scale.time**2)
+        return self.at_rest and bool(rates <= BALANCED * stiffness + AT_REST * (pushed + 1.0 / scale.time**2))
 
     @cached_property
     def _scale(self) -> Scale:

@@ -28,6 +28,7 @@ from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
 from closedchain.march.independent import choose_pivots
 from closedchain.march.inertia import weightless
+from closedchain.march.loads import load_sizes
 from closedchain.march.rank import ALIKE, apart, rank
 from closedchain.march.redundancy import Rows, independent_rows
 from closedchain.march.size import drawn_length, row_sizes, velocity_sizes
@@ -135,6 +136,7 @@ def linearise(
         rates=np.concatenate([state.v[at.independent], motion[0], at.a[at.independent], motion[1]]),
         values=z,
         inertia=at.inertia,
+        loads=np.abs(at.S[:, :f].T) @ load_sizes(e, *at.point),
         joints=shape_labels,
         motions=_joint_jacobian(e, at) @ at.S[:, :f],
         at_rest=not state.v.any(),

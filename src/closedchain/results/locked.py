@@ -22,6 +22,7 @@ from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import Closing
+from closedchain.march.loads import load_sizes
 from closedchain.march.mobility import SHAPES_FIRST
 from closedchain.march.rank import ALIKE, cut_off, null_space, relative_tolerance
 from closedchain.march.redundancy import closure_jacobian
@@ -219,6 +220,7 @@ class _Locked:
         weight = np.where(np.isin(np.arange(e.topology.nv), self.shapes), SHAPES_FIRST, 1.0) / self.size
         chosen = sorted(qr((weight[:, None] * at.L).T, mode="r", pivoting=True)[1][:f])
         T = np.linalg.inv(at.L[chosen])
+        point = (self.state.t, q, np.zeros(e.topology.nv), self.p)
         M, K, C = (T.T @ x @ T for x in (at.M, at.K, at.C))
         A = np.zeros((2 * f, 2 * f))
         A[:f, f:] = np.eye(f)
@@ -237,8 +239,9 @@ class _Locked:
             rates=np.concatenate([np.zeros(f), np.linalg.solve(M, T.T @ at.g)]),
             values=np.zeros(0),
             inertia=M,
+            loads=np.abs((at.L @ T).T) @ load_sizes(e, *point),
             joints=[x for part in e.topology.measured for x in displacements(part)],
-            motions=_joint_jacobian(e, (self.state.t, q, np.zeros(e.topology.nv), self.p)) @ at.L @ T,
+            motions=_joint_jacobian(e, point) @ at.L @ T,
             at_rest=True,
             remark=self.clamped(q),
         )

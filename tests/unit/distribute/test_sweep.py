@@ -3,6 +3,7 @@
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -117,6 +118,19 @@ def test_an_event_may_end_a_point():
 def test_what_cannot_be_meant_is_said(options, message):
     with pytest.raises(cc.ModelError, match=message):
         cc.sweep(M, **({"parameters": {"O.motor": [6.0]}, "until": 0.1} | options))
+
+
+def test_times_that_are_not_kept_need_no_room(monkeypatch):
+    """Ten points of 201 times: 16 kB if one variable is kept, of a machine that has 8 kB."""
+    pages = {"SC_PHYS_PAGES": 2, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr("closedchain.distribute.sweep.os", SimpleNamespace(sysconf=pages.get))
+    points = {"O.motor": np.linspace(5, 6, 10)}
+    with pytest.raises(cc.ModelError, match=r"results of 201 times of 10 points would take 1.5e-05 GB.* [(]keep="):
+        cc.sweep(M, points, until=0.02, every=1e-4)
+    with pytest.raises(cc.ModelError, match=r"^2e[+]03 times would take 1.49e-05 GB.* take fewer of them, every="):
+        cc.sweep(M, points, until=0.02, every=1e-5, keep=())
+    got = cc.sweep(M, points, until=0.02, every=1e-4, keep=(), executor=1)
+    assert set(got["status"].values) == {"finished"} and "O" not in got
 
 
 def test_no_point_that_can_be_put_together_is_an_error():

@@ -299,6 +299,18 @@ def test_stops_where_independent_velocities_fade(name):
     assert all(pivot >= bound for pivot in pivots[: len(stopped.t)] if stopped.failure.t not in stopped.t)
 
 
+@pytest.mark.parametrize(("name", "method"), [("cvodes", cc.Multipliers()), ("idas", GGL())], ids=NAMES)
+def test_equations_are_traced_once_for_all_units(name, method):
+    """Gravity changes the unit of time, and with it the sizes of velocities and forces."""
+    start = cc.library.four_bar().assemble()
+    program = compiled(start, method)
+    known = []
+    for g in (-9.81, -5.0, -1.0):
+        cc.simulate(start.mechanism, start, 0.01, method=method, solver=name, parameters={"gravity.y": g})
+        known.append(set(program.shared))
+    assert known[0] == known[1] == known[2]
+
+
 X = ca.SX.sym("x", 7)
 
 

@@ -492,6 +492,40 @@ def test_it_prints_a_table_and_says_what_it_is_about():
     assert "about a moving state" in text and "eigenvalues hold for this instant" in text
 
 
+def balanced(torques, forces=(), axes="world"):
+    """A rod on a hinge and a slide, without gravity, springs and any other time of its own."""
+    m = cc.Mechanism("balanced", gravity=(0, 0, 0))
+    cart, rod = m.body("cart", cc.point_mass(2.0)), m.body("rod", cc.rod(1.0, mass=3.0))
+    m.prismatic("slide", m.ground, cart, axis=(1, 0, 0))
+    m.revolute("hinge", cart, rod)
+    for k, x in enumerate(torques):
+        m.motor("hinge", torque=x, name=f"motor{k}")
+    for k, x in enumerate(forces):
+        m.force(f"force{k}", rod.tip, (x, 0.5 * x, 0), axes=axes)
+    return m
+
+
+@pytest.mark.parametrize(
+    ("loads", "rests"),
+    [
+        (([0.3, -0.1, -0.1, -0.1],), True),  # they leave -3e-17 N m
+        (([3e8, -1e8, -1e8, -1e8 * (1 + 1e-15)],), True),
+        (([0.3, -0.1, -0.1, -0.1 + 1e-9],), False),
+        (([-3e-17],), False),  # nothing that it could be the rounding of
+        (([], [0.3, -0.1, -0.1, -0.1]), True),
+        (([], [0.3, -0.1, -0.1, -0.1], "frame"), True),
+        (([], [0.3, -0.1, -0.1, -0.1 + 1e-9]), False),
+    ],
+)
+def test_loads_cancel_to_rounding_without_gravity(loads, rests):
+    m = balanced(*loads)
+    pose = m.assemble(slide=0.0, hinge=0.3)
+    about = cc.linearise(m, pose)
+    assert np.abs(about.rates.values).max() > 0 and about.in_equilibrium is rests
+    if rests:
+        assert cc.linearise(m, cc.equilibrium(m, pose)).in_equilibrium
+
+
 def test_an_inverted_pendulum_is_unstable():
     m = cc.library.pendulum()
     about = cc.linearise(m, m.assemble(hinge=cc.pi / 2))
