@@ -14,6 +14,8 @@ block ends. A second Ctrl-C does not wait.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # without the enums of `signal`, which take ten times as long
+import contextlib
 import functools
 import os
 import signal
@@ -26,10 +28,14 @@ import numpy as np
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
+SIGINT = int(signal.SIGINT)
 
 
-class Patience:
-    """A block in which Ctrl-C waits: raised where it ends, or a block within it; only for Python's own handler."""
+class Patience(contextlib.ContextDecorator):
+    """A block in which Ctrl-C waits: raised where it ends, or a block within it; only for Python's own handler.
+
+    A block within another costs next to nothing: a function that asks CasADi many times is decorated as a whole.
+    """
 
     def __init__(self) -> None:
         self._depth = 0  # of such blocks, which only the main thread has
@@ -39,17 +45,24 @@ class Patience:
         if threading.current_thread() is threading.main_thread():
             if self._depth:
                 self._depth += 1
-            elif signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                signal.signal(signal.SIGINT, self._note)
-                self._depth, self._noted = 1, False
+            elif _signal.getsignal(SIGINT) in (signal.default_int_handler, self._note):  # ours: a second one cut an end
+                self._noted = False  # before anything can be noted
+                _signal.signal(SIGINT, self._note)
+                self._depth = 1
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._depth and threading.current_thread() is threading.main_thread():
             self._depth -= 1
             if not self._depth:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
+                _signal.signal(SIGINT, signal.default_int_handler)
             if self._noted and kind is not KeyboardInterrupt:
                 raise KeyboardInterrupt
+
+    def forget(self) -> None:
+        """Begin anew in a forked process, whose main thread may be another one: no block, Python's own handler."""
+        if self._depth:
+            self._depth = 0
+            _signal.signal(SIGINT, signal.default_int_handler)
 
     def _note(self, number: int, frame: Any) -> None:
         if self._noted:
@@ -90,6 +103,7 @@ LOCK = Lock()
 
 if hasattr(os, "register_at_fork"):  # a forked process begins with the lock free and nothing half made
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+    os.register_at_fork(after_in_child=PATIENCE.forget)
 
 
 def locked(function: Function) -> Function:
@@ -112,13 +126,16 @@ def locked(function: Function) -> Function:
     return alone  # type: ignore[return-value]
 
 
-def patient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of CasADi's that gives arrays, and that Ctrl-C does not cut in two, where it would be lost."""
+def patient(function: Callable[..., Any], first: int | None = None) -> Callable[..., Any]:
+    """A function of CasADi's that gives arrays, and that Ctrl-C does not cut in two, where it would be lost.
+
+    Of several outputs the ``first`` ones are given; the default gives all.
+    """
 
     def asked(*args: Any) -> Any:
         with PATIENCE:
             found = function(*args)
-            return [np.array(x) for x in found] if isinstance(found, list | tuple) else np.array(found)
+            return [np.array(x) for x in found[:first]] if isinstance(found, list | tuple) else np.array(found)
 
     return asked
 

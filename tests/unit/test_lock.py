@@ -9,6 +9,7 @@ import pkgutil
 import signal
 import sys
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import casadi
@@ -16,10 +17,13 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain import results
+from closedchain import lock, results
 from closedchain.close.methods import METHODS
-from closedchain.lock import LOCK, locked, once, patient
+from closedchain.derive.equations import derive
+from closedchain.lock import LOCK, PATIENCE, locked, once, patient
+from closedchain.march.closing import Closing
 from closedchain.march.compiled import compiled
+from closedchain.march.state import parameter_vector
 
 WALKS = "substitute cse jacobian jtimes gradient hessian symvar depends_on integrator".split()
 
@@ -171,6 +175,79 @@ def test_another_thread_leaves_signals_alone():
     with ThreadPoolExecutor(1) as pool:
         handler = pool.submit(locked(lambda: signal.getsignal(signal.SIGINT))).result()
     assert handler is signal.default_int_handler
+
+
+@pytest.fixture
+def handlers(monkeypatch):
+    """Handlers in the order in which they are set; what is called after each of them may be changed."""
+    told = types.SimpleNamespace(handlers=[], after=lambda: None)
+
+    def change(number, handler):
+        before = signal.signal(number, handler)
+        told.handlers.append(handler)
+        told.after()
+        return before
+
+    monkeypatch.setattr(lock, "_signal", types.SimpleNamespace(signal=change, getsignal=signal.getsignal))
+    return told
+
+
+def test_ctrl_c_at_the_begin_of_a_block_is_not_lost(handlers):
+    """It comes as soon as the handler is there, before the block has begun."""
+
+    def press():
+        handlers.after = lambda: None
+        os.kill(os.getpid(), signal.SIGINT)
+
+    handlers.after = press
+    with pytest.raises(KeyboardInterrupt):
+        patient(lambda: 1.0)()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_waits_again_after_a_second_one_cut_the_end_of_a_block(monkeypatch):
+    """The handler is left where the second one came before it was taken back."""
+    monkeypatch.setattr(PATIENCE, "_noted", True)
+    before = signal.signal(signal.SIGINT, PATIENCE._note)
+    try:
+        went_on = []
+        with pytest.raises(KeyboardInterrupt):
+            patient(given_to_casadi)(went_on)
+        assert went_on and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_process_forked_by_another_thread_has_no_block():
+    def fork():
+        child = os.fork()
+        if child == 0:
+            usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            with PATIENCE:
+                begun = signal.getsignal(signal.SIGINT) == PATIENCE._note
+            os._exit(0 if usual and begun else 1)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    with ThreadPoolExecutor(1) as pool, PATIENCE:
+        assert pool.submit(fork).result(60) == 0
+
+
+def test_a_search_sets_the_handler_once(handlers):
+    m = cc.library.four_bar()
+    closing = Closing(derive(m), parameter_vector(m), held={"O": 1.0})
+    evaluations = []
+    residual = closing._closure
+    closing._closure = lambda *args: evaluations.append(args) or residual(*args)
+    handlers.handlers.clear()
+    closing.search(closing.q0 + 0.1)
+    assert len(evaluations) > 2 and len(handlers.handlers) == 2  # there and back
+
+
+def test_only_the_outputs_that_are_asked_for_become_arrays():
+    found = patient(lambda: ([1.0], [2.0], Interrupting()), 2)()  # a third one would be Ctrl-C
+    assert [x.tolist() for x in found] == [[1.0], [2.0]]
 
 
 # ---- all of CasADi that is not safe is behind it ---------------------------------------------------------------------

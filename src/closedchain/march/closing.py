@@ -21,7 +21,7 @@ from closedchain.cut.topology import Topology
 from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
-from closedchain.lock import locked, patient
+from closedchain.lock import PATIENCE, locked, patient
 from closedchain.march.rank import (
     ALIKE,
     COARSEST,
@@ -98,7 +98,9 @@ class Closing:
         self.gaps = dict(gaps or {})
         self._gaps = np.array([self.gaps.get(row_name(e, i), 0.0) for i in self.active])
         self._zero = np.zeros(self.topology.nv)
-        self._f = {name: patient(f) for name, f in functions(e).items()}
+        made = functions(e)
+        self._f = {name: patient(f) for name, f in made.items()}
+        self._closure, self._measure = patient(made["residual"], 2), patient(made["measure"], 2)  # all a search needs
         self.labels = [x for j in self.topology.measured for x in j.labels()]
         self.velocity_labels = [x for j in self.topology.measured for x in j.velocity_labels()]
         self._wraps = np.array([j.type.wraps(i) for j in self.topology.measured for i in range(j.type.nq)], bool)
@@ -121,10 +123,10 @@ class Closing:
 
     def residual(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Closure, held values and held frames, with the Jacobian by the free velocities."""
-        c, A = self._f["residual"](self.t, q, self._zero, self.p)[:2]
+        c, A = self._closure(self.t, q, self._zero, self.p)
         parts, rows = [c.ravel()[self.active] - self._gaps], [A[self.active]]
         if len(self.rows):
-            value, J = self._f["measure"](self.t, q, self._zero, self.p)[:2]
+            value, J = self._measure(self.t, q, self._zero, self.p)
             off = value.ravel()[self.rows] - self._signed(value.ravel()[self.rows])
             parts.append(np.where(self._turns, (off + np.pi) % (2 * np.pi) - np.pi, off))
             rows.append(J[self.rows])
@@ -136,7 +138,7 @@ class Closing:
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """``A`` of the active closure rows, by all velocities."""
-        return self._f["residual"](self.t, q, self._zero, self.p)[1][self.active]
+        return self._closure(self.t, q, self._zero, self.p)[1][self.active]
 
     def relative_jacobian(self, q: np.ndarray) -> np.ndarray:
         """The same without units: rows and velocities are taken by their sizes."""
@@ -208,6 +210,7 @@ class Closing:
         counted = self.count(q)
         return counted if self.closes(counted) or self.error(counted) <= self.error(q) else q
 
+    @PATIENCE
     def search(self, q: np.ndarray, target: np.ndarray | float = 0.0, iterations: int = 200) -> np.ndarray:
         """Levenberg-Marquardt towards ``residual = target``, both relative.
 
@@ -259,6 +262,7 @@ class Closing:
                 ds /= 2
         return self.search(q) if s >= 1 else q
 
+    @PATIENCE
     def polish(self, q: np.ndarray) -> np.ndarray:
         """Newton steps of least length until rounding stops them; rounded data are satisfied by least squares."""
         last, best = np.inf, q
@@ -282,6 +286,7 @@ class Closing:
 
     # ---- velocities and accelerations ------------------------------------------------------------------------------
 
+    @PATIENCE
     def velocities(self, q: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Velocities that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
         A, c_t, c_tt = self._f["residual"](self.t, q, self._zero, self.p)[1:]
@@ -344,6 +349,7 @@ class Closing:
         fast = float((np.abs(A) @ np.abs(v / self.velocity_size)).max(initial=0.0))
         return max(ALIKE, LOOSE * self._rounded) * max(1.0 / self.scale.time, fast)
 
+    @PATIENCE
     def accelerations(self, q: np.ndarray, v: np.ndarray, wanted: Mapping[str, float]) -> np.ndarray:
         """Accelerations that keep the loops closed, hold the wanted values, and are otherwise as small as possible."""
         _, A, _, gamma = self._f["residual"](self.t, q, v, self.p)
@@ -625,7 +631,7 @@ class Closing:
 
     def _off(self, q: np.ndarray, at: list[int]) -> tuple[np.ndarray, np.ndarray]:
         """By how much some coordinates are off what is held, and the Jacobian by all velocities."""
-        _, J = self._f["measure"](self.t, q, self._zero, self.p)[:2]
+        _, J = self._measure(self.t, q, self._zero, self.p)
         off = self._measured(q)[at] - [self.held[self.labels[i]] for i in at]
         return np.where(self._wraps[at], (off + np.pi) % (2 * np.pi) - np.pi, off), J[at]
 
@@ -637,7 +643,7 @@ class Closing:
 
     def _measured(self, q: np.ndarray) -> np.ndarray:
         """All coordinates, in the order of ``labels``."""
-        return self._f["measure"](self.t, q, self._zero, self.p)[0].ravel()
+        return self._measure(self.t, q, self._zero, self.p)[0].ravel()
 
     @property
     def _shapes(self) -> set[str]:
