@@ -61,6 +61,8 @@ class Holding:
         Whether conditions on the state can be held: with fixed steps, and under solvers of others, they live.
     max_step
         How often curved conditions on time are looked at, at least, s.
+    saves
+        Whether the run is saved, with what controllers remember.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Holding:
         until: float,
         watched: bool,
         max_step: float = np.inf,
+        saves: bool = False,
     ) -> None:
         self.held = held(mechanism)
         self.mechanism, self.p = mechanism, p.copy()
@@ -101,6 +104,7 @@ class Holding:
                     f"times in this run: its period of {controller.period:g} s is too short"
                 )
         memories.reset(self.held.controllers)
+        self.begun = memories.begun(self.held.controllers) if saves else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "times"}
@@ -282,7 +286,7 @@ class Holding:
             "chattering": dict(self.chattering),
             "said": list(self.said),
             "flips": {i: list(times) for i, times in self.flips.items()},
-            "memories": memories.saved(self.held.controllers),
+            "memories": memories.saved(self.held.controllers, self.begun),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -299,7 +303,7 @@ class Holding:
         self.history_t, self.history_u = saved["t"].tolist(), list(saved["u"])
         self.calls, self.next_switch, self.chattering = saved["calls"], saved["next_switch"], saved["chattering"]
         self.said, self.flips = saved["said"], saved["flips"]
-        memories.restore(self.held.controllers, saved["memories"])
+        self.begun = memories.restore(self.held.controllers, saved["memories"])
 
 
 def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, span: float) -> None:

@@ -13,12 +13,19 @@ given back; lists, dictionaries and arrays are filled in place, so that all who 
 Numbers, texts, arrays, and lists and dictionaries of them can be saved (`closedchain.disk.plain`). A controller that
 remembers anything else is refused by name before a run starts, and so is one that assigns variables outside of itself.
 Classes, other modules and the objects of this package are taken for things that remember nothing.
+
+Much of what a function can reach is constant: a table, an interpolation. Two kinds of captured values are therefore
+known by a digest from the start of a run, and saved only once they have changed: large ones, and those that cannot be
+saved but hide nothing (they hold functions, objects, two names for one array). One of the latter is refused when it has
+changed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import enum
+import hashlib
 import logging
 import numbers
 import types
@@ -40,6 +47,7 @@ CONSTANT = (
     types.ModuleType, logging.Logger,
 )  # fmt: skip
 FILLED = (list, dict, np.ndarray)  # in place
+LARGE = 1 << 16  # bytes: smaller values are saved with each checkpoint, changed or not
 MADE_HERE = 1 << 9  # the flag of types that are made while Python runs, as those of Python code are
 
 
@@ -58,6 +66,7 @@ class Place:
         self.name, self._owner = name, owner
         self.filled = type(owner) in FILLED
         self._tells = not self.filled and _tells(owner)
+        self.captured = name != MEMORY and not self._tells  # so that it may be a constant
         if self._tells:
             self.name = f"{name}.state()" if name != MEMORY else "state()"
 
@@ -66,6 +75,21 @@ class Place:
         if self.filled:
             return self._owner
         return self._owner.state() if self._tells else _attributes(self._owner)
+
+    def large(self) -> bool:
+        """Whether it takes long to save."""
+        parts = (x for _, x in _leaves(self.name, self._owner, {}))
+        return sum(x.nbytes if isinstance(x, np.ndarray) else 8 for x in parts) > LARGE
+
+    def digest(self) -> str:
+        """Tells apart what is remembered, in this process and in others."""
+        found = hashlib.blake2b(digest_size=16)
+        for name, x in _leaves(self.name, self._owner, {}):
+            told = f"{x.dtype} {x.shape}" if isinstance(x, np.ndarray) else _told(x)
+            found.update(f"{name} {told}\n".encode())
+            if isinstance(x, np.ndarray):
+                found.update(x.tobytes())
+        return found.hexdigest()
 
     def write(self, value: Any) -> None:
         """Give it back."""
@@ -89,16 +113,38 @@ class Place:
 MEMORY = "memory"  # the name of a controller's own
 
 
-def saved(controllers: Iterable[Controller]) -> list[list[Any]]:
-    """All that some controllers remember, as plain data of their own; ModelError names what cannot be saved."""
+Digests = list[dict[int, str]]  # of each controller, by the number of a place
+
+
+def begun(controllers: Iterable[Controller]) -> Digests:
+    """Digests of all that is saved only once it has changed, at the start of a run."""
+    return [
+        {k: x.digest() for k, x in enumerate(places) if x.captured and (x.large() or _fault(x.name, x.read()))}
+        for _, places in _places(controllers)
+    ]
+
+
+def saved(controllers: Iterable[Controller], begun: Digests | None = None) -> list[list[Any]]:
+    """All that some controllers remember, as plain data of their own; ModelError names what cannot be saved.
+
+    Of what has not changed since it had begun, the digest is kept instead.
+    """
     out, known = [], []
-    for controller, places in _places(controllers):
-        values = [_asked(controller, "tell what it remembers", place.read) for place in places]
-        for place, value in zip(places, values, strict=True):
+    for i, (controller, places) in enumerate(_places(controllers)):
+        values = []
+        for k, place in enumerate(places):
+            digest = None if begun is None else begun[i].get(k)
+            if digest is not None and place.captured and place.digest() == digest:
+                values.append(digest)
+                continue
+            value = _asked(controller, "tell what it remembers", place.read)
             # an array that is filled in place may well look at the numbers of another one
             alone = place.filled and isinstance(value, np.ndarray)
             known += [] if alone else [value]
-            _refuse(controller, place.name, value)
+            fault = _fault(place.name, value)
+            if fault:
+                raise _unsavable(controller, fault)
+            values.append(value)
         out.append(values)
     try:
         plain.refuse(known, MEMORY)
@@ -110,12 +156,24 @@ def saved(controllers: Iterable[Controller]) -> list[list[Any]]:
     return deepcopy(out)
 
 
-def restore(controllers: Iterable[Controller], memories: list[Any]) -> None:
-    """Give back what was saved; ValueError if it was saved by other controllers, ModelError names one that fails."""
+def restore(controllers: Iterable[Controller], memories: list[Any]) -> Digests:
+    """Give back what was saved, and tell the digests of all that was not, which must be as it was.
+
+    ValueError if it was saved by other controllers, ModelError names one that fails.
+    """
+    out = []
     for (controller, places), values in zip(_places(controllers), memories, strict=True):
         plain.check(values, list, MEMORY)
-        for place, value in zip(places, values, strict=True):
-            _asked(controller, "restore what it had saved", partial(place.write, value))
+        out.append({k: x for k, x in enumerate(values) if type(x) is str and places[k : k + 1] and places[k].captured})
+        for k, (place, value) in enumerate(zip(places, values, strict=True)):
+            if k not in out[-1]:
+                _asked(controller, "restore what it had saved", partial(place.write, value))
+            elif place.digest() != value:
+                raise ModelError(
+                    f"{place.name}, which the controller {controller.name!r} looks at, is not what it was when the run "
+                    "began, and was not saved: give it its first value, and the same call goes on"
+                )
+    return out
 
 
 def reset(controllers: Iterable[Controller]) -> None:
@@ -146,11 +204,13 @@ def _asked(controller: Controller, what: str, how: Callable[[], T]) -> T:
         ) from error
 
 
-def _refuse(controller: Controller, name: str, value: Any) -> None:
+def _fault(name: str, value: Any) -> str:
+    """Why a value cannot be saved; nothing if it can."""
     try:
         plain.refuse(value, name)
     except plain.NotPlain as error:
-        raise _unsavable(controller, str(error)) from None
+        return str(error)
+    return ""
 
 
 def _unsavable(controller: Controller, what: str) -> ModelError:
@@ -169,7 +229,7 @@ def _places(controllers: Iterable[Controller]) -> Iterator[tuple[Controller, lis
 
 def _search(who: Controller, x: Any, name: str, seen: dict[int, Any], called: bool = False) -> Iterator[Place]:
     """Places in a value and in all that it leads to; ``called``: as the controller itself."""
-    if isinstance(x, CONSTANT) or id(x) in seen or type(x).__module__.partition(".")[0] == "closedchain":
+    if isinstance(x, CONSTANT) or id(x) in seen or _ours(x):
         return
     seen[id(x)] = x
     inside: dict[str, Any] = {}
@@ -188,8 +248,11 @@ def _search(who: Controller, x: Any, name: str, seen: dict[int, Any], called: bo
     elif "__wrapped__" in getattr(x, "__dict__", ()):  # a function that Numba or `functools.cache` has taken in hand
         inside = {name: x.__wrapped__}
     elif type(x) in FILLED or not _hides(x) or _tells(x):
-        yield Place(name, x)
+        place = Place(name, x)
+        yield place
         inside = {"function": type(x).__call__} if called else {}
+        if place.captured:
+            inside |= {key: y for key, y in _leaves(name, x, {}) if not isinstance(y, np.ndarray)}
     else:
         raise _unsavable(who, f"{name} is of type {type(x).__name__}")
     for key, y in inside.items():
@@ -213,11 +276,14 @@ def _around(who: Controller, function: types.FunctionType) -> dict[str, Any]:
     found = {name: home[name] for name in names if name in home}
     # functions of other modules would lead into the whole world
     found = {k: y for k, y in found.items() if not isinstance(y, types.FunctionType) or y.__globals__ is home}
+    return found | _captured(function)
+
+
+def _captured(function: types.FunctionType) -> dict[str, Any]:
+    found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
+        with contextlib.suppress(ValueError):  # not yet filled
             found[name] = cell.cell_contents
-        except ValueError:  # not yet filled
-            continue
     found |= {f"default {i}": y for i, y in enumerate(function.__defaults__ or ())}
     return found | (function.__kwdefaults__ or {}) | {f"{function.__name__}.{k}": y for k, y in vars(function).items()}
 
@@ -228,6 +294,45 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for x in code.co_consts:
         if isinstance(x, types.CodeType):
             yield from _codes(x)
+
+
+def _leaves(name: str, x: Any, seen: dict[int, tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """All that a captured value is made of, by name: kinds of containers, arrays, constants, and other things."""
+    if isinstance(x, CONSTANT) or (type(x) is np.ndarray and not x.dtype.hasobject):
+        yield name, x
+        return
+    if id(x) in seen:
+        yield name, f"again {seen[id(x)][0]}"
+        return
+    seen[id(x)] = name, x
+    whole, inside = False, {}
+    if type(x) is dict:
+        inside = {f"{name}[{key!r}]": y for key, y in x.items()}
+    elif type(x) in (list, tuple, np.ndarray):
+        inside = {f"{name}[{i}]": y for i, y in enumerate(x if type(x) is not np.ndarray else x.ravel().tolist())}
+    elif isinstance(x, types.FunctionType):
+        whole, inside = True, {f"{name}.{key}": y for key, y in _captured(x).items()}
+    elif _ours(x) or _hides(x) or _tells(x):
+        whole = True
+    else:
+        inside = {f"{name}[{key!r}]": y for key, y in _attributes(x).items()}
+    yield name, x if whole else type(x)
+    for key, y in inside.items():
+        yield from _leaves(key, y, seen)
+
+
+def _told(x: Any) -> str:
+    """A constant, or the name of something else, without where it is in memory."""
+    if isinstance(x, frozenset):
+        return str(sorted(map(_told, x)))
+    if isinstance(x, CONSTANT) and not isinstance(x, type | types.ModuleType):
+        return repr(x)
+    code = getattr(x, "__code__", None)
+    return f"{getattr(x, '__qualname__', type(x).__qualname__)} {code.co_code.hex() if code else ''}"
+
+
+def _ours(x: Any) -> bool:
+    return type(x).__module__.partition(".")[0] == "closedchain"
 
 
 def _tells(owner: Any) -> bool:

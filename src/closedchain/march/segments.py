@@ -180,6 +180,7 @@ class March:
             task.until,
             watched=solver.adaptive and not solver.driver,
             max_step=task.max_step,
+            saves=task.saving is not None,
         )
         step = None if solver.adaptive else task.step
         self.judge = Judge(

@@ -23,7 +23,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, Interrupted, ModelError, RunError, RunWarning
-from closedchain.lock import locked
+from closedchain.lock import PATIENCE, locked
 from closedchain.march import memories
 from closedchain.march.assemble import active_rows, assemble
 from closedchain.march.closing import TOLERANCE, Closing
@@ -256,7 +256,8 @@ def simulate(
         if partition is not None:
             check_same(partition, described(start, task, program) | {"save_to": str(save_to)})
         if save_to is not None:
-            memories.saved(held(mechanism).controllers)  # says which of them cannot be
+            controllers = held(mechanism).controllers
+            memories.saved(controllers, memories.begun(controllers))  # says which of them cannot be
             writes = partition is None or partition.leads
             task = replace(task, saving=Saving(save_to, described(start, task, program), save_every, writes))
         marching = March(start, replace(task, progress=told), program)
@@ -482,6 +483,7 @@ def check_laws(start: State, events: Sequence[Event]) -> None:
         )
 
 
+@PATIENCE
 def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, gap: float = 0.0) -> None:
     """A start that leaves a loop open would be a wrong answer from the first step on; ``gap`` is allowed, relative."""
     e = program.equations

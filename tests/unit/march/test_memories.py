@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from scipy.interpolate import interp1d
 
 import closedchain as cc
 from closedchain.disk import plain
@@ -15,6 +16,7 @@ from closedchain.model.held import Controller
 
 LOG = []
 TABLE = np.arange(4.0)
+BIG = np.zeros(20000)
 COUNT = 0
 
 
@@ -215,6 +217,79 @@ def test_what_cannot_be_saved_is_refused_by_name(name):
         memories.saved([controller(function)])
 
 
+# ---- constants -------------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """As those of SciPy: two names for one array, a function, and another object."""
+
+    def __init__(self, size=4):
+        self.y, self.look, self.inner = np.arange(float(size)), captures(1.0), Sums()
+        self._y = self.y.reshape(-1, 1)
+
+
+def saved_and_restored(one, change, other=None):
+    """Save a controller after a change and give that to another one; returns both results."""
+    begun = memories.begun([one])
+    change()
+    kept = plain.from_bytes(plain.to_bytes(memories.saved([one], begun)))
+    return kept, memories.restore([other or one], kept)
+
+
+CONSTANTS = {
+    "object": Table,
+    "dictionary": lambda: {"table": Table(), "law": captures(2.0), "drawing": cc.library.pendulum()},
+    "interpolation": lambda: interp1d(np.arange(3.0), np.arange(3.0), fill_value="extrapolate"),
+    "large array": lambda: np.arange(1e5),
+    "large dictionary": lambda: {"table": np.arange(1e5)},
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_are_not_saved(name):
+    """Neither those that cannot be saved nor large ones; a fresh one is taken for the same."""
+    one, other = (controller(captures(CONSTANTS[name]())) for _ in range(2))
+    kept, begun = saved_and_restored(one, lambda: None, other)
+    assert len(kept[0]) == 1 and begun == [{0: kept[0][0]}]
+
+
+def test_a_large_memory_is_saved_when_it_has_changed():
+    buffers = np.zeros((2, 20000))
+    one, other = (controller(captures(x)) for x in buffers)
+    _, begun = saved_and_restored(one, lambda: buffers[0].fill(2.0), other)
+    assert (buffers == 2.0).all() and begun == [{}]  # and from now on
+
+
+@pytest.mark.parametrize("change", ["y", "look", "inner"])
+def test_what_cannot_be_saved_is_refused_when_it_has_changed(change):
+    table = Table()
+    changes = {
+        "y": lambda: table.y.fill(1.0),
+        "look": lambda: setattr(table, "look", captures(2.0)),
+        "inner": lambda: table.inner(1.0, None),
+    }
+    with pytest.raises(cc.ModelError, match="remembers something that cannot be saved, x"):
+        saved_and_restored(controller(captures(table)), changes[change])
+
+
+def test_another_table_than_that_of_the_start_is_refused():
+    with pytest.raises(cc.ModelError, match=r"x, which the controller .* looks at, is not what it was when the run"):
+        saved_and_restored(controller(captures(Table())), lambda: None, controller(captures(Table(5))))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_may_hide_a_memory_is_refused_at_the_start(name):
+    function, message = REFUSED[name]
+    with pytest.raises(cc.ModelError, match=rf"the controller .*{message}"):
+        memories.saved([controller(function)], memories.begun([controller(function)]))
+
+
+def test_a_controller_that_is_no_plain_object_is_refused_at_the_start():
+    odd = controller(type("Odd", (Table,), {"__call__": raises})())
+    with pytest.raises(cc.ModelError, match=r"'Odd' remembers something that cannot be saved, memory\['look'\]"):
+        memories.saved([odd], memories.begun([odd]))
+
+
 def test_one_list_in_two_objects_is_refused():
     one, two = Sums(), Sums()
     two.past = one.past
@@ -239,9 +314,15 @@ def test_memories_of_others_are_not_taken(saved):
 
 
 def test_a_saved_run_goes_on_with_the_memory_of_a_partial(tmp_path):
+    """And with two tables, which are constant."""
+    table = interp1d([0.0, 2.0], [0.0, 0.1])
+
+    def law(past, t, now):
+        return with_a_list(past, t, now) + float(table(t)) + BIG[int(10 * t)]
+
     def drawn():
         m = cc.library.pendulum()
-        m.motor("hinge", torque=cc.Sampled(functools.partial(lambda past, t, now: with_a_list(past, t, now), []), 0.1))
+        m.motor("hinge", torque=cc.Sampled(functools.partial(law, []), 0.1))
         return m
 
     def interrupt(t, steps):
@@ -250,5 +331,6 @@ def test_a_saved_run_goes_on_with_the_memory_of_a_partial(tmp_path):
 
     with pytest.raises(cc.Interrupted):
         cc.simulate(drawn(), until=1.0, save_to=tmp_path / "run", progress=interrupt)
+    assert sum(x.stat().st_size for x in tmp_path.rglob("*") if x.is_file()) < BIG.nbytes / 2
     resumed = cc.simulate(drawn(), until=1.0, save_to=tmp_path / "run")
     np.testing.assert_array_equal(resumed.x, cc.simulate(drawn(), until=1.0).x)
