@@ -262,17 +262,14 @@ class _Told:
         travels = speed * abs(self.study.until - self.study.start.time) >= divergence.AT_REST
         entered = v["energy_error"] + v["work"]
         kinetic = self.begin["kinetic"]
-        base = np.where(travels & (entered > kinetic), entered, np.inf).min(axis=1)
+        base = np.maximum(kinetic, divergence.natural(e, self.p, self.study.until - self.study.start.time))  # (m, 1)
         released = np.maximum(self.begin["potential"] - v["potential_energy"], 0.0).max(axis=1)
         explained = np.max([kinetic[:, 0], released, v["work"].max(axis=1)], axis=0)
         nowhere = (travels & (v["energy_error"] > divergence.UNEXPLAINED * explained[:, None])).any(axis=1)
         began = np.max([np.abs(self.begin["potential"][:, 0]), kinetic[:, 0], np.abs(v["work"]).max(axis=1)], axis=0)
         began = np.maximum(began, scale.energy[:, 0])
-        return (
-            nowhere
-            | (released > divergence.ENDLESS * began)
-            | (np.nanmax(entered, axis=1, initial=0.0) >= 10**divergence.DECADES * base)
-        )
+        grown = (travels & (entered >= 10**divergence.DECADES * base)).any(axis=1)
+        return nowhere | (released > divergence.ENDLESS * began) | grown
 
     def run(self, i: int, number: int) -> Run:
         """A point as a run, for its checks: what it cost is not known in full."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from closedchain.march.compiled import Compiled
     from closedchain.march.holding import Holding
     from closedchain.model.flexible import Flexibility
+    from closedchain.model.held import Controller
     from closedchain.model.mechanism import Mechanism
 
 CALLS = 3  # of a controller, the answers of which are compared
-LATEST = 8  # calls, the largest answer of which is compared with the first that is not zero
-GROWN = 1e3  # answers over the first one: as velocities where the energy has grown by 1e6
+# Answers grow where their largest one has doubled at least three times and has become 1e3 times as large, as velocities
+# have where the energy has grown by 1e6, with no jump of more than this share of the powers of ten: that is a command.
+DOUBLED, RISES, GROWN, LARGEST_JUMP = 2.0, 3, 1e3, 0.6
+LIMIT = 1e-3  # a largest answer that is given twice, but for this share of it, is a limit
 
 
 def who_feeds(program: Compiled, holding: Holding, t: float, x: np.ndarray) -> str:
@@ -57,42 +60,66 @@ def why_bent(flexibility: Flexibility) -> str:
     return "A beam that turns fast is stiffened by its own pull: draw it with stiffening=True"
 
 
-def whose_answers_grow(holding: Holding) -> str | None:
-    """The controller whose answers have become many times what they were at first; those with limits do not."""
-    column = 0
-    for controller in holding.held.controllers:
-        answers = np.abs([u[column : column + controller.outputs] for u in holding.history_u])
-        column += controller.outputs
-        if not len(answers):
-            continue
-        first = np.take_along_axis(answers, np.argmax(answers > 0, axis=0)[None], axis=0)[0]
-        latest = answers[-LATEST:].max(axis=0)
-        if (latest > GROWN * first).any():
-            i = int(np.argmax(latest > GROWN * first))
+def whose_answers_grow(holding: Holding, calls: int | None = None, changing: int = 0) -> str | None:
+    """The controller whose answers have grown from call to call; those that jump once, or have a limit, have not.
+
+    ``calls``: within the latest ones; else since the start. ``changing``: at least a quarter of so many latest answers
+    have another sign than the one before, as those of legs that tumble do.
+    """
+    for controller, told in _answers(holding):
+        grown = _grown(np.abs(told), calls)
+        latest = told[-changing - 1 :]
+        if grown and 4 * (latest[1:] * latest[:-1] < 0).sum() >= changing:
             return (
-                f"The answers of the sampled controller {controller.name!r} have grown with it, from {first[i]:.2g} to "
-                f"{latest[i]:.2g}: its gain is too large for its period of {controller.period:g} s, or has the wrong "
+                f"The answers of the sampled controller {controller.name!r} have grown with it, from {grown[0]:.2g} to "
+                f"{grown[1]:.2g}: its gain is too large for its period of {controller.period:g} s, or has the wrong "
                 "sign"
             )
     return None
 
 
+def _grown(size: np.ndarray, calls: int | None) -> tuple[float, float] | None:
+    """From where to where answers of these sizes have grown; None if they have not."""
+    largest = np.maximum.accumulate(size)
+    if not largest[-1] > 0 or (size >= (1.0 - LIMIT) * largest[-1]).sum() > 1:
+        return None
+    rises = [int(np.argmax(size > 0))]
+    while (later := int(np.searchsorted(largest, DOUBLED * largest[rises[-1]]))) < len(size):
+        rises.append(later)
+    level = np.log10(largest[rises])
+    for i in range(len(rises) - 1 - RISES, -1, -1):
+        powers = level[-1] - level[i]
+        if calls is not None and len(size) - rises[i] > calls + 1:
+            return None
+        if powers >= np.log10(GROWN) and np.diff(level[i:]).max() <= LARGEST_JUMP * powers:
+            return float(largest[rises[i]]), float(largest[-1])
+    return None
+
+
 def _alternating(holding: Holding) -> str | None:
     """The controller whose last answers change sign and grow from call to call."""
-    column = 0
-    for controller in holding.held.controllers:
-        mine = slice(column, column + controller.outputs)
-        column += controller.outputs
-        answers = np.array([u[mine] for u in holding.history_u]).reshape(-1, controller.outputs)
-        for one in answers.T:
-            told = one[np.flatnonzero(np.diff(one, prepend=np.nan) != 0)][-CALLS:]  # others are called in between
-            if len(told) == CALLS and (told[1:] * told[:-1] < 0).all() and (np.diff(np.abs(told)) > 0).all():
-                return (
-                    f"The sampled controller {controller.name!r} answers with changing signs, each time more (its last "
-                    f"ones were {told[-2]:.2g} and {told[-1]:.2g}): its gain is too large "
-                    f"for its period of {controller.period:g} s"
-                )
+    for controller, answers in _answers(holding):
+        told = answers[-CALLS:]
+        if len(told) == CALLS and (told[1:] * told[:-1] < 0).all() and (np.diff(np.abs(told)) > 0).all():
+            return (
+                f"The sampled controller {controller.name!r} answers with changing signs, each time more (its last "
+                f"ones were {told[-2]:.2g} and {told[-1]:.2g}): its gain is too large "
+                f"for its period of {controller.period:g} s"
+            )
     return None
+
+
+def _answers(holding: Holding) -> Iterator[tuple[Controller, np.ndarray]]:
+    """Each output of each controller: its answers, but for those that repeat the one before.
+
+    Others are called in between.
+    """
+    whole = np.array(holding.history_u)
+    column = 0
+    for controller in holding.held.controllers if len(whole) else ():
+        for one in whole[:, column : column + controller.outputs].T:
+            yield controller, one[np.flatnonzero(np.diff(one, prepend=np.nan) != 0)]
+        column += controller.outputs
 
 
 def _powers(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> dict[str, float]:

@@ -13,11 +13,12 @@ growth
     a constant torque, power or ramp is a power of time: the second half of the powers of ten takes much longer than the
     first. That of a gain with the wrong sign, or of a sampled gain that is too large for its period, is exponential:
     both halves take equally long. Growth is no finding where it is explained (`march.explained`): a law of time or a
-    prescribed motion grows as fast by itself, or the motion would lose energy if it were much faster.
+    prescribed motion grows as fast by itself; it is a complaint where the motion would lose energy if it were faster.
 tossed
     D is large under a sampled controller, whose answers have grown with it, and jumps up and down with most of its
     calls: the gain is too large, but the loops tumble, and growth is no longer even. A complaint while D is not as
-    large as growth makes it.
+    large as growth makes it, and where answers have grown and change their signs while the motion goes through more
+    than ``AT_REST`` between two calls, however small D is: light legs may tumble below a heavy body.
 unexplained
     e is larger than all energy that the motion had, was given, or released from its potential.
 endless
@@ -45,6 +46,7 @@ from closedchain.march.state import State, parameter_vector
 from closedchain.march.trajectory import Status
 
 if TYPE_CHECKING:
+    from closedchain.derive.equations import Equations
     from closedchain.march.compiled import Compiled
     from closedchain.march.holding import Holding
     from closedchain.model.flexible import Flexibility
@@ -194,8 +196,13 @@ class Growth:
         s = self.memory[0]
         return bool(s["looks"]) and bool(s["entered"][s["looks"] - 1] >= 10**TOSSED_DECADES * self.known)
 
-    def look(self, t: float, e: Energies, speed: float) -> Finding | None:
-        """Energy that came from nowhere, or that grows without bound; None if all is well."""
+    def look(
+        self, t: float, e: Energies, speed: float, answers_grow: Callable[[int | None], bool] = lambda calls: True
+    ) -> Finding | None:
+        """Energy that came from nowhere, or that grows without bound; None if all is well.
+
+        ``answers_grow``: whether those of a controller do, within so many latest calls, or since the start.
+        """
         s = self.memory[0]
         s["fastest"] = speed
         entered = e.kinetic + e.potential - s["kinetic"] - s["potential"]
@@ -216,7 +223,8 @@ class Growth:
             return Finding("endless", text)
         s["entered_last"] = entered
         called = s["called"][s["called"] > 0]
-        if self.duration > 0 and len(called) and entered >= 10**DECADES * max(called.min(), known):
+        grows = len(called) > 0 and entered >= 10**DECADES * max(called.min(), known)
+        if self.duration > 0 and grows and answers_grow(CALLS):
             text = f"its energy has grown by a factor of {entered / called.min():.1g} within {len(called)} calls"
             return Finding("growth", f"{text} of its controller")
         levels = np.append(called, entered)
@@ -224,7 +232,7 @@ class Growth:
         if self.duration > 0 and len(called) == CALLS and levels.max() >= large:
             change = np.diff(levels) / np.maximum(levels[1:], levels[:-1])
             up, down = int((change > TOSSED).sum()), int((change < -TOSSED).sum())
-            if 2 * (up + down) >= CALLS and min(up, down) >= 2:
+            if 2 * (up + down) >= CALLS and min(up, down) >= 2 and answers_grow(None):
                 text = f"its energy is {levels.max() / known:.1g} times what it has by itself, and jumps up and down"
                 text = f"{text} with {up + down} of {CALLS} calls of its controller"
                 return Finding("tossed", text, grave=bool(entered >= 10**DECADES * known and levels.min() >= large))
@@ -297,8 +305,7 @@ class Judge:
         self.start, self.action, self.step, self.note = start, action, step, note
         self.scale = scale = drawn_scale(e, parameter_vector(m, start.parameters), until - start.t)
         self.sizes = velocity_sizes(e, scale.length)
-        weight = scale.mass * float(np.linalg.norm([value(x) for x in m.gravity]))
-        self.growth = Growth(weight * scale.length or scale.energy, until - start.t)
+        self.growth = Growth(float(natural(e, parameter_vector(m, start.parameters), until - start.t)), until - start.t)
         self.beams = _beams(program, value)
         self.paced: tuple[float, int] | None = None  # time and steps
         self.warned = False
@@ -309,10 +316,11 @@ class Judge:
         """All that later findings depend on, as an array of one record."""
         return self.growth.memory
 
-    def begin(self, program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> None:
+    def begin(self, program: Compiled, start: State, x: np.ndarray, p: np.ndarray) -> None:
         """Judge from here on: a run begins, or joints have opened or closed."""
+        self.start = start
         if self.action != "pass":
-            self.growth.begin(_energies(program, t, x, p), self._speed(program, x)[0])
+            self.growth.begin(_energies(program, start.t, x, p), self._speed(program, x)[0])
 
     def __call__(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> tuple[Status, str] | None:
         """Why the run ends here, with words; None if it should not, or goes on all the same."""
@@ -369,27 +377,39 @@ class Judge:
         called = bool(holding.history_t) and holding.history_t[-1] == t
         looked, found = self.growth.faster(t, speed) or (called and self.growth.high), None
         if looked:
-            found = self.growth.look(t, _energies(program, t, x, holding.p), speed)
+            energy = _energies(program, t, x, holding.p)
+            found = self.growth.look(t, energy, speed, lambda calls: bool(blame.whose_answers_grow(holding, calls)))
         if called:
             self.growth.call(looked)
         if found is None:
-            return None, True
+            return self._outruns(holding, speed, fastest) if called else None, False
         here = explained.Place(program, self.scale, self.start, holding, t, x)
         if self.step is not None:
             cause = explained.too_long(here, self.step)
             if cause:
                 return f"{found.text} ({fastest}). {cause}", found.grave
-        if found.kind == "growth" and found.rate and explained.growth(here, found.since, found.rate):
+        if found.rate and explained.growth(here, found.since, found.rate):
             return None, True
-        if found.kind == "tossed" and blame.whose_answers_grow(holding) is None:
-            return None, True  # they have limits: it is meant
         if found.kind == "unexplained":
             cause = blame.why_from_nowhere(self.step is not None)
         elif found.kind == "endless":
             cause = blame.why_endless(self.start.mechanism, self.start.mechanism.values(self.start.parameters))
         else:
             cause = blame.who_feeds(program, holding, t, x)
+        if found.rate and explained.bounded(here, found.rate):
+            held = f"At {explained.FASTER:g} times the speed it would lose energy, so that it has an end"
+            return f"{found.text} ({fastest}). {held}. {cause}", False
         return f"{found.text} ({fastest}). {cause}", found.grave
+
+    def _outruns(self, holding: Holding, speed: float, fastest: str) -> str | None:
+        """Words about legs that tumble below a heavy body, which has most of the energy: a controller cannot follow."""
+        calls = len(holding.history_t)
+        between = speed * min(controller.period for controller in holding.held.controllers)
+        if self.memory[0]["said"] or between < AT_REST or calls & (calls - 1):  # each look goes through all answers
+            return None
+        cause = blame.whose_answers_grow(holding, changing=CALLS)
+        text = f"its controller is called once in {between:.2g} rad (or sizes of the drawing) of its motion ({fastest})"
+        return f"{text}. {cause}" if cause else None
 
     def _bent(self, x: np.ndarray) -> str | None:
         for beam, columns, shapes, length in self.beams:
@@ -426,6 +446,12 @@ class Judged:
     def pace(self, t: float, until: float, steps: int, left: int) -> None:
         """See `Judge`."""
         self.judge.pace(t, until, steps, left)
+
+
+def natural(e: Equations, p: np.ndarray, span: float) -> Any:
+    """Energy of a fall by the size of the drawing, or of a motion through it during the run, J; (m, 1) at m points."""
+    falls = np.isfinite(drawn_scale(e, p).time)  # through m g L = (2 pi)^2 m (L / time)^2
+    return np.where(falls, 4.0 * np.pi**2, 1.0) * drawn_scale(e, p, span).energy
 
 
 def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:

@@ -59,7 +59,8 @@ SCHEMA = {
     "record": [{"t": _NUMBER, "what": str, "text": str, "numbers": dict}],
     "place": {
         "state": _STATE, "solver": str, "tuned": _OPTIONAL, "work": _NUMBER, "guarded": bool, "armed": _OPTIONAL,
-        "next_step": _OPTIONAL, "clear": Maybe({str: bool}), "fresh": bool, "unjudged": bool, "signs": {int: float},
+        "next_step": _OPTIONAL, "clear": Maybe({str: bool}), "fresh": bool, "judged": Maybe(_STATE),
+        "signs": {int: float},
     },
     "chosen": _CHOICE,
     "stiffness": Maybe(
@@ -201,6 +202,7 @@ class Saving:
             "place": {
                 **{name: x for name, x in vars(place).items() if name != "method"},
                 "state": _plain(place.state),
+                "judged": None if place.judged is None else _plain(place.judged),
                 "guarded": bool(place.guarded),
                 "clear": None if place.clear is None else {kind: bool(x) for kind, x in place.clear.items()},
             },
@@ -302,7 +304,10 @@ class Saving:
             self._restore_segment(march, entry, columns)
         place = told["place"]
         method = march.tuned(place["tuned"])
-        vars(march.place).update(place | {"state": _state(march, place["state"]), "method": method})
+        judged = None if place["judged"] is None else _state(march, place["judged"])
+        states = {"state": _state(march, place["state"]), "judged": judged}
+        vars(march.place).update(place | states | {"method": method})
+        march.judge.start = judged or march.start
         _known(march.place.solver)
         march.chosen = _choice(march, told["chosen"])
         march.program = march.choose(march.chosen)

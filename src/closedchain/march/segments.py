@@ -133,8 +133,8 @@ class Place:
         By kind of singular pose: whether none was told of just before.
     fresh
         Whether the equations must be chosen anew.
-    unjudged
-        Whether the run begins here, or with other joints open: energies are compared with those here.
+    judged
+        The state with which energies are compared; None if the run begins here, or with other joints open.
     signs
         Of what events watch, by their numbers, where the last piece ended: a closing force may jump through zero there.
     """
@@ -149,7 +149,7 @@ class Place:
     next_step: float | None = None
     clear: dict[str, bool] | None = None
     fresh: bool = False
-    unjudged: bool = True
+    judged: State | None = None
     signs: dict[int, float] = field(default_factory=dict)
 
 
@@ -270,9 +270,9 @@ class March:
         x = program.pack(state.q, state.v, here.work)
         if left is None:
             self.record += [Happening(state.t, "condition", text) for text in self.holding.settle(program, state.t, x)]
-            if here.unjudged:
-                self.judge.begin(program, state.t, x, self.holding.p)
-                here.unjudged = False
+            if here.judged is None:
+                self.judge.begin(program, state, x, self.holding.p)
+                here.judged = state
         watch = self._watch(program)
         if left is not None:
             watch.restore(left.watch)
@@ -351,7 +351,7 @@ class March:
 
     def _switch(self, switches: list[Event], watch: Watch) -> bool:
         here = self.place
-        here.guarded, here.next_step, here.fresh, here.unjudged = False, None, True, True
+        here.guarded, here.next_step, here.fresh, here.judged = False, None, True, None
         try:
             here.state, happening = switch(here.state, switches, here.method, self.program.choice.aimed)
         except ModelError as refusal:

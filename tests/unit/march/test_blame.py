@@ -46,11 +46,29 @@ def test_the_one_with_most_power(gain, culprit):
 
 
 def test_a_controller_whose_answers_grow_in_any_order():
-    """Others have limits, or began with as much."""
-    assert "from 0.5 to 2e+03" in blame.whose_answers_grow(holding([0.5], [-0.2], [0.1], [-2e3], [7.0]))
-    assert blame.whose_answers_grow(holding([5.0], [-0.2], [0.1], [-2e3], [7.0])) is None
-    assert blame.whose_answers_grow(holding([1.0], [-1.0], [1.0], [-1.0])) is None
-    assert blame.whose_answers_grow(holding()) is None
+    """Others began with as much, follow a command, or have limits."""
+
+    def grow(*answers, **options):
+        return blame.whose_answers_grow(holding(*([u] for u in answers), **options))
+
+    assert "from 0.5 to 2e+03" in grow(0.0, 0.5, -0.2, 7.0, 0.1, 90.0, -2e3, 7.0)
+    assert grow(5.0, -0.2, 7.0, 0.1, 90.0, -2e3, 7.0) is None
+    assert grow(1.0, -1.0, 1.0, -1.0) is None
+    assert grow() is None and grow(0.0, 0.0) is None
+    assert grow(1e-3, 1e-17, 1.0, 1.0, 0.0) is None  # a command
+    assert grow(0.0, 1e-19, -3e-18, 1e-17, 5.0, -3.5, 3.4) is None  # a command after rounding
+    assert grow(0.0, 0.5, -0.2, 7.0, 0.1, 90.0, -2e3, 7.0, 2e3) is None  # a limit
+    kicked = grow(1e-17, -1e-17, 1.0, -14.0, 196.0, -2744.0)
+    assert "from 1 to 2.7e+03" in kicked
+
+
+def test_answers_that_grow_within_calls_or_with_changing_signs():
+    answers = [[(-1.3) ** k] for k in range(60)]
+    assert blame.whose_answers_grow(holding(*answers), changing=8)
+    assert blame.whose_answers_grow(holding(*np.abs(answers)))
+    assert blame.whose_answers_grow(holding(*np.abs(answers)), changing=8) is None
+    assert blame.whose_answers_grow(holding(*answers), calls=8) is None  # by 8 within 8 calls
+    assert blame.whose_answers_grow(holding(*([x[0] ** 5] for x in answers)), calls=8)
 
 
 def test_the_spring_with_a_negative_stiffness():

@@ -207,9 +207,31 @@ def test_loops_that_tumble_under_a_sampled_gain():
     for words in ("calls of its controller", "its gain is too large for its period of 0.1 s"):
         assert words in str(error)
     gain[0] = 1.0  # some thousand rad/s, and no faster
-    with pytest.warns(cc.RunWarning, match=r"'five-bar' runs away at t = .* jumps up and down with .* its gain is too"):
+    with pytest.warns(
+        cc.RunWarning, match=r"'five-bar' runs away at t = .*(jumps up and down|called once in).* its gain is too"
+    ):
         run = cc.simulate(m, until=10.0)
     assert run.complete and not run.good and [x.what for x in run.record].count("divergence") == 1
+
+
+def test_light_legs_that_tumble_below_a_heavy_body():
+    """A wheel of 1 g m^2 under a gain that is three times too large, until its rim is too far away to matter.
+
+    The body has 1e3 kg, and no energy of the wheel is large beside that of its fall.
+    """
+    m = cc.Mechanism("cart", gravity=(0, 0, -9.81))
+    cart = m.body("cart", cc.box((1.0, 1.0, 1.0), mass=1e3))
+    m.prismatic("track", m.ground, cart, axis=(1, 0, 0))
+    m.revolute("axle", cart, m.body("wheel", cc.disc(radius=0.1, mass=0.2)), axis=(0, 1, 0))
+    gain = 3e-3 / 0.02
+
+    def damper(t, now):
+        return -gain * now["axle'"] / (1 + (now["axle'"] / 700.0) ** 2)
+
+    m.motor("axle", torque=cc.Sampled(damper, period=0.02))
+    with pytest.warns(cc.RunWarning, match=r"controller is called once in .* rad .*its gain is too large"):
+        run = cc.simulate(m, m.assemble(velocity={"axle": 0.1}), until=3.0)
+    assert run.complete and [x.what for x in run.record] == ["divergence"]
 
 
 def test_a_beam_that_bends_by_more_than_its_length():
@@ -262,6 +284,15 @@ def test_a_point_of_a_study_is_marked_and_the_others_are_not():
     m = cc.library.pendulum()
     m.motor("hinge", torque=m.parameter("gain", -0.5) * m.joints["hinge"].v)
     study = cc.sweep(m, {"gain": np.linspace(-0.5, 0.5, 20)}, until=30.0, keep=())
+    status = study["status"].values
+    assert set(status[:10]) == {"finished"} and status[-1] == "diverged"
+
+
+def test_a_point_of_which_there_are_two_samples():
+    """A batch tells the start and the end: growth by 1e6 lies between them."""
+    m = rotor()
+    m.motor("axle", torque=m.parameter("gain", 0.05) * m.joints["axle"].v + 0.001)
+    study = cc.sweep(m, {"gain": np.linspace(-0.05, 0.05, 20)}, until=3.0, t_eval=[0.0, 3.0], keep=())
     status = study["status"].values
     assert set(status[:10]) == {"finished"} and status[-1] == "diverged"
 
@@ -348,27 +379,49 @@ def test_a_law_of_time_beside_a_wrong_sign_explains_nothing():
     assert "'B.motor' puts in" in str(ended(m, m.assemble(A=0.0, velocity={"B": 0.1}), until=25.0))
 
 
-@pytest.mark.parametrize("amplitude", [1.0, 1e3, 1e6])
-def test_self_excited_motions_that_are_bounded(amplitude):
-    """Van der Pol's, of a body without extent: nothing tells how far is far."""
+def van_der_pol(amplitude):
+    """A body without extent: nothing tells how far is far, and its size is 1 m."""
     m = cc.Mechanism("van der Pol", gravity=(0, 0, 0))
     joint = m.prismatic("s", m.ground, m.body("bead", cc.point_mass(1.0)), axis=(1, 0, 0))
     m.motor("s", force=(1 - (joint.q / amplitude) ** 2) * joint.v - joint.q)
-    run = cc.simulate(m, m.assemble(s=1e-3), until=50.0)
-    assert run.good and float(abs(run["s"]).max()) == pytest.approx(2 * amplitude, rel=0.1)
+    return m, m.assemble(s=1e-3)
+
+
+def test_self_excited_motions_that_are_bounded():
+    """They are good, or a complaint where they become a thousand times as large as their mechanism."""
+    run = cc.simulate(*van_der_pol(1.0), until=50.0)
+    assert run.good and float(abs(run["s"]).max()) == pytest.approx(2.0, rel=0.1)
+    with pytest.warns(cc.RunWarning, match="At 30 times the speed it would lose energy, so that it has an end"):
+        run = cc.simulate(*van_der_pol(1e3), until=50.0)
+    assert run.complete and not run.good and float(abs(run["s"]).max()) == pytest.approx(2e3, rel=0.1)
 
 
 def test_a_wrong_sign_that_drag_or_stops_hold():
     m = cc.library.pendulum()
     v = m.joints["hinge"].v
-    m.motor("hinge", torque=0.5 * v - 1e-8 * v**3)
-    run = cc.simulate(m, until=10.0, rtol=1e-6)
-    assert run.complete and float(abs(run["hinge'"]).max()) > 5e3
+    m.motor("hinge", torque=0.5 * v - m.parameter("drag", 1e-10) * v**3)
+    with pytest.warns(cc.RunWarning, match="it has an end. 'hinge.motor' puts in"):
+        run = cc.simulate(m, until=10.0, rtol=1e-6)
+    assert run.complete and not run.good and float(abs(run["hinge'"]).max()) > 5e4
+    # drag that would hold it at 7e6 rad/s holds nothing
+    error = ended(m, m.assemble(parameters={"drag": 1e-14}), until=10.0, rtol=1e-6)
+    assert "wrong sign" in str(error) and float(abs(error.run["hinge'"]).max()) < 1e5
     m = cc.Mechanism("stopped", gravity=(0, -9.81, 0))
     arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
     joint = m.revolute("hinge", m.ground, arm, limits=cc.Stops(-2.0, 0.5, stiffness=1e4, damping=100.0))
     m.motor("hinge", torque=5.0 * joint.v)
     assert cc.simulate(m, until=20.0, rtol=1e-6).complete
+
+
+def controlled(law, limit):
+    """A rotor of 0.005 kg m^2 in space; a gain of 0.05 at 0.1 s reaches a speed with one call, within a torque."""
+
+    def answer(t, now):
+        return float(np.clip(0.05 * (law(t) - now["axle'"]), -limit, limit))
+
+    m = rotor(gravity=0.0)
+    m.motor("axle", torque=cc.Sampled(answer, period=0.1))
+    return m
 
 
 def test_controllers_with_limits_may_toss_a_body():
@@ -379,6 +432,32 @@ def test_controllers_with_limits_may_toss_a_body():
     m = rotor()
     m.motor("axle", torque=cc.Sampled(lambda t, now: min(0.1, 1e4 - now["axle'"]), period=1.0))
     assert cc.simulate(m, until=600.0).good
+
+
+def test_a_controller_that_rests_before_it_tosses_a_body():
+    """Its first answers are tiny: a wanted speed of 1e-9 rad/s, then 100 and 30 in turn."""
+    m = controlled(lambda t: 1e-9 if t < 0.45 else 100.0 if round(10 * t) % 2 else 30.0, 5.0)
+    assert cc.simulate(m, until=20.0).good
+
+
+@pytest.mark.parametrize("until", [60.0, 120.0])
+def test_a_rapid_move_after_creep(until):
+    """By a factor of 4e6 in energy, within two calls."""
+    run = cc.simulate(controlled(lambda t: 0.02 if t < 50.0 else 40.0, 1.0), until=until)
+    assert run.good and float(run["axle'"][-1]) == pytest.approx(40.0)
+
+
+def test_growth_after_an_impact_counts_from_the_impact():
+    """A bolt hits a wall at 1e6 m/s, which takes all of its energy, beside a pendulum with the wrong sign."""
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=0.5 * m.joints["hinge"].v)
+    bolt = m.body("bolt", cc.box((0.1, 0.1, 0.1), mass=1.0))
+    m.prismatic("slide", m.ground, bolt, axis=(1, 0, 0))
+    m.spherical("wall", m.ground.at(1, 0, 0), bolt, cut=True)
+    state = m.assemble(hinge=0.0, slide=0.0, velocity={"slide": 1e6}, open_joints=("wall",))
+    hit = cc.Event("hit", m.joints["slide"].q - 1.0, then=cc.Switch(close="wall"))
+    error = ended(m, state, until=10.0, events=[hit])
+    assert 2.0 < error.run.t[-1] < 8.0 and "'hinge.motor' puts in" in str(error)
 
 
 def test_an_unstable_pose_that_is_left():
