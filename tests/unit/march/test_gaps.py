@@ -68,7 +68,7 @@ def test_a_run_goes_on_with_an_open_loop_if_it_is_told_to(action):
     start = m.assemble()
     program, p, noted = compiled(start, cc.Multipliers()), parameter_vector(m), []
     judge = Judge(program, start, 1.0, action, None, lambda t, text: noted.append(text), rtol=1e-8)
-    holding = Holding(m, p, 0.0, 1.0, watched=True)
+    holding = Holding(m, p, 0.0, 1.0, watched=False)
     ended = [judge(program, 0.5, program.pack(start.q + 1e-2, start.v), holding) for _ in range(2)]
     if action == "stop":
         assert ended[0][0] is Status.opened and "has opened by" in ended[0][1]
