@@ -96,7 +96,7 @@ def test_a_gap_that_no_motion_changes_is_reported():
     assert found.metadata["closures_not_solved"] == "B: z, tilt x, tilt y"
     assert found.dataset.attrs["closures_not_solved"] == "B: z, tilt x, tilt y"
     told = found.record[0]
-    assert told.what == "rounded numbers" and "3 of 5 closure rows" in told.text and "5e-07 (B z)" in told.text
+    assert told.what == "rounded numbers" and "3 of 5 closure rows" in told.text and "5e-07 m (B z)" in told.text
     assert told.numbers["gaps"]["B z"] == pytest.approx(5e-7)
 
 

@@ -22,10 +22,11 @@ from typing import Any, BinaryIO
 
 from closedchain.disk.names import named
 from closedchain.disk.whole import unwritten
-from closedchain.errors import ModelError
+from closedchain.errors import FileError, ModelError
 
 MARK = "closedchain.json"
 LOCK = "lock"
+KINDS = ("run", "study")
 FORMAT = 3  # of all that is in a folder: 1 had no mark
 _FRESH_MARK = rf"{re.escape(MARK)}(?:\.[0-9a-f]{{16}})?\.new"  # as it is written, before it has its name
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -102,6 +103,8 @@ class Folder:
             kind, version = str(told["closedchain"]), told["format"]
         except (OSError, ValueError, KeyError, TypeError):
             raise ModelError(f"{mark} cannot be read, it is damaged: {self.advice()}") from None
+        if kind not in KINDS and version == FORMAT:
+            raise ModelError(f"{mark} is damaged, it names a {kind[:60]!r}: {self.advice()}")
         if kind != self.kind:
             raise ModelError(f"{self} holds a {kind}, not a {self.kind}: give another folder")
         if version != FORMAT:
@@ -295,5 +298,8 @@ class Folder:
             raise self._unwritten(name, error) from error
 
     def _unwritten(self, name: str, error: OSError) -> Exception:
+        cause = error.__cause__ if isinstance(error, FileError) else error  # said without advice, when it was opened
         then = f". What the {self.kind} had saved before is whole: make room, and the same call goes on from there"
-        return unwritten(self.shown / name, error, then)
+        if not self.path.is_dir():
+            then = f", it was removed during the {self.kind}, with all that was saved: the same call begins anew"
+        return unwritten(self.shown / name, cause if isinstance(cause, OSError) else error, then)

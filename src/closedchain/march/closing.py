@@ -37,7 +37,7 @@ from closedchain.march.rank import (
 )
 from closedchain.march.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.model.expression import HUGE
-from closedchain.model.given import real, shown
+from closedchain.model.given import numeric, real, shown
 from closedchain.model.parts import Frame, suggest
 from closedchain.model.rotation import from_matrix, from_rpy
 
@@ -116,6 +116,8 @@ class Closing:
         self.row_size = np.concatenate([self._closure_size, self._held_sizes()])
         self._units = [unit for _, _, unit in self._row_names()]
         self._rows_rounded = row_tolerances(self._units, e.topology.mechanism.tolerance, self.scale.length)
+        drawn = {x for j in self.topology.joints if j.guess for x in j.labels()}
+        self.guessed = (drawn | set(guess or {})) - set(self.held)  # all others start at zero because nobody said where
         self._wishes = self._wished_turns(dict(guess or {}))
         self.q0 = self._start(dict(guess or {}))
 
@@ -523,12 +525,12 @@ class Closing:
     def complaint(self, q: np.ndarray) -> str:
         """What keeps the mechanism from closing: the gaps that matter, the largest first, and what would close it."""
         r = self.residual(q)[0]
-        largest = float(np.abs(r).max())
-        matters = ~(np.abs(r) <= np.maximum(self._allowed(), MATTERS * largest))
+        sizes = np.abs(r) / self.row_size  # by which metres and radians compare
+        matters = ~((np.abs(r) < self._allowed()) | (sizes <= MATTERS * sizes.max()))
         groups: dict[str, list[tuple[float, str]]] = {}
         for k, (group, row, unit) in enumerate(self._row_names()):
             if matters[k]:
-                groups.setdefault(group, []).append((abs(r[k]), f"{row} {r[k]:.3g} {unit}".strip()))
+                groups.setdefault(group, []).append((sizes[k], f"{row} {r[k]:.3g} {unit}".strip()))
         lines = [
             f"mechanism {self.topology.mechanism.name!r} does not close: the best configuration found leaves these gaps"
         ]
@@ -695,10 +697,10 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
             raise ModelError(
                 f"{what}: no joint or coordinate is named {key!r}{suggest(key, dict.fromkeys([*joints, *known]))}"
             )
-        try:
-            numbers = np.atleast_1d(np.asarray(value, float))
-        except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"{what}: {key!r} takes numbers, not {shown(value)}") from None
+        numbers = numeric(value)
+        if numbers is None:
+            raise ModelError(f"{what}: {key!r} takes numbers, not {shown(value)}")
+        numbers = np.atleast_1d(numbers)
         if numbers.shape != (len(labels),) or not (np.abs(numbers) < HUGE).all():
             raise ModelError(
                 f"{what}: {key!r} takes {len(labels)} finite value{'s' * (len(labels) != 1)}, not {shown(value)}"

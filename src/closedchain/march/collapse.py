@@ -14,6 +14,7 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -84,13 +85,15 @@ def collapse(closing: Closing, q: np.ndarray) -> Collapse:
 def unfolded(closing: Closing, q: np.ndarray) -> np.ndarray:
     """A closed pose without coincident bodies for the same held values, near the guess; q itself if there is none.
 
-    A guess that is the collapsed pose itself asks for it. Otherwise the search is repeated from places around the
+    A guess that is the collapsed pose itself asks for it; coordinates at zero because nobody said where they begin are
+    no guess. Otherwise the search is repeated from places around the
     guess, and the nearest result counts. If all of them are collapsed, joints of the coincident bodies are thrown about
     at random, and what has fewer such bodies is kept, so that a stack of folds is opened one by one.
     """
     rng = np.random.default_rng(0)  # the same each time
     guess = closing.places(closing.q0)
-    if np.abs(closing.places(q) - guess).max() < ASKED * closing.scale.length:
+    near = np.abs(closing.places(q) - guess).max() < ASKED * closing.scale.length
+    if not len(closing.columns) or (near and _guessed(closing, collapse(closing, q))):
         return q
     regular = []
     for attempt in range(AROUND):
@@ -111,6 +114,18 @@ def unfolded(closing: Closing, q: np.ndarray) -> np.ndarray:
         if not folds:
             return best
     return q
+
+
+def _guessed(closing: Closing, folds: Collapse) -> bool:
+    """Whether a guess was given or drawn for any joint of the loops that coincident bodies are part of."""
+    bodies = {name for pair in folds.bodies for name in pair} - {"ground"}
+    loops = ([j for j in closing.topology.joints if j.name in names] for names in _loops(closing.topology))
+    return any(
+        closing.guessed.intersection(j.labels())
+        for loop in loops
+        if any({j.a.body.name, j.b.body.name} & bodies for j in loop)
+        for j in loop
+    )
 
 
 def scatter(
@@ -193,11 +208,14 @@ def _pivots(e: Equations) -> _Pivots:
 
 def _in_loops(topology: Topology) -> set[str]:
     """Names of the joints that are part of a loop."""
-    out = set()
+    return set().union(*_loops(topology))
+
+
+def _loops(topology: Topology) -> Iterator[set[str]]:
+    """Names of the joints of each loop."""
     for joint in topology.cuts:
         ways = [set(topology.path(topology.link_of[side.body.name])) for side in (joint.a, joint.b)]
-        out |= {joint.name} | {topology.links[i].joint.name for i in ways[0] ^ ways[1]}
-    return out
+        yield {joint.name} | {topology.links[i].joint.name for i in ways[0] ^ ways[1]}
 
 
 def _coincide(axis: np.ndarray, r: np.ndarray, z: np.ndarray, near: float) -> np.ndarray:

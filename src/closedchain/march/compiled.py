@@ -116,13 +116,15 @@ class Compiled:
     def aimed(self, state: State, before: Compiled | None = None) -> Compiled:
         """The same equations with the residuals of a state for aims, where there are aims.
 
-        Rows that were solved ``before``, in the same run, keep their aims.
+        Rows that were solved ``before``, in the same run, keep their aims. Loads and gaps given to `assemble` stretch
+        springs: these rest at the residuals of the nearest closed pose.
         """
         if not self.choice.aimed:
             return self
         e, rows = self.equations, list(self.rows)
         p = parameter_vector(state.mechanism, state.parameters)
-        c = np.array(e.function("rows", {"c": e.closure.c[rows, :]})(state.t, state.q, state.v, p)).ravel()
+        q = _nearest(e, state).q if self.method.all_rows else state.q
+        c = np.array(e.function("rows", {"c": e.closure.c[rows, :]})(state.t, q, state.v, p)).ravel()
         kept = dict(zip(before.rows, before.aims, strict=True)) if before is not None and before.choice.aimed else {}
         aims = [kept.get(row, x) for row, x in zip(rows, c.tolist(), strict=True)]
         return self.with_numbers(np.concatenate([self.numbers[: len(self.numbers) - len(rows)], aims]))
@@ -319,6 +321,15 @@ def _settled(e: Equations, start: State) -> State:
     return replace(start, q=closing.near(start.q, np.zeros(e.topology.nv)))
 
 
+def _nearest(e: Equations, state: State) -> State:
+    """The nearest state that closes loops as well as the drawing's numbers let it, with bodies bent as they are."""
+    p = parameter_vector(state.mechanism, state.parameters)
+    bent = [(link.shape.labels(), link.shape_q) for link in e.topology.links if link.shape is not None]
+    held = {label: x for labels, at in bent for label, x in zip(labels, state.q[at].tolist(), strict=True)}
+    closing = Closing(e, p, time=state.t, rows=active_rows(e, state.open_joints), held=held)
+    return replace(state, q=closing.near(state.q, np.zeros(e.topology.nv)))
+
+
 def _native(
     e: Equations, method: Formulation, choice: Choice, now: bool
 ) -> tuple[Closed, LateFunction, LateFunction | None, LateFunction | None, dict[str, float], dict[Any, Any]]:
@@ -356,7 +367,7 @@ def _choose(
 ) -> Choice:
     """What the formulation has to know before it is traced."""
     if method.all_rows:
-        return Choice(rows.moving)
+        return Choice(rows.moving, aimed=aimed and len(rows.moving) > 0)
     if method.guards and (rows.singular or guarded):
         # guarded equations find out themselves which rows repeat others, but not which ones do so nearly
         if aimed:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
+from closedchain.derive.closure import UNITS
 from closedchain.lock import locked
 from closedchain.march.compiled import Compiled
 from closedchain.march.events import Happening
@@ -51,7 +52,9 @@ def told(program: Compiled, state: State) -> Happening:
     gaps = np.abs(np.array(e.function("gaps", {"c": values})(state.t, state.q, state.v, p)).ravel())
     names = [f"{e.closure.joints[row]} {e.closure.labels[row]}" for row in active]
     names += [f"{joint} {label}" for joint, label, _ in fixed]
-    angle = row_tolerances(["rad"], state.mechanism.tolerance, drawn_length(e, p))[0]
+    units = [e.closure.units[row] for row in active] + [UNITS[label] for _, label, _ in fixed]
+    length = drawn_length(e, p)
+    angle = row_tolerances(["rad"], state.mechanism.tolerance, length)[0]
     text = (
         f"the numbers of {state.mechanism.name!r} are exact to {state.mechanism.tolerance:g} m, and to {angle:.2g} rad"
     )
@@ -63,9 +66,11 @@ def told(program: Compiled, state: State) -> Happening:
             f"({numbers['dropped']})"
         )
     if len(gaps):
-        worst = int(np.argmax(gaps))
-        text += f"; at t = {state.t:.6g} s the loops are open by up to {gaps[worst]:.2g} ({names[worst]})"
-        text += ", and the rows that are solved stay as they are there" if program.choice.aimed else ""
+        worst = int(np.argmax(gaps / np.where([unit == "m" for unit in units], length, 1.0)))
+        up_to = f"{gaps[worst]:.2g} {units[worst]} ({names[worst]})"
+        text += f"; at t = {state.t:.6g} s the loops are open by up to {up_to}"
+        kept = "the springs rest" if program.method.all_rows else "the rows that are solved stay"
+        text += f", and {kept} as they are there" if program.choice.aimed else ""
     return Happening(state.t, "rounded numbers", text, numbers)
 
 
@@ -80,7 +85,7 @@ def opened(
     """
     e, m = program.equations, program.equations.topology.mechanism
     active, closure = list(program.active), e.closure
-    if not program.choice.aimed or not active:
+    if not program.choice.aimed or not active or program.method.all_rows:  # loads stretch springs
         return None
     key = "gaps of all rows"
     c = program.evaluate(key, lambda: {"c": closure.c[active, :]}, np.array([t]), x[None], p)["c"].ravel()
@@ -107,7 +112,7 @@ def fitted(program: Compiled, state: State) -> State:
     All rows together determine velocities by least squares, up to the tolerance. The nearest ones that suit the solved
     rows exactly differ from them by as much, and in kinetic energy by its square.
     """
-    if not program.choice.aimed or program.guarded:
+    if not program.choice.aimed or program.guarded or program.method.all_rows:
         return state
     v, _ = impulse(program, state, program.rows)
     return replace(state, v=v)

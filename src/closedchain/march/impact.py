@@ -22,18 +22,19 @@ from closedchain.march.state import State, parameter_vector
 MEET = 1e-6  # rad, or of the mechanism's length: frames that are further apart do not meet
 
 
-def switch(state: State, events: list[Event], method: Formulation, aimed: bool) -> tuple[State, Happening]:
+def switch(state: State, events: list[Event], method: Formulation, last: Compiled) -> tuple[State, Happening]:
     """Open and close joints; where some close, one impulse P makes all velocities consistent.
 
     With the new closures, ``M (v+ - v-) + A' P = 0`` and ``A v+ + c_t = 0``: no work-less impulse changes the
-    velocities less. Springs need no impulse; what those of an opened joint had stored is lost. ``aimed``: rows were
-    held at residuals before, and will be.
+    velocities less. Springs need no impulse; what those of an opened joint had stored is lost. Rows that were held at
+    residuals in the piece before, whose program is ``last``, stay so.
     """
     name = ", ".join(event.name for event in events)
     closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
     opening = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.open)
     open_joints = tuple(sorted((set(state.open_joints) - set(closing)) | set(opening)))
     after = replace(state, open_joints=open_joints)
+    aimed = last.choice.aimed
     program = compiled(after, method, aimed=aimed)
     e = program.equations
     p = parameter_vector(state.mechanism, state.parameters)
@@ -51,7 +52,7 @@ def switch(state: State, events: list[Event], method: Formulation, aimed: bool) 
     rows = [] if method.all_rows else list(program.rows)
     v, P = impulse(program, state, rows)
     before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
-    stored = [_stored(compiled(x, method, aimed=aimed), x, p) for x in (state, after)]
+    stored = [_stored(compiled(x, method, aimed=aimed).aimed(x, last), x, p) for x in (state, after)]
     labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
     numbers = {
         "impulse": dict(zip(labels, P.tolist(), strict=True)),

@@ -353,7 +353,7 @@ class March:
         here = self.place
         here.guarded, here.next_step, here.fresh, here.judged = False, None, True, None
         try:
-            here.state, happening = switch(here.state, switches, here.method, self.program.choice.aimed)
+            here.state, happening = switch(here.state, switches, here.method, self.program)
         except ModelError as refusal:
             raise Refused(str(refusal)) from None
         self.record.append(happening)

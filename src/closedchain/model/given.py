@@ -33,6 +33,16 @@ def real(x: Any) -> float | None:
         return math.inf if x > 0 else -math.inf
 
 
+def numeric(values: Any) -> np.ndarray | None:
+    """A number, or a list of numbers of any depth, as an array; None for all else, also for numbers in texts."""
+    try:
+        if any(x is None or isinstance(x, str | bytes) for x in np.asarray(values).ravel().tolist()):
+            return None
+        return np.asarray(values, float)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def shown(x: Any) -> str:
     """A value as a message tells it: on one line at most.
 

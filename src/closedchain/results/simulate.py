@@ -45,7 +45,7 @@ from closedchain.march.team import Team
 from closedchain.march.times import Equal, Given
 from closedchain.march.trajectory import Status
 from closedchain.model.control import traced_laws
-from closedchain.model.given import real, shown
+from closedchain.model.given import numeric, real, shown
 from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
@@ -312,14 +312,13 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
             return Equal(begin, until, intervals)
         return Equal(begin, begin + math.copysign(intervals * every, until - begin), intervals)
     if t_eval is not None:
-        try:
-            times = np.asarray(t_eval, float)
-        except (TypeError, ValueError, OverflowError):
-            raise ModelError(f"t_eval must be a vector of finite times, not {shown(t_eval)}") from None
-        if times.ndim != 1 or not np.isfinite(times).all():
+        times = numeric(t_eval)
+        if times is None or times.ndim != 1 or not np.isfinite(times).all():
             raise ModelError(f"t_eval must be a vector of finite times, not {shown(t_eval)}")
+        if not times.size:
+            raise ModelError("t_eval is empty: such a run keeps no sample; give one time at least, or leave it out")
         low, high = min(begin, until), max(begin, until)
-        if times.size and not (low <= times.min() and times.max() <= high):
+        if not (low <= times.min() and times.max() <= high):
             raise ModelError(
                 f"t_eval goes from {times.min():g} to {times.max():g} s, outside of the run, {low:g} to {high:g}"
             )
@@ -443,6 +442,8 @@ def check_options(
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not 0 < (real(value) or 0.0) < math.inf:
             raise ModelError(f"{name} must be a positive number, not {shown(value)}")
+    if rtol >= 1:
+        raise ModelError(f"rtol = {rtol:g} allows errors as large as the motion itself: take less than 1, such as 1e-6")
     if SOLVERS[solver].adaptive and rtol < LEAST_RTOL:
         raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
     if SOLVERS[solver].adaptive and step is not None:

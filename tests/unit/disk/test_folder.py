@@ -4,6 +4,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -49,6 +50,8 @@ def test_a_foreign_folder_is_not_touched(tmp_path, name):
         ({"closedchain": "run", "format": 99}, "has format 99, this version of closedchain writes 3"),
         ({"closedchain": "run"}, "cannot be read, it is damaged"),
         ([], "cannot be read, it is damaged"),
+        ({"closedchain": "sun", "format": FORMAT}, "is damaged, it names a 'sun': give another folder, or delete"),
+        ({"closedchain": "fleet", "format": 99}, "holds a fleet, not a run"),  # of a later version
     ],
 )
 def test_other_marks_are_refused(tmp_path, mark, message):
@@ -88,6 +91,19 @@ def test_a_link_that_comes_later_is_not_followed(tmp_path, how):
             folder.put("piece0.t", b"x", 0) if how == "put" else folder.append("piece0.t", b"x")
     folder.release()
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+@pytest.mark.parametrize("how", ["put", "append", "write"])
+def test_a_folder_that_was_removed_is_told_once(tmp_path, how):
+    folder = claimed(tmp_path / "run")
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(cc.FileError) as told:
+        folder.put("piece0.t", b"x", 0) if how == "put" else getattr(folder, how)("piece0.t", b"x")
+    folder.release()
+    assert str(told.value) == (
+        f"cannot write '{tmp_path}/run/piece0.t': there is no folder '{tmp_path}/run', it was removed during the run, "
+        "with all that was saved: the same call begins anew"
+    )
 
 
 def test_a_pipe_is_refused(tmp_path):

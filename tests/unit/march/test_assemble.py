@@ -380,7 +380,7 @@ def test_refused_values_name_the_culprit(how, message):
         four_bar().assemble(**how)
 
 
-HOSTILE = ["\0", "O\0", b"\0", np.nan, np.inf, -np.inf, 1e308, 10**400, 1j, None, [], [np.nan], {}, object(), cc.t]
+HOSTILE = ["1", "\0", "O\0", b"\0", np.nan, np.inf, -np.inf, 1e308, 10**400, 1j, None, [], [np.nan], {}, object(), cc.t]
 
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda x: repr(x)[:12])
@@ -414,6 +414,20 @@ def test_hostile_values_are_told_in_a_sentence(value):
         with pytest.raises(cc.ModelError) as told:
             call()
         assert "ufunc" not in str(told.value)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e6])
+def test_the_gaps_that_matter_are_named_in_any_unit(size):
+    """A metre and a radian compare by the length of the drawing."""
+    m = cc.Mechanism("off the plane", tolerance=1e-5 * size)
+    crank, coupler, rocker = (m.body(f"body{x}", cc.rod(x * size, 1.0)) for x in (1, 3, 2))
+    m.revolute("O", m.ground, crank)
+    m.revolute("A", crank.tip, coupler)
+    m.revolute("C", m.ground.at(3 * size, 0, 4e-6 * size), rocker, axis=(5e-6, 0, 1))
+    m.revolute("B", coupler.tip, rocker.tip)
+    with pytest.raises(cc.AssemblyError) as told:
+        m.assemble(O=1.57, guess={"A": -1.2, "C": 1.3})
+    assert str(told.value).splitlines()[1] == f"  loop closed by 'B': z {-1.48e-5 * size:.3g} m"
 
 
 def test_zero_dimensional_arrays_are_told_in_a_sentence():

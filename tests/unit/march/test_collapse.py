@@ -185,6 +185,27 @@ def test_an_equal_crank_opens():
         assert m.assemble(O=0.7, guess={"A": guess})["slide"] == pytest.approx(2 * np.cos(0.7), abs=1e-10)
 
 
+def scissors(**guess):
+    """Two rods of 2 m, crossed at their middles, one on a pin and one on a slider."""
+    m = cc.Mechanism("scissors", gravity=(0, 0, 0))
+    a, b = (m.body(n, cc.rod(2.0, 1.0)) for n in "ab")
+    slider = m.body("slider", cc.ball(0.1, 1))
+    m.revolute("foot", m.ground, a)
+    m.revolute("mid", a.at(1, 0, 0), b.at(1, 0, 0), **guess)
+    m.prismatic("rail", m.ground, slider, axis=(1, 0, 0))
+    m.revolute("sl", slider, b)
+    return m
+
+
+def test_zeros_that_nobody_guessed_ask_for_no_fold():
+    """All zero, one rod lies on the other: nobody asked for it, unless these zeros were given or drawn."""
+    m = scissors()
+    assert abs(m.assemble(foot=0.6)["rail"]) == pytest.approx(2 * np.cos(0.6), abs=1e-10)
+    for drawn, given in ((m, {"mid": 0.0}), (m, {"rail": 0.0}), (scissors(guess=0.0), {})):
+        with pytest.warns(cc.AssemblyWarning, match="'b' lies on 'a'"):
+            assert drawn.assemble(foot=0.6, guess=given)["rail"] == 0.0
+
+
 GUESSES = {
     "drawn": lambda k, n: None,
     "zero": lambda k, n: 0.0,

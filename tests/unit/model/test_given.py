@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.given import entries, listed, real, shown
+from closedchain.model.given import entries, listed, numeric, real, shown
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,32 @@ def test_what_has_entries_is_listed(given, found):
 )
 def test_one_value_a_text_and_what_has_no_order_are_no_list(given):
     assert listed(given) is None
+
+
+@pytest.mark.parametrize("given", [1, 2.5, np.float32(1), np.array(1.0), [1, 2], (1.0, np.int64(2)), []])
+def test_numbers_are_an_array(given):
+    assert numeric(given).dtype == float and numeric(given).tolist() == np.array(given).tolist()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "1",
+        b"1",
+        ["1"],
+        [1, "2"],
+        np.array(["1"]),
+        np.array([1, "2"], object),
+        None,
+        1j,
+        [[1], [1, 2]],
+        10**400,
+        {1: 2},
+        cc.rod,
+    ],
+)
+def test_texts_and_all_else_are_no_numbers(given):
+    assert numeric(given) is None
 
 
 def test_a_body_is_no_list(a):
