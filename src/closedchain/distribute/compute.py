@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from closedchain.distribute.batched import compute_many
+from closedchain.distribute.drawn import as_drawn
 from closedchain.distribute.study import REDUCTIONS, Columns, Study, looks_at
 from closedchain.errors import AssemblyError, ClosedChainError, Interrupted, RunError, RunWarning
 from closedchain.march.trajectory import Status
+from closedchain.model.held import held
 from closedchain.results.run import Run
 
 KEPT_IN_THE_ERROR = re.compile(r"\. \d+ samples up to t = \S+ s are kept in the error's \.run")  # not here
@@ -41,7 +43,8 @@ def compute(study: Study, numbers: Sequence[int], threads: int | None = None) ->
         else:
             out, good = {v.name: v.empty(len(numbers)) for v in study.variables}, np.zeros(len(numbers), bool)
         for row in np.flatnonzero(~good).tolist():
-            values = one(study, numbers[row])
+            with as_drawn(held(study.mechanism).controllers):
+                values = one(study, numbers[row])
             for v in study.variables:
                 out[v.name][row] = values.get(v.name, v.empty(1)[0])
     return out

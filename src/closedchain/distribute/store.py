@@ -37,7 +37,7 @@ from closedchain.disk import plain
 from closedchain.disk.folder import Folder
 from closedchain.disk.whole import unwritten
 from closedchain.distribute.layout import Layout
-from closedchain.distribute.study import GOOD, Columns, Study, Variable, described
+from closedchain.distribute.study import GOOD, Columns, Study, Variable
 from closedchain.errors import FileError, ModelError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Store:
     # ---- what is there already ---------------------------------------------------------------------------------------
 
     def _open(self, layout: Layout) -> Layout:
-        about, path = described(self.study), self._home.path / "study.json"
+        about, path = self.study.about, self._home.path / "study.json"
         if path.exists():
             there = self._read_about(path)
             for name, value in about.items():
@@ -360,7 +360,7 @@ def coords(study: Study) -> dict[str, tuple[tuple[str, ...], np.ndarray, dict[st
 
 def attributes(study: Study) -> dict[str, Any]:
     """What the study is, in the attributes of its dataset."""
-    return {"mechanism_name": study.mechanism.name, **described(study)}
+    return {"mechanism_name": study.mechanism.name, **study.about}
 
 
 def _partial(block: int) -> str:

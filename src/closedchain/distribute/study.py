@@ -19,9 +19,11 @@ from closedchain._version import __version__
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
+from closedchain.distribute.drawn import as_drawn
 from closedchain.distribute.points import Points
 from closedchain.distribute.varied import Role, Start
 from closedchain.errors import AssemblyError, ClosedChainError, ModelError
+from closedchain.march import memories
 from closedchain.march.batch_assemble import SENTENCES, Reason
 from closedchain.march.compiled import compiled
 from closedchain.march.events import Event
@@ -105,6 +107,8 @@ class Study:
         The start of a point, from which those of a batch are followed.
     engine
         How points are computed: ``"batch"``, many at once, or ``"simulate"`` and why.
+    about
+        The study in words by name, with digits of the values of its functions when it began.
     """
 
     mechanism: Mechanism
@@ -123,6 +127,7 @@ class Study:
     axes: dict[str, tuple[np.ndarray, dict[str, Any]]] = field(default_factory=dict)
     reference: State | None = None
     engine: str = "simulate"
+    about: dict[str, str] = field(default_factory=dict)
 
     def settings(self, number: int) -> tuple[dict[str, dict[str, float]], Formulation]:
         """Parameters, coordinates and velocities of a point, and its method."""
@@ -205,7 +210,8 @@ def variable_of(run: Run, name: str) -> xarray.DataArray:
 
 def completed(study: Study, keep: Sequence[str] | None) -> Study:
     """The study with its columns, found in a run of no length."""
-    run = _glance(study)
+    with as_drawn(held(study.mechanism).controllers):
+        run = _glance(study)
     if keep is None:
         joints = [x for joint in derive(study.mechanism).topology.measured for x in joint.labels()]
         keep = [x for x in joints if x in run.dataset]
@@ -285,7 +291,7 @@ def described(study: Study) -> dict[str, str]:
     m = study.mechanism
     return {
         "mechanism": f"{m.name!r}, equations {_equations(study)}",
-        "controllers": "; ".join(described_controller(c) for c in held(m).controllers),
+        "controllers": _controllers(m),
         "parameters": json.dumps(m.parameters.merged(study.start.parameters)),
         "varied": ", ".join(f"{name} ({role.kind} {role.name})" for name, role in study.roles.items()),
         "points": f"{len(study.points)} of shape {study.points.shape}, {_digest(study.points.values)}",
@@ -313,6 +319,16 @@ def _equations(study: Study) -> str:
     if study.reference is not None:
         return digest_of_equations(compiled(study.reference, study.method))
     return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]  # finite elements have none
+
+
+def _controllers(mechanism: Mechanism) -> str:
+    """With digits of their values as drawn: every point begins with these."""
+    controllers = held(mechanism).controllers
+    with as_drawn(controllers):
+        memories.reset(controllers)
+        return "; ".join(
+            f"{described_controller(c)}, values {fingerprint(c.function, private=True)}" for c in controllers
+        )
 
 
 def _described_measure(measure: Measure) -> str:

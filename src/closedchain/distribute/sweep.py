@@ -19,7 +19,7 @@ from closedchain.distribute.batched import why_not
 from closedchain.distribute.layout import Layout, divided
 from closedchain.distribute.points import SAMPLINGS, points
 from closedchain.distribute.store import Memory, Store
-from closedchain.distribute.study import GOOD, Columns, Measure, Study, completed, looks_at
+from closedchain.distribute.study import GOOD, Columns, Measure, Study, completed, described, looks_at
 from closedchain.distribute.varied import roles, start_of
 from closedchain.distribute.workers import Here, Task, carry_out, crew
 from closedchain.errors import Interrupted, ModelError
@@ -171,6 +171,7 @@ def sweep(
     study = completed(study, keep)
     reason = why_not(study)
     study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
+    study = replace(study, about=described(study))
     if to is None:
         _check_room(_size(study) * len(chosen), what, LESS)
     layout = divided(chosen.shape, _points_in_a_block(study))

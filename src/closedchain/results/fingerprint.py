@@ -1,23 +1,29 @@
 """A few digits that change when a user's function does: what was computed with another one must not be gone on with.
 
-They follow the function's own code, the functions within it, the numbers that it captured or has by default, and the
-attributes of an object that is called. Not what it finds by name in its module, nor what is in other objects (of a
-mechanism that it captured, say): that would be the whole world.
+They follow the function's own code, the functions within it, the values that it captured or has by default, those that
+it finds by name in its module, the functions of that module that it calls, and the attributes and the class of an
+object that is called. Not what is in other modules, nor in objects of this package (a mechanism that it captured, say):
+that would be the whole world.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
+import random
 import types
+from collections import deque
 from typing import Any
 
 import numpy as np
 
-DEPTH = 8  # of what is within what; a function may have captured itself
+from closedchain.march import memories
+
+DEPTH = 32  # of what is within what
 
 
-def fingerprint(function: Any, values: bool = True) -> str:
+def fingerprint(function: Any, values: bool = True, private: bool = False) -> str:
     """Digits of a function, a method, a partial one or an object that can be called.
 
     Parameters
@@ -25,55 +31,138 @@ def fingerprint(function: Any, values: bool = True) -> str:
     function
         Whatever is called.
     values
-        Whether what it captured counts, and attributes; not where it remembers something there from call to call.
+        Whether the values count that it reads, and attributes; not where it remembers something there from call to
+        call.
+    private
+        Whether attributes count that begin with an underscore.
 
     Examples
     --------
     >>> fingerprint(lambda x: max(y * 2 for y in x)) == fingerprint(lambda x: max(y * 3 for y in x))
     False
     """
-    return hashlib.sha256(_told(function, values, DEPTH).encode()).hexdigest()[:8]
+    return hashlib.sha256(_Teller(function, values, private).told(function, DEPTH).encode()).hexdigest()[:8]
 
 
-def _told(x: Any, values: bool, depth: int) -> str:
-    """A value in words that are the same in every process."""
-    if depth == 0:
-        return ""
-    inner = functools.partial(_told, values=values, depth=depth - 1)
-    if x is None or isinstance(x, bool | int | float | complex | str | bytes | np.generic):
-        return repr(x)
-    if isinstance(x, types.CodeType):
-        return f"{x.co_code!r} {x.co_names} {[inner(y) for y in x.co_consts]}"
-    if isinstance(x, types.FunctionType):
-        captured = [_content(cell) for cell in x.__closure__ or ()] if values else []
-        return " ".join(map(inner, (x.__code__, x.__defaults__, x.__kwdefaults__, captured)))
-    if isinstance(x, types.MethodType):
-        return f"{inner(x.__func__)} {inner(_attributes(x.__self__) if values else None)}"
-    if isinstance(x, functools.partial):
-        return f"{inner(x.func)} {inner(x.args)} {inner(x.keywords)}"
-    if isinstance(x, list | set | dict | np.ndarray) and not values:  # these may change
-        return type(x).__name__
-    if isinstance(x, np.ndarray):
-        return f"{x.dtype} {x.shape} {hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()}"
-    if isinstance(x, list | tuple):
-        return str([inner(y) for y in x])
-    if isinstance(x, set | frozenset):
-        return str(sorted(inner(y) for y in x))
-    if isinstance(x, dict):
-        return str(sorted((inner(k), inner(y)) for k, y in x.items()))
-    if callable(x) and not isinstance(x, type):
-        code = getattr(type(x).__call__, "__code__", None)
-        return f"{type(x).__qualname__} {inner(code)} {inner(_attributes(x) if values else None)}"
-    return type(x).__qualname__
+def home_of(function: Any) -> str:
+    """The module of a function, or of the class of an object that is called."""
+    while isinstance(function, functools.partial | types.MethodType):
+        function = function.func if isinstance(function, functools.partial) else function.__func__
+    return str(getattr(function, "__module__", "") if isinstance(function, types.FunctionType) else _module(function))
 
 
-def _attributes(x: Any) -> dict[str, Any]:
-    """Those that an object shows; what it keeps to itself may change at any time."""
-    return {name: y for name, y in getattr(x, "__dict__", {}).items() if not name.startswith("_")}
+def visible(function: types.FunctionType) -> dict[str, Any]:
+    """Values that a function can look at, by name: of its module, captured, and by default.
+
+    Functions of other modules are left out: they would lead into the whole world.
+    """
+    home = function.__globals__
+    found = {name: home[name] for name in _names(function.__code__)[0] if name in home}
+    found = {k: y for k, y in found.items() if not isinstance(y, types.FunctionType) or y.__globals__ is home}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not yet filled
+            continue
+    found |= {f"default {i}": y for i, y in enumerate(function.__defaults__ or ())}
+    return found | (function.__kwdefaults__ or {}) | {f"{function.__name__}.{k}": y for k, y in vars(function).items()}
 
 
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not yet filled
-        return None
+def assigned(function: types.FunctionType) -> tuple[frozenset[str], frozenset[str]]:
+    """Names outside of a function that it assigns: of its module, and captured."""
+    return _names(function.__code__)[1:]
+
+
+def of_class(x: Any, home: str) -> dict[str, Any]:
+    """Functions and values in the classes of an object that are defined in a module."""
+    out: dict[str, Any] = {}
+    for kind in reversed(type(x).__mro__):
+        for name, y in vars(kind).items() if kind.__module__ == home else ():
+            y = getattr(y, "__func__", getattr(y, "fget", y))  # of a static method, of a property
+            if isinstance(y, types.FunctionType) or not name.startswith("__"):
+                out[name] = y
+    return out
+
+
+def random_state(x: Any) -> Any:
+    """Where a generator of random numbers is; None for anything else."""
+    if isinstance(x, np.random.Generator):
+        return x.bit_generator.state
+    if isinstance(x, np.random.RandomState):
+        return x.get_state(legacy=False)
+    return x.getstate() if isinstance(x, random.Random) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _names(code: types.CodeType) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """Names of the module that a code and the functions within it read and assign, and captured ones they assign."""
+    names: dict[str, dict[str, None]] = {"LOAD_GLOBAL": {}, "STORE_GLOBAL": {}, "STORE_DEREF": {}}
+    for step in dis.get_instructions(code):
+        if step.opname in names:
+            names[step.opname][step.argval] = None
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            for found, more in zip(names.values(), _names(x), strict=True):
+                found |= dict.fromkeys(more)
+    read, stored, captured = names.values()
+    return tuple(read), frozenset(stored), frozenset(captured) & frozenset(code.co_freevars)
+
+
+def _module(x: Any) -> str:
+    return type(x).__module__
+
+
+class _Teller:
+    """Puts values into words that are the same in every process."""
+
+    def __init__(self, function: Any, values: bool, private: bool) -> None:
+        self._values, self._private, self._home = values, private, home_of(function)
+        self._seen: dict[int, tuple[Any, str]] = {}  # with the objects, so that no other one gets their numbers
+
+    def told(self, x: Any, depth: int) -> str:
+        if x is None or isinstance(x, bool | int | float | complex | str | bytes | np.generic):
+            return repr(x)
+        if depth == 0:
+            return ""
+        if id(x) not in self._seen:
+            self._seen[id(x)] = x, "itself"  # it may contain itself
+            told = self._told(x, depth - 1)
+            self._seen[id(x)] = x, told if len(told) < 64 else hashlib.sha256(told.encode()).hexdigest()
+        return self._seen[id(x)][1]
+
+    def _told(self, x: Any, depth: int) -> str:
+        inner = functools.partial(self.told, depth=depth)
+        values = self._values
+        if isinstance(x, types.CodeType):
+            return f"{x.co_code!r} {x.co_names} {[inner(y) for y in x.co_consts]}"
+        if isinstance(x, types.FunctionType):
+            return " ".join(map(inner, (x.__code__, x.__defaults__, x.__kwdefaults__, visible(x) if values else None)))
+        if isinstance(x, types.MethodType):
+            return f"{inner(x.__func__)} {self._object(x.__self__, depth) if values else None}"
+        if isinstance(x, functools.partial):
+            return f"{inner(x.func)} {inner(x.args)} {inner(x.keywords)}"
+        if isinstance(x, list | set | dict | np.ndarray) and not values:  # these may change
+            return type(x).__name__
+        if isinstance(x, np.ndarray):
+            if x.dtype.hasobject:
+                return f"{x.shape} {inner(x.tolist())}"
+            return f"{x.dtype} {x.shape} {hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()}"
+        if isinstance(x, list | tuple | deque):
+            return str([inner(y) for y in x])
+        if isinstance(x, set | frozenset):
+            return str(sorted(inner(y) for y in x))
+        if isinstance(x, dict):
+            return str(sorted((inner(k), inner(y)) for k, y in x.items()))
+        if isinstance(x, type | types.ModuleType):
+            return x.__name__
+        if callable(x) and not values:
+            return f"{type(x).__qualname__} {inner(getattr(type(x).__call__, '__code__', None))} None"
+        return self._object(x, depth) if values else type(x).__qualname__
+
+    def _object(self, x: Any, depth: int) -> str:
+        """Its class, and the attributes that it shows: what it keeps to itself may change at any time."""
+        kind = type(x)
+        if kind.__module__.partition(".")[0] in ("closedchain", "builtins") or memories._hides(x):
+            return f"{kind.__qualname__} {self.told(random_state(x), depth)}"
+        own = {name: y for name, y in memories._attributes(x).items() if self._private or not name.startswith("_")}
+        return f"{kind.__qualname__} {self.told(of_class(x, self._home), depth)} {self.told(own, depth)}"

@@ -22,6 +22,27 @@ class Scaled:
         return self.factor - run
 
 
+class Hides(Scaled):
+    """Has its number where others do not look, and uses another function."""
+
+    def __init__(self, factor):
+        self._factor, self._random = factor, np.random.default_rng(factor)
+
+    def __call__(self, run):
+        return self._factor * run
+
+
+GAIN, GAINS = 2, {"k": 2}
+
+
+def helper(run):
+    return GAINS["k"] * run
+
+
+def by_name(run):
+    return GAIN * helper(run)
+
+
 def times(factor, run):
     return factor * run
 
@@ -70,3 +91,27 @@ def test_a_mechanism_that_was_captured_may_be_used_meanwhile():
     before = fingerprint(capturing(m)), fingerprint(m.assemble)
     cc.simulate(m, until=0.01)
     assert before == (fingerprint(capturing(m)), fingerprint(m.assemble))
+
+
+def test_values_of_the_module_count(monkeypatch):
+    def digits():
+        return fingerprint(by_name), fingerprint(by_name, values=False)
+
+    first = digits()
+    monkeypatch.setitem(GAINS, "k", 3)
+    second = digits()
+    monkeypatch.setitem(globals(), "GAIN", 3)
+    third = digits()
+    assert len({first[0], second[0], third[0]}) == 3 and first[1] == second[1] == third[1]
+
+
+def test_what_an_object_keeps_to_itself_counts_if_asked():
+    assert fingerprint(Hides(2)) == fingerprint(Hides(3))
+    assert fingerprint(Hides(2), private=True) == fingerprint(Hides(2), private=True)
+    assert fingerprint(Hides(2), private=True) != fingerprint(Hides(3), private=True)
+
+
+def test_values_of_the_class_count(monkeypatch):
+    before = fingerprint(Scaled(2)), fingerprint(Scaled(2).method)
+    monkeypatch.setattr(Scaled, "gain", 3.0, raising=False)
+    assert fingerprint(Scaled(2)) != before[0] and fingerprint(Scaled(2).method) != before[1]
