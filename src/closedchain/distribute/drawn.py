@@ -22,8 +22,8 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.march import memories
+from closedchain.march.fingerprint import assigned, home_of, of_class, random_state, visible
 from closedchain.model.held import Controller
-from closedchain.results.fingerprint import assigned, home_of, of_class, random_state, visible
 
 MEMORY = "memory"  # the name of a controller's own
 FILLED = (list, dict, set, deque, bytearray)  # in place

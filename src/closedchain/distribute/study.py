@@ -27,11 +27,11 @@ from closedchain.march import memories
 from closedchain.march.batch_assemble import SENTENCES, Reason
 from closedchain.march.compiled import compiled
 from closedchain.march.events import Event
+from closedchain.march.fingerprint import fingerprint
 from closedchain.march.state import State, parameter_vector
 from closedchain.model.held import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
-from closedchain.results.fingerprint import fingerprint
 from closedchain.results.run import Run
 from closedchain.results.simulate import described_controller, digest_of_equations, simulate
 

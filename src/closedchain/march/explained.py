@@ -25,6 +25,7 @@ import numpy as np
 
 from closedchain.march.compiled import tolerances
 from closedchain.march.integrate import integrate
+from closedchain.march.rank import SOLVED
 from closedchain.march.size import Scale
 from closedchain.march.state import State
 from closedchain.march.trajectory import Status, Trajectory
@@ -147,7 +148,7 @@ def _prescribed(here: Place) -> float:
     M, A, b = (got[name][0] for name in ("M", "A", "b"))
     values, vectors = np.linalg.eigh(M)
     root = vectors / np.sqrt(np.maximum(values, 1e-14 * values.max()))  # v = root y has the energy y'y / 2
-    y = np.linalg.lstsq(A @ root, b[:, 0], rcond=1e-10)[0]
+    y = np.linalg.lstsq(A @ root, b[:, 0], rcond=SOLVED)[0]
     return float(0.5 * y @ y)
 
 

@@ -16,6 +16,7 @@ from closedchain.disk import plain
 from closedchain.errors import ModelError
 from closedchain.march import memories
 from closedchain.march.compiled import Compiled
+from closedchain.march.fingerprint import fingerprint
 from closedchain.march.integration import HoldError
 from closedchain.march.now import Now
 from closedchain.march.size import drawn_scale, row_sizes, sizes_of, velocity_sizes
@@ -36,7 +37,7 @@ JUMP = 1e-6  # rad, or of the mechanism's length, and of the fastest rate: a jum
 MOST_CALLS = 1e9  # of a controller during a run; more are a mistake
 SAVED = {
     "p": np.ndarray, "t": np.ndarray, "u": np.ndarray, "calls": [int], "next_switch": float, "chattering": {int: str},
-    "said": [str], "flips": {int: [float]}, "memories": list,
+    "said": [str], "flips": {int: [float]}, "memories": list, "first": [str], "latest": [str],
 }  # fmt: skip
 
 
@@ -105,6 +106,7 @@ class Holding:
                 )
         memories.reset(self.held.controllers)
         self.begun = memories.begun(self.held.controllers) if saves else None
+        self.drawn = self._fingerprints() if saves else []
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "times"}
@@ -287,6 +289,8 @@ class Holding:
             "said": list(self.said),
             "flips": {i: list(times) for i, times in self.flips.items()},
             "memories": memories.saved(self.held.controllers, self.begun),
+            "first": list(self.drawn),
+            "latest": self._fingerprints(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -299,11 +303,25 @@ class Holding:
             raise ValueError("what is held is no number")
         if len(saved["calls"]) != len(self.calls) or set(saved["flips"]) != set(self.flips):
             raise ValueError("other controllers or conditions are held")
+        self._check_values(saved["first"], saved["latest"])
         self.p = saved["p"].copy()
         self.history_t, self.history_u = saved["t"].tolist(), list(saved["u"])
         self.calls, self.next_switch, self.chattering = saved["calls"], saved["next_switch"], saved["chattering"]
         self.said, self.flips = saved["said"], saved["flips"]
-        self.begun = memories.restore(self.held.controllers, saved["memories"])
+        self.begun, self.drawn = memories.restore(self.held.controllers, saved["memories"]), saved["first"]
+
+    def _fingerprints(self) -> list[str]:
+        return [fingerprint(controller.function, private=True) for controller in self.held.controllers]
+
+    def _check_values(self, first: list[str], latest: list[str]) -> None:
+        """Refuse controllers that are neither as they were when the run began nor as it left them: other gains, say."""
+        for controller, *known, now in zip(self.held.controllers, first, latest, self._fingerprints(), strict=True):
+            if now not in known:
+                raise ModelError(
+                    f"the controller {controller.name!r} has other values (its attributes, what it captured, or "
+                    "variables and functions of its module) than it had in the run that is saved there: give it those "
+                    "that the run began with, or save to another folder"
+                )
 
 
 def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, span: float) -> None:

@@ -32,6 +32,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -234,6 +235,8 @@ def _search(who: Controller, x: Any, name: str, seen: dict[int, Any], called: bo
     seen[id(x)] = x
     inside: dict[str, Any] = {}
     if isinstance(x, types.FunctionType):
+        if _marks_itself(x):
+            yield Place(x.__name__, x)
         inside = _around(who, x)
     elif isinstance(x, types.MethodType):
         inside = {name: x.__self__} | ({"function": x.__func__} if called else {})
@@ -277,6 +280,15 @@ def _around(who: Controller, function: types.FunctionType) -> dict[str, Any]:
     # functions of other modules would lead into the whole world
     found = {k: y for k, y in found.items() if not isinstance(y, types.FunctionType) or y.__globals__ is home}
     return found | _captured(function)
+
+
+def _marks_itself(function: types.FunctionType) -> bool:
+    """Whether a function assigns attributes of its own: ``f.count = ...`` inside of f."""
+    return any(
+        after.opname == "STORE_ATTR" and before.argval == function.__name__
+        for code in _codes(function.__code__)
+        for before, after in pairwise(dis.get_instructions(code))
+    )
 
 
 def _captured(function: types.FunctionType) -> dict[str, Any]:

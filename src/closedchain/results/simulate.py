@@ -32,6 +32,7 @@ from closedchain.march.compiled import Compiled, compiled
 from closedchain.march.divergence import ACTIONS
 from closedchain.march.erls.start import ErlsState
 from closedchain.march.events import Event, Switch, check_events
+from closedchain.march.fingerprint import fingerprint
 from closedchain.march.gaps import fitted
 from closedchain.march.inertia import weightless
 from closedchain.march.progress import followed
@@ -50,7 +51,6 @@ from closedchain.model.held import Controller, held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.results.diagnose import explain
-from closedchain.results.fingerprint import fingerprint
 from closedchain.results.run import Run
 
 SAMPLES = 201

@@ -334,3 +334,54 @@ def test_a_saved_run_goes_on_with_the_memory_of_a_partial(tmp_path):
     assert sum(x.stat().st_size for x in tmp_path.rglob("*") if x.is_file()) < BIG.nbytes / 2
     resumed = cc.simulate(drawn(), until=1.0, save_to=tmp_path / "run")
     np.testing.assert_array_equal(resumed.x, cc.simulate(drawn(), until=1.0).x)
+
+
+# ---- controllers with other values -----------------------------------------------------------------------------------
+
+
+class Gain:
+    """A gain, and an integral that is remembered."""
+
+    def __init__(self, gain):
+        self.gain, self.sum = gain, 0.0
+
+    def __call__(self, t, now):
+        self.sum += 0.01 * now["hinge"]
+        return -self.gain * now["hinge'"] - 0.1 * self.sum
+
+
+def captured(gain):
+    return lambda t, now: -gain * now["hinge'"]
+
+
+def counting(gain):
+    def law(t, now):
+        law.count = getattr(law, "count", 0) + 1
+        return -gain * now["hinge'"] + 0.05 * law.count
+
+    return law
+
+
+def controlled(function, **options):
+    m = cc.library.pendulum()
+    m.motor("hinge", torque=cc.Sampled(function, period=0.02))
+    return cc.simulate(m, until=0.4, **options)
+
+
+def interrupt(t, steps):
+    if t > 0.2:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("make", [Gain, captured, counting])
+def test_a_saved_run_goes_on_with_its_own_gain_only(make, tmp_path):
+    undisturbed, law = controlled(make(1.0)), make(1.0)
+    with pytest.raises(cc.Interrupted):
+        controlled(law, save_to=tmp_path, save_every=0, progress=interrupt)
+    with pytest.raises(cc.ModelError, match=r"has other values .* save to another folder"):
+        controlled(make(3.0), save_to=tmp_path)
+
+    for again in (law, make(1.0), law):  # as the run left it, as it was drawn, and when the run has ended
+        assert np.array_equal(controlled(again, save_to=tmp_path).x, undisturbed.x)
+    with pytest.raises(cc.ModelError, match="has other values"):
+        controlled(make(3.0), save_to=tmp_path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.results.fingerprint import fingerprint
+from closedchain.march.fingerprint import fingerprint
 
 
 class Scaled:
