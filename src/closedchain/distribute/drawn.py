@@ -22,7 +22,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.march import memories
-from closedchain.march.fingerprint import assigned, home_of, of_class, random_state, visible
+from closedchain.march.fingerprint import home_of, of_class, random_state
 from closedchain.model.held import Controller
 
 MEMORY = "memory"  # the name of a controller's own
@@ -96,9 +96,7 @@ class _Snapshot:
             inside = {name: x.func, "its arguments": [*x.args], **x.keywords}
         elif isinstance(x, tuple):
             inside = {f"{name}[{i}]": y for i, y in enumerate(x)}
-        elif "__wrapped__" in getattr(
-            x, "__dict__", ()
-        ):  # a function that Numba or `functools.cache` has taken in hand
+        elif "__wrapped__" in getattr(x, "__dict__", ()):  # taken in hand by Numba or `functools.cache`
             inside = {name: x.__wrapped__}
         elif memories._tells(x):
             state = deepcopy(x.state())
@@ -112,8 +110,8 @@ class _Snapshot:
     def _around(self, function: types.FunctionType) -> dict[str, Any]:
         """Values that a function can look at; names that it assigns outside of itself get theirs back."""
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        found = visible(function)
-        of_module, captured = assigned(function)
+        found = memories.visible(function)
+        of_module, captured = memories.assigned(function)
         for name in captured & found.keys():
             self._restoring.append(partial(setattr, cells[name], "cell_contents", found[name]))
         home = function.__globals__

@@ -8,7 +8,6 @@ that would be the whole world.
 
 from __future__ import annotations
 
-import dis
 import functools
 import hashlib
 import random
@@ -51,28 +50,6 @@ def home_of(function: Any) -> str:
     return str(getattr(function, "__module__", "") if isinstance(function, types.FunctionType) else _module(function))
 
 
-def visible(function: types.FunctionType) -> dict[str, Any]:
-    """Values that a function can look at, by name: of its module, captured, and by default.
-
-    Functions of other modules are left out: they would lead into the whole world.
-    """
-    home = function.__globals__
-    found = {name: home[name] for name in _names(function.__code__)[0] if name in home}
-    found = {k: y for k, y in found.items() if not isinstance(y, types.FunctionType) or y.__globals__ is home}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not yet filled
-            continue
-    found |= {f"default {i}": y for i, y in enumerate(function.__defaults__ or ())}
-    return found | (function.__kwdefaults__ or {}) | {f"{function.__name__}.{k}": y for k, y in vars(function).items()}
-
-
-def assigned(function: types.FunctionType) -> tuple[frozenset[str], frozenset[str]]:
-    """Names outside of a function that it assigns: of its module, and captured."""
-    return _names(function.__code__)[1:]
-
-
 def of_class(x: Any, home: str) -> dict[str, Any]:
     """Functions and values in the classes of an object that are defined in a module."""
     out: dict[str, Any] = {}
@@ -91,21 +68,6 @@ def random_state(x: Any) -> Any:
     if isinstance(x, np.random.RandomState):
         return x.get_state(legacy=False)
     return x.getstate() if isinstance(x, random.Random) else None
-
-
-@functools.lru_cache(maxsize=1024)
-def _names(code: types.CodeType) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
-    """Names of the module that a code and the functions within it read and assign, and captured ones they assign."""
-    names: dict[str, dict[str, None]] = {"LOAD_GLOBAL": {}, "STORE_GLOBAL": {}, "STORE_DEREF": {}}
-    for step in dis.get_instructions(code):
-        if step.opname in names:
-            names[step.opname][step.argval] = None
-    for x in code.co_consts:
-        if isinstance(x, types.CodeType):
-            for found, more in zip(names.values(), _names(x), strict=True):
-                found |= dict.fromkeys(more)
-    read, stored, captured = names.values()
-    return tuple(read), frozenset(stored), frozenset(captured) & frozenset(code.co_freevars)
 
 
 def _module(x: Any) -> str:
@@ -136,7 +98,9 @@ class _Teller:
         if isinstance(x, types.CodeType):
             return f"{x.co_code!r} {x.co_names} {[inner(y) for y in x.co_consts]}"
         if isinstance(x, types.FunctionType):
-            return " ".join(map(inner, (x.__code__, x.__defaults__, x.__kwdefaults__, visible(x) if values else None)))
+            return " ".join(
+                map(inner, (x.__code__, x.__defaults__, x.__kwdefaults__, memories.visible(x) if values else None))
+            )
         if isinstance(x, types.MethodType):
             return f"{inner(x.__func__)} {self._object(x.__self__, depth) if values else None}"
         if isinstance(x, functools.partial):

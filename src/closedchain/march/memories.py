@@ -12,7 +12,7 @@ given back; lists, dictionaries and arrays are filled in place, so that all who 
 
 Numbers, texts, arrays, and lists and dictionaries of them can be saved (`closedchain.disk.plain`). A controller that
 remembers anything else is refused by name before a run starts, and so is one that assigns variables outside of itself.
-Classes, other modules and the objects of this package are taken for things that remember nothing.
+Classes, other modules and the objects of this package are not saved.
 
 Much of what a function can reach is constant: a table, an interpolation. Two kinds of captured values are therefore
 known by a digest from the start of a run, and saved only once they have changed: large ones, and those that cannot be
@@ -31,7 +31,7 @@ import numbers
 import types
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -264,22 +264,40 @@ def _search(who: Controller, x: Any, name: str, seen: dict[int, Any], called: bo
 
 def _around(who: Controller, function: types.FunctionType) -> dict[str, Any]:
     """What a function can look at, by name; it is refused if it assigns anything outside of itself."""
-    names: dict[str, None] = {}
-    for code in _codes(function.__code__):
-        for step in dis.get_instructions(code):
-            outside = step.opname == "STORE_DEREF" and step.argval in function.__code__.co_freevars
-            if step.opname == "STORE_GLOBAL" or outside:
-                raise ModelError(
-                    f"the controller {who.name!r} remembers {step.argval!r} outside of itself, where it cannot be "
-                    f"saved: make it an object that keeps {step.argval!r} as an attribute, or leave save_to out"
-                )
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names[step.argval] = None
+    for name in sorted(frozenset.union(*assigned(function))):
+        raise ModelError(
+            f"the controller {who.name!r} remembers {name!r} outside of itself, where it cannot be saved: make it an "
+            f"object that keeps {name!r} as an attribute, or leave save_to out"
+        )
+    return visible(function)
+
+
+def visible(function: types.FunctionType) -> dict[str, Any]:
+    """Values that a function can look at, by name: of its module, captured, and by default.
+
+    Functions of other modules are left out: they would lead into the whole world.
+    """
     home = function.__globals__
-    found = {name: home[name] for name in names if name in home}
-    # functions of other modules would lead into the whole world
+    found = {name: home[name] for name in _names(function.__code__)[0] if name in home}
     found = {k: y for k, y in found.items() if not isinstance(y, types.FunctionType) or y.__globals__ is home}
     return found | _captured(function)
+
+
+def assigned(function: types.FunctionType) -> tuple[frozenset[str], frozenset[str]]:
+    """Names outside of a function that it assigns: of its module, and captured."""
+    return _names(function.__code__)[1:]
+
+
+@cache
+def _names(code: types.CodeType) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """Names of the module that a code and the functions within it read and assign, and captured ones they assign."""
+    names: dict[str, dict[str, None]] = {"LOAD_GLOBAL": {}, "STORE_GLOBAL": {}, "STORE_DEREF": {}}
+    for inner in _codes(code):
+        for step in dis.get_instructions(inner):
+            if step.opname in names:
+                names[step.opname][step.argval] = None
+    read, stored, captured = names.values()
+    return tuple(read), frozenset(stored), frozenset(captured) & frozenset(code.co_freevars)
 
 
 def _marks_itself(function: types.FunctionType) -> bool:

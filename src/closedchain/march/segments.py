@@ -372,7 +372,7 @@ class March:
         before = self.segments[:number]
         pivots = [s.program.choice.pivots for s in before]
         last = before[-1].program if before else None
-        # what the numbers miss stays as it is, be it that no row repeats others any more
+        # keep the misfit of the numbers, even if no row is redundant any more
         aimed = last is not None and last.choice.aimed
         program = compiled(state, self.tuned(step), guarded, pivots, native=self.task.team is None, aimed=aimed)
         return program.aimed(state, last)
