@@ -204,8 +204,9 @@ def test_coordinates_can_be_named():
 
 
 def test_a_rigid_mechanism_is_refused():
-    with pytest.raises(ModelError, match="has no flexible body"):
-        simulate_erls(cc.library.four_bar())
+    for verb in (simulate_erls, cc.erls_modes):
+        with pytest.raises(ModelError, match="has no flexible body"):
+            verb(cc.library.four_bar())
 
 
 def test_a_run_that_ends_early_keeps_what_it_has(arms):

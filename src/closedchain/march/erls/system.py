@@ -324,10 +324,9 @@ def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameter
     if start.mechanism is not twin:
         if start.mechanism is not mechanism and start.mechanism is not rigid_twin(mechanism):
             raise ModelError(f"the start belongs to {start.mechanism.name!r}, not to {mechanism.name!r}")
-        shapes = [x for beam in mechanism.flexible.values() for x in beam.labels]
         number = mechanism.values(parameters)
-        size = max(number(beam.length) for beam in mechanism.flexible.values())
-        bent = [x for x, value in zip(start.labels, start.q, strict=True) if x in shapes and abs(value) > BENT * size]
+        most = {x: BENT * number(beam.length) for beam in mechanism.flexible.values() for x in beam.labels}
+        bent = [x for x, value in zip(start.labels, start.q, strict=True) if abs(value) > most.get(x, np.inf)]
         if bent:
             raise ModelError(
                 f"the start of {mechanism.name!r} is deformed ({bent[0]!r} is not zero), but ERLS begins undeformed: "
