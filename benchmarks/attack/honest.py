@@ -70,6 +70,8 @@ def complaints(run: cc.Run, passive: bool) -> list[str]:
     if run.method.all_rows or any("lost" in happening.numbers for happening in run.record):  # to impacts
         return said
     kinetic, falling = np.array([energy(model, s) for s in states]).T
+    if run.mechanism.rotors:  # which the definitions do not know
+        kinetic = run["kinetic_energy"].values[at]
     potential = falling if passive else run["potential_energy"].values[at]  # springs are the library's to tell
     work = np.zeros(len(at)) if passive else run["work"].values[at]
     error = float(np.abs(np.diff(kinetic + potential - work, prepend=(kinetic + potential - work)[0])).max())

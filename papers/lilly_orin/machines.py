@@ -126,7 +126,7 @@ def machine(
 def by_the_library(e: Equations) -> dict[str, ca.SX]:
     """Accelerations and forces of all closure rows by ``OperationalSpace``, without its way back to closed states."""
     rows = closure_rows(e, tuple(range(len(e.closure))))
-    a, lam = FiveSteps(e, rows, find_chains(e, rows, None), guarded=False).solve()
+    a, lam = FiveSteps(e, rows, find_chains(e, rows, None), guarded=False, redundant=0.0).solve()
     return {"a": a, "lam": lam}
 
 

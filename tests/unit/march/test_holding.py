@@ -34,7 +34,7 @@ def at(m, watched=True, begin=0.0, until=1.0, **start):
     """A mechanism's equations, state, and what is held in it."""
     state = m.assemble(**start)
     program = compiled(state, cc.Multipliers())
-    holding = Holding(m, parameter_vector(m), begin, until, watched)
+    holding = Holding(m, parameter_vector(m), begin, until, watched, saves=True)
     return SimpleNamespace(program=program, x=program.pack(state.q, state.v, 0.0), h=holding)
 
 

@@ -333,7 +333,6 @@ def test_refused_options(four_bar, options, message):
         ([0.0, np.nan], "finite"),
         ([[0.0]], "vector"),
         (["0", "1"], "vector of finite times, not"),
-        ([], "t_eval is empty: such a run keeps no sample"),
     ],
     ids=["after the end", "before the start", "falling", "nan", "matrix", "texts", "empty"],
 )
