@@ -18,8 +18,6 @@ from closedchain.cli import output
 from closedchain.distribute.teams import Ranks, world
 from tests.mpi import cases
 
-trouble = {"kind": "", "at": math.inf}
-
 
 def agree(folder):
     """Every case that has limbs for all ranks, against the serial runs in a file."""
@@ -48,9 +46,9 @@ def agree(folder):
 
 def push(t, now):
     """A controller that meets with trouble on one rank: the first is killed, for others it is the last."""
-    if t >= trouble["at"] and world().rank == (0 if trouble["kind"] == "kill" else world().size - 1):
-        happen(trouble["kind"])
-    one_of_them = trouble["kind"] == "disagree" and t >= trouble["at"] and world().rank == 1
+    if t >= cases.trouble["at"] and world().rank == (0 if cases.trouble["kind"] == "kill" else world().size - 1):
+        happen(cases.trouble["kind"])
+    one_of_them = cases.trouble["kind"] == "disagree" and t >= cases.trouble["at"] and world().rank == 1
     return 0.5 * math.sin(3.0 * t) - 0.1 * now["O'"] + 0.1 * one_of_them
 
 
@@ -60,13 +58,13 @@ def happen(kind):
     if kind == "raise":
         raise ZeroDivisionError("the second rank's controller has gone wrong")
     if kind == "interrupt":
-        trouble["at"] = math.inf
+        cases.trouble["at"] = math.inf
         signal.raise_signal(signal.SIGINT)
 
 
 def controlled(kind="", at=math.inf, **options):
     """A four-bar whose crank is pushed by a controller: it may meet with trouble."""
-    trouble.update(kind=kind, at=at)
+    cases.trouble.update(kind=kind, at=at)
     m = cc.library.four_bar()
     m.motor("O", torque=cc.Sampled(push, period=0.05), name="pusher")
     given = {"until": 2.0, "every": 0.01, "method": cc.Projection(), "partition": Ranks()}

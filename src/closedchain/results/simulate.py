@@ -440,8 +440,6 @@ def check_options(
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not 0 < (real(value) or 0.0) < math.inf:
             raise ModelError(f"{name} must be a positive number, not {shown(value)}")
-    if rtol >= 1 and SOLVERS[solver].adaptive:
-        raise ModelError(f"rtol = {rtol:g} allows errors as large as the motion itself: take less than 1, such as 1e-6")
     if SOLVERS[solver].adaptive and rtol < LEAST_RTOL:
         raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
     if SOLVERS[solver].adaptive and step is not None:

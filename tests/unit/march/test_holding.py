@@ -30,11 +30,11 @@ def pendulum(torque):
     return m
 
 
-def at(m, watched=True, begin=0.0, until=1.0, **start):
+def at(m, watched=True, begin=0.0, until=1.0, saves=False, **start):
     """A mechanism's equations, state, and what is held in it."""
     state = m.assemble(**start)
     program = compiled(state, cc.Multipliers())
-    holding = Holding(m, parameter_vector(m), begin, until, watched, saves=True)
+    holding = Holding(m, parameter_vector(m), begin, until, watched, saves=saves)
     return SimpleNamespace(program=program, x=program.pack(state.q, state.v, 0.0), h=holding)
 
 
@@ -173,7 +173,9 @@ def test_to_go_on_another_day():
 
     def draw():
         function = Sum()
-        return function, at(rotor(lambda j: cc.Sampled(function, 0.25) + cc.floor(cc.t / 0.4) + cc.sign(j.q)), O=1.0)
+        return function, at(
+            rotor(lambda j: cc.Sampled(function, 0.25) + cc.floor(cc.t / 0.4) + cc.sign(j.q)), O=1.0, saves=True
+        )
 
     _, a = draw()
     a.h.settle(a.program, 0.0, a.x)

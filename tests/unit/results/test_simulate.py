@@ -306,7 +306,6 @@ def test_a_singular_start_is_on_record():
         ({"solver": "rk4", "step": 10**400}, "'rk4' needs a fixed step > 0"),
         ({"until": 5e-324}, "until=5e-324: a run of 4.94e-324 s from t = 0 s is too short for 201 samples"),
         ({"begin": 1.0, "until": 1.0 + 1e-15}, "until=1.0.*: a run of 1.11e-15 s from t = 1 s is too short"),
-        ({"rtol": 2.0}, r"rtol = 2 allows errors as large as the motion itself: take less than 1, such as 1e-6"),
         ({"rtol": 0.0}, r"rtol must be a positive number, not 0\.0"),
         ({"rtol": -1e-6}, "rtol must be a positive number"),
         ({"rtol": np.nan}, "rtol must be a positive number, not nan"),
@@ -334,7 +333,7 @@ def test_refused_options(four_bar, options, message):
         ([[0.0]], "vector"),
         (["0", "1"], "vector of finite times, not"),
     ],
-    ids=["after the end", "before the start", "falling", "nan", "matrix", "texts", "empty"],
+    ids=["after the end", "before the start", "falling", "nan", "matrix", "texts"],
 )
 def test_refused_times(four_bar, t_eval, message):
     with pytest.raises(ValueError, match=message):
