@@ -1,5 +1,6 @@
 """Sampled controllers: held outputs give the motion of the discrete-time system, with every solver and method."""
 
+import os
 from itertools import pairwise
 
 import numpy as np
@@ -465,9 +466,7 @@ def test_ctrl_c_in_a_controller_keeps_the_run():
 
 
 class Interrupted:
-    """An integrator whose call number ``stop`` ends with Ctrl-C, when it has changed its memory already."""
-
-    stop = None  # not part of the memory, which comes back when the run goes on
+    """An integrator of which one call ends with Ctrl-C, when it has changed its memory already."""
 
     def __init__(self):
         self.calls, self.sum = 0, 0.0
@@ -475,7 +474,7 @@ class Interrupted:
     def __call__(self, t, now):
         self.calls += 1
         self.sum += 1.0 - now["O"]
-        if self.calls == self.stop:
+        if str(self.calls) == os.environ.get("CTRL_C_AT"):  # no value of the controller: with others it is refused
             raise KeyboardInterrupt
         return 5.0 * (1.0 - now["O"]) + 0.1 * self.sum
 
@@ -491,7 +490,7 @@ def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, t
         return cc.simulate(m, until=0.5, every=1e-2, solver=solver, step=step, **saved)
 
     saved = {"save_to": tmp_path / "run", "save_every": save_every}
-    monkeypatch.setattr(Interrupted, "stop", stop)
+    monkeypatch.setenv("CTRL_C_AT", str(stop))
     with pytest.raises(KeyboardInterrupt, match="was interrupted"):
         run(**saved)
     monkeypatch.undo()
