@@ -1,6 +1,7 @@
 """Operation counts and digests of trajectories: shows that a change of the code changed no number.
 
-``python -m tools.same_numbers --write FILE`` before the change and ``--against FILE`` after it. Counts are exact. Digests
+``python -m tools.same_numbers --write FILE`` before the change and ``--against FILE`` after it. Counts are exact.
+Digests
 cover every value of a run's data set, bit for bit, so they compare within one machine and one ``CLOSEDCHAIN_CPU``.
 """
 
@@ -78,7 +79,7 @@ def runs(names: Sequence[str]) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"solver {solver}", lambda o=options: of_run(cc.simulate(fourbar, **o))
     flexible = cc.library.four_bar(flexible=True)
     for solver in ERLS_SOLVERS:
-        o = dict(until=0.01, t_eval=np.linspace(0.0, 0.01, 11), method=cc.ERLS(), solver=solver)
+        o = {"until": 0.01, "t_eval": np.linspace(0.0, 0.01, 11), "method": cc.ERLS(), "solver": solver}
         yield f"erls {solver}", lambda o=o: of_run(cc.simulate(flexible, **o))
     yield "erls modes", lambda: digest(cc.erls_modes(flexible).frequencies)
     yield "linearise", lambda: digest(cc.linearise(cc.library.delta()).A)
