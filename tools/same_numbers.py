@@ -1,8 +1,7 @@
 """Operation counts and digests of trajectories: shows that a change of the code changed no number.
 
 ``python -m tools.same_numbers --write FILE`` before the change and ``--against FILE`` after it. Counts are exact.
-Digests
-cover every value of a run's data set, bit for bit, so they compare within one machine and one ``CLOSEDCHAIN_CPU``.
+Digests cover every value of a run's data set, bit for bit: they compare within one machine and ``CLOSEDCHAIN_CPU``.
 """
 
 from __future__ import annotations
