@@ -23,8 +23,8 @@ import numpy as np
 
 from benchmarks.report import Report, Table, arguments, figure, finish
 from benchmarks.teams import Case, Found, Measured, Model, Plan, find, model_of, plan, read
-from closedchain.distribute.kernels import REDUCE
-from closedchain.distribute.teams import Threads
+from closedchain.parallel.kernels import REDUCE
+from closedchain.parallel.teams import Threads
 
 LINKS = (4, 8, 16, 32, 64, 128, 256, 512)  # of each of two arms
 HEAVY = LINKS[-1]

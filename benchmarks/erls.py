@@ -15,10 +15,10 @@ import numpy as np
 import closedchain as cc
 from benchmarks.report import Report, Table, arguments, clock, clocks, figure, finish
 from closedchain.close.erls import ERLS
-from closedchain.march.erls.integrate import Motion, integrate
-from closedchain.march.erls.system import System, system
-from closedchain.march.erls.workspace import Workspace
-from closedchain.results.erls_run import ErlsRun
+from closedchain.erls.steps.integrate import Motion, integrate
+from closedchain.erls.system import System, system
+from closedchain.erls.workspace import Workspace
+from closedchain.results.erls.run import ErlsRun
 
 UNTIL = 0.3
 TIMES = np.linspace(0.0, UNTIL, 31)

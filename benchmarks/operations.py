@@ -17,12 +17,12 @@ from benchmarks.families import hub, ladder, tower
 from benchmarks.report import Report, Table, arguments, finish
 from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
-from closedchain.march.compiled import chosen
+from closedchain.march.program.compiled import chosen
 from closedchain.native import OperationCounts
-from closedchain.native.counts import count_operations
-from closedchain.native.hoist import hoist
-from closedchain.native.schedule import share_divisors
-from closedchain.native.trace import trace
+from closedchain.native.traced.counts import count_operations
+from closedchain.native.traced.hoist import hoist
+from closedchain.native.traced.schedule import share_divisors
+from closedchain.native.traced.trace import trace
 
 # most operations that a right-hand side should have
 GUIDE = {"four-bar": 250, "gough-stewart": 4500}

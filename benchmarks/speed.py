@@ -25,14 +25,14 @@ import closedchain as cc
 from benchmarks.operations import GUIDE as MOST_OPERATIONS
 from benchmarks.report import Duration, Report, Table, arguments, clock, duration, figure, finish
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import Compiled, compiled, tolerances
-from closedchain.march.integrate import integrate
-from closedchain.march.jit import cache_directory
-from closedchain.march.size import drawn_scale
-from closedchain.march.state import State, parameter_vector
-from closedchain.march.trajectory import Counts
+from closedchain.integrate.integrate import integrate
+from closedchain.integrate.trajectory import Counts
+from closedchain.march.program.compiled import Compiled, compiled, tolerances
 from closedchain.native import compile_function
 from closedchain.native.call import call4, call5
+from closedchain.native.jit import cache_directory
+from closedchain.pose.size import drawn_scale
+from closedchain.pose.state import State, parameter_vector
 
 UNTIL, RTOL = 2.0, 1e-6
 SAMPLES = np.linspace(0.0, UNTIL, 201)
@@ -204,7 +204,7 @@ print(json.dumps(dict(imported=time.perf_counter() - clock)))
 """
 IMPORTS = {
     "import closedchain": "closedchain",
-    "import what a simulation needs": "closedchain.results.simulate, closedchain.march.dop853",
+    "import what a simulation needs": "closedchain.simulate, closedchain.integrate.methods.dop853",
 }
 
 FIRST = """

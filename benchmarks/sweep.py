@@ -19,13 +19,13 @@ import numpy as np
 import closedchain as cc
 from benchmarks.report import Report, Table, arguments, figure, finish
 from benchmarks.speed import evaluate_often
-from closedchain.march.batch import batch_assemble, batch_march
-from closedchain.march.batch_threads import cores
-from closedchain.march.batch_ways import in_lanes
-from closedchain.march.compiled import Compiled, compiled
-from closedchain.march.state import State, parameter_vector
-from closedchain.march.trajectory import Status
+from closedchain.integrate.batch.threads import cores
+from closedchain.integrate.trajectory import Status
+from closedchain.march.batch.batch import batch_assemble, batch_march
+from closedchain.march.batch.ways import in_lanes
+from closedchain.march.program.compiled import Compiled, compiled
 from closedchain.native.engine import vector_width
+from closedchain.pose.state import State, parameter_vector
 
 UNTIL = 2.0
 TIMES = np.linspace(0.0, UNTIL, 21)

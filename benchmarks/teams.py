@@ -26,15 +26,15 @@ import closedchain as cc
 from benchmarks.families import held
 from benchmarks.operations import count
 from closedchain.close.formulation import Formulation
-from closedchain.distribute import kernels, shares, threads
-from closedchain.distribute.cutting import CONTRIBUTIONS, TOTALS, Cutting, Member, X, Y
-from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
-from closedchain.distribute.processors import start_apart
-from closedchain.distribute.teams import Partition, Ranks, Threads, world
 from closedchain.errors import RunWarning
-from closedchain.march.compiled import compiled
+from closedchain.march.program.compiled import compiled
 from closedchain.native.call import call2, call4
-from closedchain.native.graph import Graph
+from closedchain.native.traced.graph import Graph
+from closedchain.parallel import kernels, shares, threads
+from closedchain.parallel.cutting import CONTRIBUTIONS, TOTALS, Cutting, Member, X, Y
+from closedchain.parallel.kernels import EXCHANGE, NOTHING, REDUCE
+from closedchain.parallel.processors import start_apart
+from closedchain.parallel.teams import Partition, Ranks, Threads, world
 from closedchain.results.run import Run
 
 NOTHING_VARIES = np.zeros(0)
@@ -440,7 +440,7 @@ def _fastest(
         return min(times)
 
     if isinstance(team, Ranks):
-        from closedchain.distribute import ranks
+        from closedchain.parallel import ranks
 
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
         work = shares.make_work("batch", cutting, world().rank, p.size, ranks.talk(world()), nobody)

@@ -33,16 +33,16 @@ from benchmarks.report import Report, Table, arguments, figure, finish
 from closedchain.close.formulation import Formulation
 from closedchain.close.index3 import Index3
 from closedchain.close.methods import METHODS
-from closedchain.close.springs import SpringFormulation
-from closedchain.march.index3 import step_equations
-from closedchain.march.jacobian import jacobian
-from closedchain.march.segments import Segment
-from closedchain.march.solvers import SOLVERS, marching
-from closedchain.march.state import State
-from closedchain.march.structure import Structure
-from closedchain.results.reference import errors, make_reference
+from closedchain.close.parts.springs import SpringFormulation
+from closedchain.integrate.solvers import SOLVERS, marching
+from closedchain.integrate.structure import Structure
+from closedchain.march.program.index3 import step_equations
+from closedchain.march.program.jacobian import jacobian
+from closedchain.march.run_loop import Segment
+from closedchain.pose.state import State
+from closedchain.results.compare.reference import errors, make_reference
+from closedchain.results.compare.trial import LONG, Cost, Trial, attempt, cost
 from closedchain.results.run import Run
-from closedchain.results.trial import LONG, Cost, Trial, attempt, cost
 
 # ---- what is run -----------------------------------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class Linear:
 
     A full matrix of size n would take ``2/3 n^3 - n^2/2 - n/6`` operations and a solution ``2 n^2 - n``. Along a
     structure the columns without an entry in the row of the pivot are left out, and rows where they are few, as
-    `march.linear` does it; entries that fill in on the way are counted as they come, with pivots on the diagonal.
+    `integrate.linear` does it; entries that fill in on the way are counted as they come, with pivots on the diagonal.
     """
 
     factor: int

@@ -37,12 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
 # would all compile the same ones: in CI they share them out first, and wait for each other.
 
 KERNELS = (
-    ("closedchain.march.erls.kernels", "closedchain.march.erls.alpha", "closedchain.march.erls.esdirk"),
+    ("erls.kernels.compiled", "erls.steps.alpha", "erls.steps.esdirk"),
     (
-        "closedchain.march.dop853", "closedchain.march.dopri5", "closedchain.march.rk4", "closedchain.march.radau5",
-        "closedchain.march.rodas", "closedchain.march.rosenbrock2", "closedchain.march.generalised_alpha",
-        "closedchain.march.semi_implicit_euler", "closedchain.march.solved_first", "closedchain.march.batch_closing",
-        "closedchain.march.batch_lanes", "closedchain.distribute.ranks", "closedchain.distribute.threads",
+        *(f"integrate.methods.{name}" for name in (
+            "dop853", "dopri5", "rk4", "radau5", "rodas", "rosenbrock2", "generalised_alpha", "semi_implicit_euler",
+        )),
+        "integrate.solved_first", "integrate.batch.lanes", "march.batch.closing", "parallel.ranks", "parallel.threads",
     ),
 )  # fmt: skip
 LONGEST = 300.0  # s: what one waits for the others
@@ -56,7 +56,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     me, workers = int(inputs["workerid"].removeprefix("gw")), int(inputs["workercount"])
     for modules in KERNELS[me::workers]:
         for module in modules:
-            importlib.import_module(module)
+            importlib.import_module(f"closedchain.{module}")
     folder = Path(tempfile.gettempdir()) / f"closedchain-kernels-{inputs['testrunuid']}"
     folder.mkdir(exist_ok=True)
     (folder / str(me)).touch()

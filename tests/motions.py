@@ -5,8 +5,8 @@ from scipy.linalg import qr
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.inverse import terms
-from closedchain.march.state import parameter_vector
+from closedchain.pose.inverse import terms
+from closedchain.pose.state import parameter_vector
 
 
 def independent_coordinates(m, state, among=None):

@@ -15,8 +15,8 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.cut.topology import cut as cut_open
-from closedchain.model.joint_types import JOINT_TYPES
-from closedchain.model.rotation import from_axis, from_two_axes
+from closedchain.model.bodies.rotation import from_axis, from_two_axes
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import Independent, inverse, joint_pose, pose, quaternion_of, rotation_of
 
 KINDS = tuple(JOINT_TYPES)

@@ -20,7 +20,7 @@ import closedchain as cc
 from benchmarks.attack.kinds import KINDS, run_case
 from benchmarks.attack.ledger import Ledger
 from benchmarks.attack.worker import Worker
-from closedchain.march.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS
 
 
 def main(given: list[str] | None = None) -> int:

@@ -19,11 +19,11 @@ from benchmarks.attack.outcome import Outcome, found
 from closedchain.close.formulation import Choice
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
-from closedchain.march.independent import choose_pivots
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import State, parameter_vector
+from closedchain.pose.independent import choose_pivots
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import State, parameter_vector
+from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from closedchain.results.wrenches import wrenches
 from tests.random_mechanisms import Drawing
 
 BUDGET = 120.0

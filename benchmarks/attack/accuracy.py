@@ -23,7 +23,7 @@ from benchmarks.attack.machines import ELASTIC
 from benchmarks.attack.motion import distance, growth, poses
 from benchmarks.attack.outcome import Outcome, found, unforeseen
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS, marching
+from closedchain.integrate.solvers import SOLVERS, marching
 
 BUDGET = 240.0  # s of processor time: three runs, one of them at rtol 1e-13
 WITHIN = 1e3  # the factor of `results.checks.ENERGY`: errors of some thousand steps add up

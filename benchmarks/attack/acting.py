@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attack.engines import Plan, Tree, relative
-from closedchain.model.expression import Expression
+from closedchain.model.expressions.expression import Expression
 from closedchain.model.parts import Frame
 from tests.identities.independent import STEP, difference
 

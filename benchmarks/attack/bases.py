@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attack.data import Data, as_data
-from closedchain.distribute import sweep as studies
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from closedchain.model.library import MECHANISMS
+from closedchain.studies import sweep as studies
 from tests.random_mechanisms import Drawing, draw, draw_platform
 
 SMALL = ("pendulum", "double-pendulum", "four-bar", "slider-crank", "five-bar", "rrr3", "pacdrive", "delta")

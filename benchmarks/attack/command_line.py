@@ -21,9 +21,10 @@ from typer.testing import CliRunner
 
 from benchmarks.attack.bases import SMALL, pick
 from benchmarks.attack.outcome import FOREIGN, Outcome, found, unforeseen
-from closedchain.cli import app, exits
+from closedchain.cli import app
+from closedchain.cli.parts import exits
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS
 from closedchain.model.library import FLEXIBLE
 
 BUDGET = 180.0  # s of processor time: a comparison of several methods compiles each of them

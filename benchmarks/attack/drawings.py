@@ -21,8 +21,8 @@ from benchmarks.attack.data import Data, as_python, simulated
 from benchmarks.attack.honest import complaints
 from benchmarks.attack.outcome import FOREIGN, Outcome, found, unforeseen
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.model.joints.types import JOINT_TYPES
 
 BUDGET = 120.0  # s of processor time: a search for an assembly, a compilation and 20,000 steps take a few
 MOST_STEPS = 20_000

@@ -13,7 +13,7 @@ from benchmarks.attack.bases import act, pick, random_data
 from benchmarks.attack.data import Data
 from benchmarks.attack.drawings import inexact, judged, method_and_solver
 from benchmarks.attack.outcome import Outcome
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from closedchain.model.library import FLEXIBLE
 
 BUDGET = 180.0  # s of processor time: flexible mechanisms take some to compile

@@ -10,8 +10,8 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.closing import Closing
-from closedchain.march.state import State, parameter_vector
+from closedchain.pose.closing import Closing
+from closedchain.pose.state import State, parameter_vector
 from tests.identities.independent import Independent
 
 SAMPLES = 9

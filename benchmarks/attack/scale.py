@@ -17,7 +17,7 @@ from benchmarks.attack.bases import act, random_data
 from benchmarks.attack.data import Data, as_python, simulated
 from benchmarks.attack.motion import distance, growth, poses
 from benchmarks.attack.outcome import Outcome, found, plain, unforeseen
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 
 BUDGET = 240.0  # s of processor time: three runs
 UNTIL = 0.5

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import closedchain as cc
-from closedchain.march.compiled import compiled
-from closedchain.march.integrate import integrate
-from closedchain.march.state import parameter_vector
+from closedchain.integrate.integrate import integrate
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 from papers import plots
 from papers.khan_krovi.fixed_steps import SMALLER_STEPS
 from papers.khan_krovi.runs import (

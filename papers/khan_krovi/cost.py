@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 import closedchain as cc
-from closedchain.march.compiled import operations
+from closedchain.march.program.compiled import operations
 from papers.khan_krovi.runs import (
     ATOL,
     SIGMAS,

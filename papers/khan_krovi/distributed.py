@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 import closedchain as cc
-from closedchain.march.compiled import compiled, operations
+from closedchain.march.program.compiled import compiled, operations
 from papers import plots
 from papers.khan_krovi import two_ranks
 from papers.khan_krovi.equations import DYNAMICS, OURS, REDUCTION

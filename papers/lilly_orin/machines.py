@@ -17,11 +17,11 @@ from scipy.spatial.transform import Rotation
 
 import closedchain as cc
 from benchmarks.growth import arms as general_arms
-from closedchain.close.chains import closure_rows, find_chains
 from closedchain.close.operational_space import FiveSteps
+from closedchain.close.parts.chains import closure_rows, find_chains
 from closedchain.derive.equations import Equations, derive
-from closedchain.march.state import parameter_vector
 from closedchain.model.library.legged import HEXAPOD_HIPS, HEXAPOD_LEG, UPRIGHT
+from closedchain.pose.state import parameter_vector
 from papers.lilly_orin.five_steps import Answer, Chain, Member
 
 POSE = tuple(f"pose.{x}" for x in ("x", "y", "z", "qw", "qx", "qy", "qz"))

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import closedchain as cc
-from closedchain.march.compiled import compiled
+from closedchain.march.program.compiled import compiled
 from papers.paper import Claim, Finding, Table, judged
 from papers.plots import legend, panels
 

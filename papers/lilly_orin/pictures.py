@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import State, parameter_vector
-from closedchain.results.outline import StatePoints, outline
+from closedchain.look.outline import StatePoints, outline
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import State, parameter_vector
 from papers.lilly_orin import machines
 from papers.lilly_orin.five_steps import five_steps
 from papers.paper import Claim, Finding, judged

@@ -6,7 +6,7 @@ from functools import cache
 from math import ceil, log2
 
 from benchmarks.teams import Case, Plan, plan
-from closedchain.distribute.kernels import REDUCE
+from closedchain.parallel.kernels import REDUCE
 from papers.paper import Claim, Finding, Table, judged
 
 TEAMS = ((2, 4), (3, 4), (5, 4), (2, 6), (2, 8), (2, 10))  # chains and joints: a member of the team for each chain

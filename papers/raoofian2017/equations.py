@@ -8,8 +8,8 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Shown, Table, judged
 from papers.plots import legend, panels
 from papers.raoofian2017.robot import BEST, PERIOD, STIFFNESSES, distance, gaps, rigid, robot, springs, start

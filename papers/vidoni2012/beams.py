@@ -14,7 +14,7 @@ from papers.vidoni2012 import printed
 from papers.vidoni2012.runs import flexible
 
 if TYPE_CHECKING:
-    from closedchain.march.erls.system import System
+    from closedchain.erls.system import System
 
 SHARES = (0.25, 0.5, 0.9, 2.0)  # speeds, of the first frequency at rest
 
@@ -36,7 +36,7 @@ def drawn() -> cc.Mechanism:
 
 def beam(speed: float = 0.0, axial: float = printed.EA, **options) -> System:
     """The beam with its elements."""
-    from closedchain.march.erls.system import system  # loads Numba
+    from closedchain.erls.system import system  # loads Numba
 
     m = drawn()
     return system(m, m.assemble(), cc.ERLS(**options), parameters={"speed": speed, "axial": axial})
@@ -55,8 +55,8 @@ def swings(made: System, M: np.ndarray, C: np.ndarray, K: np.ndarray) -> np.ndar
 @cache
 def first_swing(share: float, stiffening: bool) -> float:
     """Square of the first frequency of a beam that turns at a share of its first frequency at rest, (rad/s)^2."""
-    from closedchain.march.erls.matrices import steady, tangents
-    from closedchain.march.erls.workspace import Workspace
+    from closedchain.erls.matrices import steady, tangents
+    from closedchain.erls.workspace import Workspace
 
     # closed forms have no axial stretch: an axis 1e4 times as stiff
     made = beam(share * first_of_clamped(), 1e4 * printed.EA, elements=12, stiffening=stiffening)
@@ -121,8 +121,8 @@ def rayleigh() -> Finding:
 
 def damped_beam(alpha: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
     """Damping ratios and frequencies (rad/s) of the first three modes of a clamped beam of 8 elements."""
-    from closedchain.march.erls.matrices import tangents
-    from closedchain.march.erls.workspace import Workspace
+    from closedchain.erls.matrices import tangents
+    from closedchain.erls.workspace import Workspace
 
     made = beam(elements=8, rayleigh=(alpha, beta))
     y, v = made.at_rest()

@@ -12,7 +12,7 @@ from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding
 from papers.vidoni2012 import printed
 
 if TYPE_CHECKING:
-    from closedchain.march.erls.system import System
+    from closedchain.erls.system import System
 
 ROUNDING = 1e-11  # relative: sums of some ten terms of all sizes, in double precision
 SEED = 7
@@ -64,7 +64,7 @@ def hermite(x: float, L: float, field, slope: np.ndarray) -> np.ndarray:
 @cache
 def chain() -> System:
     """Two flexible links in a plane, one beam each; the joint between them has the axes of the second."""
-    from closedchain.march.erls.system import system  # loads Numba
+    from closedchain.erls.system import system  # loads Numba
 
     m, before = cc.Mechanism("chain", gravity=(0, -printed.GRAVITY, 0)), None
     for k in (1, 2):
@@ -86,7 +86,7 @@ def states() -> tuple[np.ndarray, ...]:
 
 def typed_rows() -> Finding:
     """(34) typed in, against the rows that the library assembles."""
-    from closedchain.march.erls.workspace import Workspace  # loads Numba
+    from closedchain.erls.workspace import Workspace  # loads Numba
 
     made, (q, q_dot, q_ddot, u, u_dot, u_ddot) = chain(), states()
     at = [made.labels.index(label) for label in printed.LABELS]

@@ -12,7 +12,7 @@ from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, judge
 from papers.vidoni2012.runs import EVERY, flexible, mesh, robot, spread
 
 if TYPE_CHECKING:
-    from closedchain.march.erls.system import System
+    from closedchain.erls.system import System
 
 STRAINLESS = 1e-13  # of the largest stiffness: rounding of products of K and J
 RANK = 1e-10  # of the largest singular value: below is rounding
@@ -27,7 +27,7 @@ NEGLIGIBLE = 1e-2  # of the torque: what is less is not seen beside it
 @cache
 def drop() -> System:
     """The robot at the start of the drop."""
-    from closedchain.march.erls.system import system  # loads Numba
+    from closedchain.erls.system import system  # loads Numba
 
     return system(robot(), spread(), cc.ERLS(elements=mesh()))
 
@@ -35,7 +35,7 @@ def drop() -> System:
 @cache
 def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """M and K of all displacements, and J."""
-    from closedchain.march.erls.matrices import matrices, nodal_jacobian
+    from closedchain.erls.matrices import matrices, nodal_jacobian
 
     made = drop()
     M, K, _ = matrices(made)
@@ -90,9 +90,9 @@ def negligible_k1() -> Finding:
 
 def global_terms(time: float) -> tuple[float, float]:
     """The largest entries of u' K1 u and of J' K u, N m, at the displacements of the drop at a time."""
-    from closedchain.march.erls.matrices import element_stiffness, nodal_jacobian, nodal_map
-    from closedchain.march.erls.system import system
-    from closedchain.march.erls.workspace import Workspace
+    from closedchain.erls.matrices import element_stiffness, nodal_jacobian, nodal_map
+    from closedchain.erls.system import system
+    from closedchain.erls.workspace import Workspace
 
     run, m, h = flexible(), robot(), 1e-5
     sample = int(np.searchsorted(run.t, time - EVERY / 2))
@@ -115,7 +115,7 @@ def global_terms(time: float) -> tuple[float, float]:
 
 def any_zeroed() -> Finding:
     """Determinants of the block of J = dr/dq at zeroed displacements: across driven links, at motors, in the tool."""
-    from closedchain.march.erls import choice
+    from closedchain.erls import choice
 
     made = drop()
     J = made.rigid(made.start.t, made.start.q)

@@ -17,32 +17,32 @@ def step() -> Sequence[Shown]:
     c, system = run.counts, run.system
     kept = system.n_u + system.n_q - len(system.zeroed)
     rows = [
-        ["take X = (u, q) and X'", "stages of an implicit step", "march/erls/esdirk.py", f"{c.steps} steps"],
+        ["take X = (u, q) and X'", "stages of an implicit step", "erls/steps/esdirk.py", f"{c.steps} steps"],
         [
             "create the dynamic matrices (Figure 4)",
             "the residual R(t, y, y', y''), no matrix of it",
-            "march/erls/evaluate.py",
+            "erls/kernels/evaluate.py",
             f"{c.evaluations} evaluations",
         ],
         [
             "put (36) together",
             "derivatives of R by y, y', y''",
-            "march/erls/linearise.py",
+            "erls/kernels/linearise.py",
             f"{c.linearisations} times: kept for several steps",
         ],
         [
             "take out zeroed displacements",
             f"{len(system.zeroed)} columns and rows less: {', '.join(run.zeroed)}",
-            "march/erls/eliminate.py",
+            "erls/kernels/eliminate.py",
             f"{system.n} unknowns, {len(system.zeroed)} zeroed",
         ],
         [
             "solve for X''",
             "inner nodes link by link, then what is left",
-            "march/erls/condense.py",
+            "erls/kernels/condense.py",
             f"{c.factorisations} factorisations: {system.n_chain} inner unknowns, {kept} left",
         ],
-        ["integrate twice", "Newton's iterations on y", "march/erls/stage.py", f"{c.iterations} iterations"],
+        ["integrate twice", "Newton's iterations on y", "erls/steps/stage.py", f"{c.iterations} iterations"],
     ]
     note = f"Counts are those of the drop of Figure 7 ({run.t[-1]:g} s, mesh of Table 2, rtol {run.rtol:g})."
     return (Table(HEADS, rows, note),)
@@ -57,25 +57,25 @@ def inside() -> Sequence[Shown]:
         [
             "kinematic analysis, numeric",
             "Newton steps that close the rigid loops, traced",
-            "march/erls/closing.py",
+            "erls/kernels/closing.py",
             f"{compiled.newton.counts.total} operations each, {c.closings / c.evaluations:.2f} per evaluation",
         ],
         [
             "rotations and speeds",
             "poses, twists, J, T and their rates, traced",
-            "derive/erls.py",
+            "derive/erls/links.py",
             f"{compiled.motion.counts.total} operations",
         ],
         [
             "link matrices, symbolic and off-line",
             "integrals of each element, numbers, once for a run",
-            "march/erls/element.py",
+            "erls/element.py",
             f"{elements} elements",
         ],
         [
             "assemble the matrices of the mechanism",
             "forces of elements summed on nodes, joints and q",
-            "march/erls/forces.py",
+            "erls/kernels/forces.py",
             f"{elements} elements, 6 forces each",
         ],
         [

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import right_hand_side
+from closedchain.march.program.compiled import right_hand_side
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Table, judged
 from papers.plots import legend, panels
 from papers.wang2002 import four_bar

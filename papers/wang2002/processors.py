@@ -1,6 +1,6 @@
 """Limbs on several processors: what can be computed apart, how much faster that can be, and what one processor does.
 
-Operations are counted exactly from the equations, as they are shared out by `closedchain.distribute`: no machine and no
+Operations are counted exactly from the equations, as they are shared out by `closedchain.parallel`: no machine and no
 neighbour changes them. The largest possible speed-up is that of processors that tell each other everything in no time:
 all operations by those of the member that has most to do.
 """
@@ -16,9 +16,9 @@ import numpy as np
 import closedchain as cc
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
-from closedchain.distribute import shares
-from closedchain.distribute.cutting import Cutting
-from closedchain.march.compiled import compiled
+from closedchain.march.program.compiled import compiled
+from closedchain.parallel import shares
+from closedchain.parallel.cutting import Cutting
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Table, judged
 from papers.plots import COLOURS, panels
 from papers.wang2002 import platform, rigid
@@ -42,7 +42,7 @@ def alone(method: Formulation) -> int:
 
 @cache
 def shared(method: Formulation, members: int):
-    """The equations shared out; see `closedchain.distribute.teams.Parts`."""
+    """The equations shared out; see `closedchain.parallel.teams.Parts`."""
     return cc.Threads(members).cut(compiled(platform.mechanism("open").assemble(), method, native=False))
 
 

@@ -17,16 +17,16 @@ _HOMES = {
     "closedchain.errors": (
         "ClosedChainError ModelError AssemblyError RunError FileError Interrupted AssemblyWarning RunWarning"
     ),
-    "closedchain.model.expression": "Expression conditioning multiplier t",
-    "closedchain.model.functions": (
+    "closedchain.model.expressions.expression": "Expression conditioning multiplier t",
+    "closedchain.model.expressions.functions": (
         "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp "
         "piecewise rate"
     ),
-    "closedchain.model.held": "Sampled",
-    "closedchain.model.control": "PD",
+    "closedchain.model.forces.sampled": "Sampled",
+    "closedchain.model.forces.control": "PD",
     "closedchain.model.actuators": "DCMotor ElectricCylinder HydraulicCylinder ForceLimit SeriesElastic",
-    "closedchain.model.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
-    "closedchain.model.sections": "Section",
+    "closedchain.model.bodies.shapes": "rigid massless point_mass rod box cylinder plate disc ball",
+    "closedchain.model.bodies.sections": "Section",
     "closedchain.model.parts": "Friction Stops Body Frame Joint",
     "closedchain.model.mechanism": "Mechanism",
     "closedchain.close.multipliers": "Multipliers Baumgarte",
@@ -39,38 +39,38 @@ _HOMES = {
     "closedchain.close.virtual_spring": "VirtualSpring",
     "closedchain.close.erls": "ERLS",
     "closedchain.close.modified_denoc": "ModifiedDeNOC",
-    "closedchain.march.state": "State",
+    "closedchain.pose.state": "State",
     "closedchain.march.events": "Event Switch",
-    "closedchain.march.mobility": "Mobility mobility",
-    "closedchain.march.assemble": "assemble assembly_modes Mode",
-    "closedchain.march.equilibrium": "equilibrium",
-    "closedchain.results.simulate": "simulate",
+    "closedchain.pose.mobility": "Mobility mobility",
+    "closedchain.pose.assemble": "assemble assembly_modes Mode",
+    "closedchain.pose.equilibrium": "equilibrium",
+    "closedchain.simulate": "simulate",
     "closedchain.results.run": "Run",
-    "closedchain.results.beam_fields": "BeamFields",
-    "closedchain.results.rigid_motion": "rigid_run",
-    "closedchain.results.locked": "locked_modes",
-    "closedchain.results.workspace": "frequencies_over",
-    "closedchain.results.spectrum": "dominant spectrum",
-    "closedchain.results.animation": "animate animate_mode",
-    "closedchain.results.sketch": "plot_deformed plot_modes",
-    "closedchain.results.flexible_plot": "plot_beam plot_deflection plot_frequencies plot_spectrum",
-    "closedchain.results.erls_run": "ErlsRun",
-    "closedchain.results.erls_modes": "erls_modes",
-    "closedchain.results.follow": "follow",
-    "closedchain.results.motion": "Motion",
-    "closedchain.results.limits": "Violation",
-    "closedchain.results.inverse_dynamics": "inverse_dynamics holding_efforts",
-    "closedchain.results.efforts": "Efforts",
-    "closedchain.results.sizing": "Sizing",
-    "closedchain.results.controllers": "ComputedTorque",
-    "closedchain.results.linearise": "linearise",
-    "closedchain.results.linearisation": "Linearisation",
-    "closedchain.results.compare": "compare",
-    "closedchain.results.comparison": "Comparison",
-    "closedchain.results.recommend": "Recommendation recommend",
-    "closedchain.results.stiffness": "StiffnessChoice choose_stiffness",
-    "closedchain.distribute.sweep": "sweep",
-    "closedchain.distribute.teams": "Ranks Threads",
+    "closedchain.results.beams.fields": "BeamFields",
+    "closedchain.results.beams.rigid_motion": "rigid_run",
+    "closedchain.results.vibration.locked": "locked_modes",
+    "closedchain.results.vibration.workspace": "frequencies_over",
+    "closedchain.results.vibration.spectrum": "dominant spectrum",
+    "closedchain.look.animation": "animate animate_mode",
+    "closedchain.look.sketch": "plot_deformed plot_modes",
+    "closedchain.look.plots.flexible": "plot_beam plot_deflection plot_frequencies plot_spectrum",
+    "closedchain.results.erls.run": "ErlsRun",
+    "closedchain.results.vibration.erls_modes": "erls_modes",
+    "closedchain.results.motion.follow": "follow",
+    "closedchain.results.motion.motion": "Motion",
+    "closedchain.results.motion.limits": "Violation",
+    "closedchain.results.efforts.inverse_dynamics": "inverse_dynamics holding_efforts",
+    "closedchain.results.efforts.efforts": "Efforts",
+    "closedchain.results.efforts.sizing": "Sizing",
+    "closedchain.results.efforts.computed_torque": "ComputedTorque",
+    "closedchain.results.vibration.linearise": "linearise",
+    "closedchain.results.vibration.linearisation": "Linearisation",
+    "closedchain.results.compare.compare": "compare",
+    "closedchain.results.compare.comparison": "Comparison",
+    "closedchain.results.compare.recommend": "Recommendation recommend",
+    "closedchain.results.compare.stiffness": "StiffnessChoice choose_stiffness",
+    "closedchain.studies.sweep": "sweep",
+    "closedchain.parallel.teams": "Ranks Threads",
 }
 _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -93,8 +93,6 @@ if TYPE_CHECKING:
     from closedchain.close.operational_space import OperationalSpace
     from closedchain.close.projection import Projection
     from closedchain.close.virtual_spring import VirtualSpring
-    from closedchain.distribute.sweep import sweep
-    from closedchain.distribute.teams import Ranks, Threads
     from closedchain.errors import (
         AssemblyError,
         AssemblyWarning,
@@ -105,16 +103,16 @@ if TYPE_CHECKING:
         RunError,
         RunWarning,
     )
-    from closedchain.march.assemble import Mode, assemble, assembly_modes
-    from closedchain.march.equilibrium import equilibrium
+    from closedchain.look.animation import animate, animate_mode
+    from closedchain.look.plots.flexible import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
+    from closedchain.look.sketch import plot_deformed, plot_modes
     from closedchain.march.events import Event, Switch
-    from closedchain.march.mobility import Mobility, mobility
-    from closedchain.march.state import State
     from closedchain.model import library, modes, paths
     from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
-    from closedchain.model.control import PD
-    from closedchain.model.expression import Expression, conditioning, multiplier, t
-    from closedchain.model.functions import (
+    from closedchain.model.bodies.sections import Section
+    from closedchain.model.bodies.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
+    from closedchain.model.expressions.expression import Expression, conditioning, multiplier, t
+    from closedchain.model.expressions.functions import (
         acos,
         asin,
         atan,
@@ -139,36 +137,38 @@ if TYPE_CHECKING:
         tanh,
         where,
     )
-    from closedchain.model.held import Sampled
+    from closedchain.model.forces.control import PD
+    from closedchain.model.forces.sampled import Sampled
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
-    from closedchain.model.sections import Section
-    from closedchain.model.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
-    from closedchain.results.animation import animate, animate_mode
-    from closedchain.results.beam_fields import BeamFields
-    from closedchain.results.compare import compare
-    from closedchain.results.comparison import Comparison
-    from closedchain.results.controllers import ComputedTorque
-    from closedchain.results.efforts import Efforts
-    from closedchain.results.erls_modes import erls_modes
-    from closedchain.results.erls_run import ErlsRun
-    from closedchain.results.flexible_plot import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
-    from closedchain.results.follow import follow
-    from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
-    from closedchain.results.limits import Violation
-    from closedchain.results.linearisation import Linearisation
-    from closedchain.results.linearise import linearise
-    from closedchain.results.locked import locked_modes
-    from closedchain.results.motion import Motion
-    from closedchain.results.recommend import Recommendation, recommend
-    from closedchain.results.rigid_motion import rigid_run
+    from closedchain.parallel.teams import Ranks, Threads
+    from closedchain.pose.assemble import Mode, assemble, assembly_modes
+    from closedchain.pose.equilibrium import equilibrium
+    from closedchain.pose.mobility import Mobility, mobility
+    from closedchain.pose.state import State
+    from closedchain.results.beams.fields import BeamFields
+    from closedchain.results.beams.rigid_motion import rigid_run
+    from closedchain.results.compare.compare import compare
+    from closedchain.results.compare.comparison import Comparison
+    from closedchain.results.compare.recommend import Recommendation, recommend
+    from closedchain.results.compare.stiffness import StiffnessChoice, choose_stiffness
+    from closedchain.results.efforts.computed_torque import ComputedTorque
+    from closedchain.results.efforts.efforts import Efforts
+    from closedchain.results.efforts.inverse_dynamics import holding_efforts, inverse_dynamics
+    from closedchain.results.efforts.sizing import Sizing
+    from closedchain.results.erls.run import ErlsRun
+    from closedchain.results.motion.follow import follow
+    from closedchain.results.motion.limits import Violation
+    from closedchain.results.motion.motion import Motion
     from closedchain.results.run import Run
-    from closedchain.results.simulate import simulate
-    from closedchain.results.sizing import Sizing
-    from closedchain.results.sketch import plot_deformed, plot_modes
-    from closedchain.results.spectrum import dominant, spectrum
-    from closedchain.results.stiffness import StiffnessChoice, choose_stiffness
-    from closedchain.results.workspace import frequencies_over
+    from closedchain.results.vibration.erls_modes import erls_modes
+    from closedchain.results.vibration.linearisation import Linearisation
+    from closedchain.results.vibration.linearise import linearise
+    from closedchain.results.vibration.locked import locked_modes
+    from closedchain.results.vibration.spectrum import dominant, spectrum
+    from closedchain.results.vibration.workspace import frequencies_over
+    from closedchain.simulate import simulate
+    from closedchain.studies.sweep import sweep
 
 
 def __getattr__(name: str) -> Any:

@@ -13,13 +13,13 @@ import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
-from closedchain.march.closing import Closing
-from closedchain.march.independent import choose_pivots
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import parameter_vector
 from closedchain.model.library import FLEXIBLE
+from closedchain.pose.closing import Closing
+from closedchain.pose.independent import choose_pivots
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import parameter_vector
+from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from closedchain.results.wrenches import wrenches
 from tests.agreement.test_library import EXACT, TIME, closed_by, dense
 from tests.identities import test_flexible as random_flexible
 

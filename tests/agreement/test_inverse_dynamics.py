@@ -6,7 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.model.library import MECHANISMS
-from closedchain.results.inverse_dynamics import METHODS, actuated, label
+from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
 from tests.motions import gentle
 
 # the same mechanisms with nothing that drives them

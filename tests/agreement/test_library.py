@@ -8,11 +8,11 @@ import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
-from closedchain.march.closing import Closing
-from closedchain.march.independent import choose_pivots
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import parameter_vector
 from closedchain.model.library import MECHANISMS
+from closedchain.pose.closing import Closing
+from closedchain.pose.independent import choose_pivots
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import parameter_vector
 
 STATES = 5
 TIME = 0.3

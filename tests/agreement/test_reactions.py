@@ -13,11 +13,11 @@ import pytest
 import closedchain as cc
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
-from closedchain.march.solvers import SOLVERS, marching
-from closedchain.march.state import parameter_vector
+from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.model.library import MECHANISMS
+from closedchain.pose.state import parameter_vector
+from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from closedchain.results.wrenches import wrenches
 from tests.agreement.test_library import EXACT, TIME, closed_by, states
 
 

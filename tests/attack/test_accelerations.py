@@ -9,7 +9,7 @@ from benchmarks.attack import accelerations
 from benchmarks.attack.accelerations import attack, consistent
 from benchmarks.attack.engines import Plan
 from benchmarks.attack.kinds import random_numbers
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import inverse, pose, rotate
 from tests.random_mechanisms import draw
 

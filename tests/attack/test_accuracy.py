@@ -8,7 +8,7 @@ from benchmarks.attack import accuracy
 from benchmarks.attack.kinds import random_numbers, run_case
 from benchmarks.attack.motion import distance, growth, poses
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS
 
 
 @pytest.mark.parametrize("number", range(6))

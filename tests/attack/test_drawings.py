@@ -7,7 +7,7 @@ import closedchain as cc
 from benchmarks.attack import drawings, honest
 from benchmarks.attack.data import as_data, drawn, simulated
 from benchmarks.attack.kinds import run_case
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from closedchain.model.library import MECHANISMS
 from tests.identities.independent import joint_pose, pose, rotate
 from tests.random_mechanisms import coordinates, draw

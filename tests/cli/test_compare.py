@@ -87,7 +87,7 @@ def test_wrong_usage(cli, arguments, words):
 
 
 def test_the_bar_counts_runs():
-    from closedchain.march.progress import Progress
+    from closedchain.progress import Progress
 
     bar = Progress(quiet=True)
     with bar as progress:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.cli import figures
+from closedchain.cli.parts import figures
 
 FILES = ["platform-motion.png", "leg-lengths.png", "leg-forces.png", "errors.png"]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from closedchain.cli.exits import GOOD, WRONG_USAGE
+from closedchain.cli.parts.exits import GOOD, WRONG_USAGE
 
 
 @pytest.mark.parametrize("more", [[], ["--terms", "paper", "--zero", "base"], ["--rho-inf", "0.8", "--rtol", "1e-4"]])

@@ -1,5 +1,5 @@
 import closedchain as cc
-from closedchain.march.compiled import operations
+from closedchain.march.program.compiled import operations
 
 LOOSE = """
 import closedchain as cc

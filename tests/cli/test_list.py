@@ -1,7 +1,7 @@
 import pytest
 
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS
 from closedchain.model.library import FLEXIBLE, MECHANISMS
 
 TABLES = {"mechanisms": MECHANISMS | FLEXIBLE, "methods": METHODS, "solvers": SOLVERS}

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from closedchain.cli import output
+from closedchain.cli.parts import output
 
 LONG = "x" * 300
 

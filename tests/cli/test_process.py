@@ -9,7 +9,7 @@ import xarray
 # have told them to ignore SIGINT, hence the handler.
 INTERRUPT = """
 import os, signal, sys, threading
-import closedchain.march.segments as home
+import closedchain.march.run_loop as home
 from closedchain.cli import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,8 +8,8 @@ import pytest
 import xarray
 
 import closedchain as cc
-from closedchain.cli import save
-from closedchain.cli.exits import WrongUsage
+from closedchain.cli.parts import save
+from closedchain.cli.parts.exits import WrongUsage
 
 PNG = b"\x89PNG\r\n"
 
@@ -117,7 +117,7 @@ mechanism.revolute("[left", mechanism.ground, mechanism.body("arm", cc.rod(lengt
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_the_run(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("closedchain.results.simulate.simulate", lambda *_, **__: pytest.fail("ran"))
+    monkeypatch.setattr("closedchain.simulate.simulate", lambda *_, **__: pytest.fail("ran"))
     (tmp_path / "taken").write_text("a file")
     for out in ("taken/deeper/", "taken/a.csv"):
         answer = cli("run", "four-bar", "--out", out)

@@ -50,7 +50,7 @@ def test_samples(cli):
 
 
 def test_failures_are_told(cli, monkeypatch):
-    monkeypatch.setattr("closedchain.march.assemble.RESTARTS", 0)
+    monkeypatch.setattr("closedchain.pose.assemble.RESTARTS", 0)
     answer = cli("sweep", "four-bar", "--vary", "coupler.length=4,9,10", "--workers", "1", *QUICK)
     assert answer.code == 3 and "finished  1 of 3" in answer.out
     assert "2 points failed (no start), the first at coupler.length = 9: " in answer.err

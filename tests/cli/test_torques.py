@@ -11,7 +11,7 @@ import pytest
 import xarray
 
 import closedchain as cc
-from closedchain.cli import path_kinds, paths
+from closedchain.cli.parts import path_kinds, paths
 
 GUIDE = (Path(__file__).parents[2] / "docs/how-to/torques.md").read_text()
 TABLE = re.findall(r"^\|.*\| `closedchain (torques .*)` \|$", GUIDE, re.MULTILINE)

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from closedchain.cli.exits import WrongUsage
-from closedchain.cli.values import assignments, pose
+from closedchain.cli.parts.exits import WrongUsage
+from closedchain.cli.parts.values import assignments, pose
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.close.springs import SpringFormulation
-from closedchain.march.companions import for_solver
-from closedchain.march.compiled import compiled
-from closedchain.march.integrate import integrate
-from closedchain.march.solvers import SOLVERS, marching
-from closedchain.march.state import parameter_vector
-from tests.unit.march import problems
+from closedchain.close.parts.springs import SpringFormulation
+from closedchain.integrate.integrate import integrate
+from closedchain.integrate.solvers import SOLVERS, marching
+from closedchain.march.program.compiled import compiled
+from closedchain.march.program.solver_inputs import for_solver
+from closedchain.pose.state import parameter_vector
+from tests.unit.integrate import problems
 
 # A slope over finite steps is seen with some error (measured: at most 0.3 too flat); the next lower order would miss
 # by 1.

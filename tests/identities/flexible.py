@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 import closedchain as cc
 from closedchain.cut.topology import cut
 from closedchain.model import modes
-from closedchain.model.sections import Section
+from closedchain.model.bodies.sections import Section
 from tests.identities.independent import (
     STEP,
     Independent,

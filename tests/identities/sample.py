@@ -8,8 +8,8 @@ import numpy as np
 from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import derive
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import State, parameter_vector
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import State, parameter_vector
 from tests.random_mechanisms import SCALAR_KINDS, draw, draw_platform, random_q
 
 # seeds were taken in a row; `test_sample.py` checks that together they contain every joint, both ways round and cut

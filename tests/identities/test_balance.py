@@ -12,8 +12,8 @@ import pytest
 
 from closedchain.cut.topology import cut
 from closedchain.model.library import MECHANISMS
+from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from closedchain.results.wrenches import wrenches
 from tests.agreement.test_library import states
 from tests.identities.independent import STEP, Independent, skew, unskew
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, Case, case

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.sample import Case
 from tests.random_mechanisms import draw
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from closedchain.derive.rnea import rnea
-from closedchain.march.state import State, parameter_vector
+from closedchain.pose.state import State, parameter_vector
+from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from closedchain.results.wrenches import wrenches
 from tests.identities.flexible import FlexibleTree, draw, random_state
 from tests.identities.independent import difference, skew
 from tests.identities.sample import TIME, Case, close_to

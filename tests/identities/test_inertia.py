@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from closedchain.derive.rnea import rnea
-from closedchain.march.state import parameter_vector
+from closedchain.pose.state import parameter_vector
 from tests.identities.independent import Independent
 from tests.identities.sample import LOOPS, TIME, TREES, case, close_to
 

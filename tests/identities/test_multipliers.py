@@ -6,7 +6,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.formulation import Choice
-from closedchain.march.size import drawn_length, row_sizes
+from closedchain.pose.size import drawn_length, row_sizes
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
 
 

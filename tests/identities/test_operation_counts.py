@@ -6,7 +6,7 @@ import pytest
 import closedchain as cc
 from benchmarks.families import hub, ladder
 from benchmarks.operations import GUIDE, cost
-from closedchain.march.compiled import compiled
+from closedchain.march.program.compiled import compiled
 
 
 @pytest.mark.parametrize("name", GUIDE)

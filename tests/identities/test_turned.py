@@ -7,7 +7,7 @@ import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import derive
-from closedchain.march.state import parameter_vector
+from closedchain.pose.state import parameter_vector
 from tests.identities.sample import solved_rows
 from tests.random_mechanisms import random_rotation
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
-from closedchain.distribute import sweep as home
+from closedchain.studies import sweep as home
 from tests.invariants.killed import killed
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import closedchain as cc
-from closedchain.march.state import State
 from closedchain.model.mechanism import Mechanism
+from closedchain.pose.state import State
 
 
 @dataclass(frozen=True)

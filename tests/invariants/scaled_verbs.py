@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march.state import State
-from closedchain.model.expression import parameter
+from closedchain.model.expressions.expression import parameter
 from closedchain.model.mechanism import Mechanism
+from closedchain.pose.state import State
 from closedchain.results.run import Run
 from tests.invariants.scaled import Units
 

@@ -8,11 +8,11 @@ import pytest
 from scipy.optimize import brentq
 
 import closedchain as cc
-from closedchain.march import corners
-from closedchain.march.batch import batch_march, can_batch
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
-from closedchain.model.corners import Corners
+from closedchain.march.batch.batch import batch_march, can_batch
+from closedchain.march.program import corners
+from closedchain.march.program.compiled import compiled
+from closedchain.model.expressions.corners import Corners
+from closedchain.pose.state import parameter_vector
 from tests.invariants.drawings import four_bar
 
 SOLVERS = ["dop853", "dopri5", "radau5", "rodas5p"]
@@ -174,7 +174,7 @@ def test_a_run_that_was_stopped_resumes_with_the_same_bits(solver, tmp_path, mon
             raise KeyboardInterrupt
 
     # many short calls: the run is left on its way to a corner
-    monkeypatch.setattr("closedchain.march.segments.Watch.idle", property(lambda self: False))
+    monkeypatch.setattr("closedchain.march.run_loop.Watch.idle", property(lambda self: False))
     with pytest.raises(cc.Interrupted):
         cc.simulate(m, start, **options, save_to=tmp_path / "run", save_every=0.0, progress=stop)
     np.testing.assert_array_equal(cc.simulate(m, start, **options, save_to=tmp_path / "run").x, plain.x)

@@ -12,8 +12,8 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.close.springs import SpringFormulation
-from closedchain.march.solvers import SOLVERS, marching
+from closedchain.close.parts.springs import SpringFormulation
+from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.results.checks import ENERGY
 
 UNTIL = 1000.0  # s

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.control import PD
-from closedchain.results.controllers import ComputedTorque
+from closedchain.model.forces.control import PD
+from closedchain.results.efforts.computed_torque import ComputedTorque
 from tests.invariants import drawings
 
 KP, KD, UNTIL = 120.0, 14.0, 0.6

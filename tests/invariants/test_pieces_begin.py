@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march.segments import March
+from closedchain.march.run_loop import March
 from tests.invariants.drawings import bennett
 from tests.invariants.test_singular_runs import flat
 

@@ -12,10 +12,10 @@ import pytest
 import closedchain as cc
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import compiled, operations
-from closedchain.march.follow import Follower
-from closedchain.march.state import parameter_vector
-from closedchain.model.wishes import wishes
+from closedchain.march.program.compiled import compiled, operations
+from closedchain.model.targets import wishes
+from closedchain.pose.follow import Follower
+from closedchain.pose.state import parameter_vector
 from tests.invariants.drawings import TILT, bennett, bricard_threefold, parallelograms, relative_energy_error, sarrus
 from tests.invariants.rounded import perturbed
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS
 
 INERTIA = 0.5 * 2.0 * 0.2**2  # of the rotor
 EULER = next(name for name in SOLVERS if "euler" in name)

@@ -11,8 +11,8 @@ import pytest
 import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import parameter_vector
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import parameter_vector
 from tests.random_mechanisms import KINDS, draw
 
 BLOCK = 25

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
-from closedchain.cli import output
-from closedchain.distribute.teams import Ranks, world
+from closedchain.cli.parts import output
+from closedchain.parallel.teams import Ranks, world
 from tests.mpi import cases
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import right_hand_side
-from closedchain.march.state import State, parameter_vector
+from closedchain.march.program.compiled import right_hand_side
+from closedchain.pose.state import State, parameter_vector
 from tests.turns import with_counters
 
 HERE = Path(__file__).parent

@@ -18,8 +18,8 @@ from benchmarks.operations import exponent
 from benchmarks.speed import object_cache
 from benchmarks.work_precision import Linear, Point, Results
 from closedchain.close.methods import METHODS
-from closedchain.distribute.kernels import EXCHANGE, NOTHING, REDUCE
-from closedchain.march.structure import structure
+from closedchain.integrate.structure import structure
+from closedchain.parallel.kernels import EXCHANGE, NOTHING, REDUCE
 
 NUMBER = r"\d+(\.\d+)?"
 

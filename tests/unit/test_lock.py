@@ -21,9 +21,9 @@ from closedchain import lock, results
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
 from closedchain.lock import LOCK, PATIENCE, locked, once, patient
-from closedchain.march.closing import Closing
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.closing import Closing
+from closedchain.pose.state import parameter_vector
 
 WALKS = "substitute cse jacobian jtimes gradient hessian symvar depends_on integrator".split()
 
@@ -282,7 +282,7 @@ def watched(monkeypatch):
                 raise Wrong(f"{type(instance).__name__}.{self.attrname} may wait for another thread: make it `once`")
             return super().__get__(instance, owner)
 
-    for part in pkgutil.iter_modules(results.__path__, "closedchain.results."):
+    for part in pkgutil.walk_packages(results.__path__, "closedchain.results."):
         for kind in vars(importlib.import_module(part.name)).values():
             for name, value in list(vars(kind).items()) if isinstance(kind, type) else ():
                 if type(value) is functools.cached_property:

@@ -85,7 +85,7 @@ def test_code_for_a_target_does_not_depend_on_the_machine(chosen):
 
 SCRIPT = """
 import closedchain as cc
-from closedchain.march.jit import numba
+from closedchain.native.jit import numba
 m = cc.library.four_bar()
 run = cc.simulate(m, until=1.0, rtol=1e-10)
 told = {k: run.dataset.attrs[k] for k in ("cpu", "processor", "linear_algebra")}

@@ -18,21 +18,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from closedchain._version import __version__
-from closedchain.cli import (
-    compare,
-    demo,
-    erls,
-    exits,
-    info,
-    list,
-    modes,
-    recommend,
-    reproduce,
-    run,
-    stiffness,
-    sweep,
-    torques,
-)
+from closedchain.cli import compare, demo, erls, info, list, modes, recommend, reproduce, run, stiffness, sweep, torques
+from closedchain.cli.parts import exits
 
 VERBS = (
     demo.demo,

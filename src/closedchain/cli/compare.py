@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, save, source
-from closedchain.cli.exits import FAILED, GOOD, WrongUsage, fail
+from closedchain.cli.parts import output, save, source
+from closedchain.cli.parts.exits import FAILED, GOOD, WrongUsage, fail
 from closedchain.cli.run import formulation
 from closedchain.errors import ModelError
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
-    from closedchain.march.state import State
-    from closedchain.results.comparison import Comparison
+    from closedchain.pose.state import State
+    from closedchain.results.compare.comparison import Comparison
 
 PICTURES = (".png", ".svg", ".pdf")
 Until = Annotated[
@@ -71,7 +71,7 @@ def compare(
         found = source.find(where)
         end = found.until if until is None else until
         with Progress(quiet=as_json) as progress:
-            from closedchain.results.compare import compare as compare_
+            from closedchain.results.compare.compare import compare as compare_
 
             start = start_of(found)
             got = as_typed(
@@ -144,7 +144,7 @@ def numbers(option: str, typed: str) -> list[float]:
 
 def check_solvers(by: list[str]) -> None:
     """Say which solver does not exist."""
-    from closedchain.march.solvers import SOLVERS
+    from closedchain.integrate.solvers import SOLVERS
     from closedchain.model.parts import suggest
 
     for solver in by:

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from closedchain.cli import output, report, save
-from closedchain.cli.exits import DOUBTFUL, GOOD
+from closedchain.cli.parts import output, save
+from closedchain.cli.parts import run_report as report
+from closedchain.cli.parts.exits import DOUBTFUL, GOOD
 from closedchain.cli.run import march
 from closedchain.errors import RunError
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 UNTIL = 2.0  # s: each leg makes its stroke and comes back
 
@@ -30,7 +31,7 @@ def demo(
         folder = save.folder(out)
         with Progress(UNTIL, quiet=as_json) as progress:
             clock = time.perf_counter()
-            importlib.import_module("closedchain.results.simulate")
+            importlib.import_module("closedchain.simulate")
             imported = time.perf_counter()
             m = importlib.import_module("closedchain.model.library").gough_stewart(drive="pd")
             start = m.assemble()
@@ -51,7 +52,7 @@ def demo(
         warm = {"prepare": run.seconds["prepare"], "march": run.seconds["march"]}
         summary = report.summary(first, complaints) | {"seconds": {"cold": cold, "warm": warm}}
 
-        from closedchain.cli import figures
+        from closedchain.cli.parts import figures
 
         written = [str(path) for path in figures.write(run, folder)]
 

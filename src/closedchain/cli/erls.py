@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from closedchain.cli import output, reactions_report, report, save, source, values
 from closedchain.cli.compare import PICTURES, as_typed, start_of, target
-from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
+from closedchain.cli.parts import output, reactions_report, save, source, values
+from closedchain.cli.parts import run_report as report
+from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.errors import Interrupted, RunError, RunWarning
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 if TYPE_CHECKING:
-    from closedchain.results.erls_run import ErlsRun
+    from closedchain.results.erls.run import ErlsRun
 
 TABLES = (".csv", ".nc")
 
@@ -70,7 +71,7 @@ def erls(
         start, end = start_of(found), found.until if until is None else until
 
         from closedchain.close.erls import ERLS
-        from closedchain.results.erls import simulate_erls
+        from closedchain.results.erls.simulate import simulate_erls
 
         counts = _elements(found.mechanism.flexible, elements or [])
         chosen = "chord" if not zero else zero[0] if zero[0] in ("chord", "base") and len(zero) == 1 else tuple(zero)
@@ -127,7 +128,7 @@ def _elements(flexible: dict[str, Any], typed: list[str]) -> int | dict[str, int
 
 def _write(run: ErlsRun, carried: dict[str, Any], picture: Any, table: Any) -> list[str]:
     if picture is not None:
-        from closedchain.results.flexible_plot import plot_deflection
+        from closedchain.look.plots.flexible import plot_deflection
 
         plot_deflection(run, path=picture)
     if table is not None:

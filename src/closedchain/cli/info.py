@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, source
-from closedchain.cli.exits import FAILED, GOOD, fail
+from closedchain.cli.parts import output, source
+from closedchain.cli.parts.exits import FAILED, GOOD, fail
 from closedchain.cli.run import Method, formulation
 from closedchain.errors import ClosedChainError
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
-    from closedchain.march.compiled import Compiled
+    from closedchain.march.program.compiled import Compiled
     from closedchain.model.mechanism import Mechanism
 
 
@@ -103,8 +103,8 @@ def _cost(found: source.Source, how: Formulation, members: int | None) -> dict[s
     """What needs a closed pose: which closure equations are independent, and the operations of the right-hand side."""
     from dataclasses import asdict
 
-    from closedchain.march.compiled import compiled
-    from closedchain.march.mobility import mobility
+    from closedchain.march.program.compiled import compiled
+    from closedchain.pose.mobility import mobility
 
     start = found.start() if found.start is not None else found.mechanism.assemble()
     program = compiled(start, how)
@@ -121,8 +121,8 @@ def _cost(found: source.Source, how: Formulation, members: int | None) -> dict[s
 
 def _partition(program: Compiled, members: int) -> dict[str, Any]:
     """Which member gets which limbs by what they cost, and what members then compute and send."""
-    from closedchain.distribute.kernels import REDUCE
-    from closedchain.distribute.teams import Threads
+    from closedchain.parallel.kernels import REDUCE
+    from closedchain.parallel.teams import Threads
 
     team = Threads(members)
     team.refuse(program.method, "dop853")

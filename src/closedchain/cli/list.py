@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from closedchain.cli import output
-from closedchain.cli.exits import GOOD
+from closedchain.cli.parts import output
+from closedchain.cli.parts.exits import GOOD
 
 
 class What(StrEnum):
@@ -53,7 +53,7 @@ def _methods() -> list[dict[str, str | float]]:
 
 
 def _solvers() -> list[dict[str, str | float]]:
-    from closedchain.march.solvers import SOLVERS
+    from closedchain.integrate.solvers import SOLVERS
 
     return [
         {"name": name, "order": x.order, "step": "chosen" if x.adaptive else "fixed", "citation": x.citation}

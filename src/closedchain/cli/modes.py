@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, source, values
 from closedchain.cli.compare import PICTURES, as_typed, start_of, target
-from closedchain.cli.exits import GOOD, WrongUsage
+from closedchain.cli.parts import output, source, values
+from closedchain.cli.parts.exits import GOOD, WrongUsage
 
 if TYPE_CHECKING:
     import xarray
 
     from closedchain.close.erls import ERLS
-    from closedchain.march.state import State
-    from closedchain.results.erls_modes import ErlsModes
-    from closedchain.results.linearisation import Linearisation
-    from closedchain.results.modal import Modes
+    from closedchain.pose.state import State
+    from closedchain.results.vibration.erls_modes import ErlsModes
+    from closedchain.results.vibration.linearisation import Linearisation
+    from closedchain.results.vibration.modal import Modes
 
 MOTORS = "motors"
 MOVING = (".html", ".gif")
@@ -108,7 +108,7 @@ def modes(
         if over:
             frequencies = _over(found, over, locked, pictures, method)
         elif method is not None:
-            from closedchain.results.erls_modes import erls_modes
+            from closedchain.results.vibration.erls_modes import erls_modes
 
             start = _start(found, values.pose("--hold", holds or []), locked or [])
             by_elements = as_typed(lambda: erls_modes(found.mechanism, start, method=method, locked=locked or ()))
@@ -130,12 +130,12 @@ def modes(
 
 
 def _about(found: source.Source, hold: dict[str, list[float]], locked: list[str] | None, here: bool) -> Linearisation:
-    from closedchain.march.equilibrium import equilibrium
-    from closedchain.results.linearise import linearise
+    from closedchain.pose.equilibrium import equilibrium
+    from closedchain.results.vibration.linearise import linearise
 
     start = _start(found, hold, locked or [])
     if locked is not None:
-        from closedchain.results.locked import locked_modes
+        from closedchain.results.vibration.locked import locked_modes
 
         return as_typed(lambda: locked_modes(found.mechanism, start, locked, sag=not here))
     return linearise(found.mechanism, start if here else equilibrium(found.mechanism, start), outputs=[])
@@ -149,9 +149,9 @@ def _method(elements: int | None) -> ERLS | None:
 
 def _draw(about: Modes, mode: int, moving: Sequence[Path], pictures: Sequence[Path]) -> None:
     if moving:
-        from closedchain.results.animation import animate_mode
+        from closedchain.look.animation import animate_mode
     if pictures:
-        from closedchain.results.sketch import plot_modes
+        from closedchain.look.sketch import plot_modes
     for path in moving:
         as_typed(partial(animate_mode, about, mode, path))
     for path in pictures:
@@ -161,15 +161,15 @@ def _draw(about: Modes, mode: int, moving: Sequence[Path], pictures: Sequence[Pa
 def _start(found: source.Source, hold: dict[str, list[float]], locked: Sequence[str]) -> State:
     if not hold:
         return start_of(found)
-    from closedchain.results.locked import drives_of
+    from closedchain.results.vibration.locked import drives_of
 
     replaced = drives_of(found.mechanism, [name for name in hold if name in locked])  # a lock takes a drive's place
     return as_typed(lambda: found.mechanism.assemble(hold, open_joints=replaced))
 
 
 def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
-    from closedchain.results.linearisation import COLUMNS
-    from closedchain.results.modal import table
+    from closedchain.results.vibration.linearisation import COLUMNS
+    from closedchain.results.vibration.modal import table
 
     drives, joints = about.state.mechanism.drives.values(), about.state.mechanism.joints
     driven = [joints[x.joint].labels()[x.index] for x in drives]
@@ -222,12 +222,12 @@ def _over(
     pictures: Sequence[Path],
     method: ERLS | None,
 ) -> xarray.Dataset:
-    from closedchain.results.workspace import frequencies_over
+    from closedchain.results.vibration.workspace import frequencies_over
 
     count = None if method is None else SHOWN
     data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked, method=method, modes=count))
     if pictures:
-        from closedchain.results.flexible_plot import plot_frequencies
+        from closedchain.look.plots.flexible import plot_frequencies
     for path in pictures:
         as_typed(partial(plot_frequencies, data, path=path))
     return data
@@ -285,7 +285,7 @@ def _ranges(texts: Sequence[str]) -> dict[str, list[float]]:
 
 def _locked(found: source.Source, locks: Sequence[str]) -> list[str] | None:
     """Coordinates to lock; None: none were named."""
-    from closedchain.results.locked import motor_coordinates
+    from closedchain.results.vibration.locked import motor_coordinates
 
     if not locks:
         return None
@@ -331,7 +331,7 @@ def _content(about: Linearisation, locked: list[str]) -> dict[str, Any]:
 
 def _energies(about: Linearisation) -> list[dict[str, Any]]:
     """Shares of bodies in the energies of each mode."""
-    from closedchain.results.modal import shares
+    from closedchain.results.vibration.modal import shares
 
     found = shares(about)
     bodies = [str(x) for x in found["body"].values]

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from closedchain.cli import output, source
 from closedchain.cli.compare import Until, as_typed, start_of
-from closedchain.cli.exits import GOOD
-from closedchain.march.progress import Progress
+from closedchain.cli.parts import output, source
+from closedchain.cli.parts.exits import GOOD
+from closedchain.progress import Progress
 
 
 def recommend(
@@ -27,7 +27,7 @@ def recommend(
         found = source.find(where)
         end = found.until if until is None else until
         with Progress(quiet=as_json) as progress:
-            from closedchain.results.recommend import recommend as recommend_
+            from closedchain.results.compare.recommend import recommend as recommend_
 
             start = start_of(found)
             got = as_typed(lambda: recommend_(found.mechanism, start, end, rtol=rtol, progress=progress.count))

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from closedchain.cli import output, save
-from closedchain.cli.exits import FAILED, GOOD, WrongUsage
+from closedchain.cli.parts import output, save
+from closedchain.cli.parts.exits import FAILED, GOOD, WrongUsage
 from closedchain.disk.whole import write
 
 # other ways to begin the name of an exhibit

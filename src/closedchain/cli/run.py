@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, report, save, source, values
-from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
+from closedchain.cli.parts import output, save, source, values
+from closedchain.cli.parts import run_report as report
+from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.errors import Interrupted, ModelError, RunError, RunWarning
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from closedchain.close.formulation import Formulation
-    from closedchain.distribute.teams import Partition
-    from closedchain.march.state import State
+    from closedchain.parallel.teams import Partition
+    from closedchain.pose.state import State
     from closedchain.results.run import Run
 
 Method = Annotated[
@@ -207,7 +208,7 @@ def _partition(distributed: bool, threads: int | None, shares: list[str] | None,
         if closing != "everyone":
             raise WrongUsage("--closing says who computes what several need: add --threads N, or --distributed")
         return None
-    from closedchain.distribute.teams import Ranks, Threads
+    from closedchain.parallel.teams import Ranks, Threads
 
     limbs = [[name.strip() for name in group.split(",")] for group in shares] if shares else None
     made = _as_typed(lambda: Ranks(limbs, closing) if distributed else Threads(threads or 1, limbs, closing))
@@ -218,7 +219,7 @@ def _partition(distributed: bool, threads: int | None, shares: list[str] | None,
 
 def usual(method: Formulation) -> str:
     """The solver of a method, if none is named."""
-    from closedchain.results.simulate import usual_solver
+    from closedchain.simulate import usual_solver
 
     return usual_solver(method)
 
@@ -241,9 +242,9 @@ def march(
     """A simulation whose failures are values: the run as far as it got, an error, and the complaints of its checks."""
     import numpy as np
 
-    from closedchain.march.solvers import SOLVERS
+    from closedchain.integrate.solvers import SOLVERS
     from closedchain.results.run import Run
-    from closedchain.results.simulate import simulate
+    from closedchain.simulate import simulate
 
     # Numba and the compiled solver are loaded here, so that the time of the march is that of the march
     clock = time.perf_counter()
@@ -295,9 +296,9 @@ def _as_typed(work: Callable[[], Any]) -> Any:
 def _check_options(
     solver: str, until: float, rtol: float, atol: float | None, step: float | None, max_steps: int
 ) -> None:
-    from closedchain.march.solvers import SOLVERS
+    from closedchain.integrate.solvers import SOLVERS
     from closedchain.model.parts import suggest
-    from closedchain.results.simulate import check_options
+    from closedchain.simulate import check_options
 
     if solver not in SOLVERS:
         raise WrongUsage(

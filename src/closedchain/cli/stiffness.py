@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from closedchain.cli import output, source
 from closedchain.cli.compare import PICTURES, Plot, as_typed, check_solvers, start_of, target
-from closedchain.cli.exits import GOOD
+from closedchain.cli.parts import output, source
+from closedchain.cli.parts.exits import GOOD
 from closedchain.cli.run import Rtol
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 
 def stiffness(
@@ -42,7 +42,7 @@ def stiffness(
         picture = target("--plot", plot, PICTURES) if plot is not None else None
         found = source.find(where)
         with Progress(quiet=as_json) as progress:
-            from closedchain.results.stiffness import choose_stiffness
+            from closedchain.results.compare.stiffness import choose_stiffness
 
             start = start_of(found)
             got = as_typed(

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, report, save, source, values
 from closedchain.cli.compare import as_typed, target
-from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
+from closedchain.cli.parts import output, save, source, values
+from closedchain.cli.parts import run_report as report
+from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
 from closedchain.cli.run import Atol, Method, Rtol, Step, formulation
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,7 +125,7 @@ def sweep(
             with Progress(quiet=as_json) as progress:
                 import numpy as np
 
-                from closedchain.distribute.sweep import sweep as sweep_
+                from closedchain.studies.sweep import sweep as sweep_
 
                 got = as_typed(
                     lambda: sweep_(

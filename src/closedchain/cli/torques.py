@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli import output, path_kinds, paths, reactions_report, save, source, values
 from closedchain.cli.compare import as_typed, names
-from closedchain.cli.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
+from closedchain.cli.parts import output, path_kinds, paths, reactions_report, save, source, values
+from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
 from closedchain.errors import AssemblyError, ModelError, RunWarning
-from closedchain.march.progress import Progress
+from closedchain.progress import Progress
 
 if TYPE_CHECKING:
     import xarray
 
-    from closedchain.march.state import State
     from closedchain.model.mechanism import Mechanism
-    from closedchain.results.efforts import Efforts
-    from closedchain.results.motion import Motion
+    from closedchain.pose.state import State
+    from closedchain.results.efforts.efforts import Efforts
+    from closedchain.results.motion.motion import Motion
 
 ENVELOPE = "-envelope.png"
 TOO_MUCH = "more is prescribed than"
@@ -142,7 +142,7 @@ def torques(
 
         # the motion, and what it takes
         with Progress(1.0, quiet=as_json):
-            from closedchain.cli import efforts_report
+            from closedchain.cli.parts import efforts_report
 
             clock = time.perf_counter()
             start = _start(found, values.pose("--hold", holds or []))
@@ -218,7 +218,7 @@ def _inverse_options(
 ) -> dict[str, Any]:
     """Arguments of `inverse_dynamics`."""
     from closedchain.model.parts import suggest
-    from closedchain.results.inverse_dynamics import METHODS, actuated, label
+    from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
 
     if method not in METHODS:
         raise WrongUsage(f"there is no method {method!r}{suggest(method, METHODS)}")
@@ -266,7 +266,7 @@ def _follow(
     mode: str | None,
 ) -> tuple[Motion, str | None]:
     """The motion, as far as it goes, and why it goes no further."""
-    from closedchain.results.follow import follow
+    from closedchain.results.motion.follow import follow
 
     of_start: dict[str, Any] = {"parameters": start.parameters, "open_joints": start.open_joints}
     where = of_start | ({"guess": start} if mode is None else {"mode": mode})
@@ -302,8 +302,8 @@ def _advised(error: str) -> str:
 
 def _need(m: Mechanism, motion: Motion | State, options: dict[str, Any]) -> Efforts:
     """What a motion takes; of a state, what holds it at rest."""
-    from closedchain.results.inverse_dynamics import holding_efforts, inverse_dynamics
-    from closedchain.results.motion import Motion
+    from closedchain.results.efforts.inverse_dynamics import holding_efforts, inverse_dynamics
+    from closedchain.results.motion.motion import Motion
 
     try:
         if isinstance(motion, Motion):
@@ -332,7 +332,7 @@ def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: d
     """How far the efforts of each other method differ, over the largest effort."""
     import numpy as np
 
-    from closedchain.results.inverse_dynamics import METHODS
+    from closedchain.results.efforts.inverse_dynamics import METHODS
 
     size = max(float(np.abs(need.tau).max()), 1e-300)
     with warnings.catch_warnings():
@@ -342,7 +342,7 @@ def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: d
 
 
 def _write(need: Efforts, carried: dict[str, xarray.Dataset], files: Sequence[Path]) -> tuple[list[str], list[str]]:
-    from closedchain.cli.efforts_report import dataset
+    from closedchain.cli.parts.efforts_report import dataset
     from closedchain.results.files import save_csv, save_netcdf
 
     def one(path: Path) -> None:

@@ -1,1 +1,4 @@
-"""One file for each way of closing the loops."""
+"""Formulations: one file for each way to close the loops of a cut mechanism.
+
+Not known here: machine code, solvers and steps. A formulation is ``dx = f(t, x, p)``.
+"""

@@ -22,7 +22,7 @@ It follows from ``K = G D G'``, G without the columns whose pivots vanish:
 
     K^+ = G (G' G)^-1 D^-1 (G' G)^-1 G'
 
-Torques and forces compare by the size of the mechanism, as in `march.inverse`.
+Torques and forces compare by the size of the mechanism, as in `pose.inverse`.
 
 Behind a series spring the law takes the shaft to move with the joint: what acts on the shaft, and the inertia there,
 count at the joint, and the spring not at all. With ``M = m`` at the joint, J on the shaft, and a spring k with damper d
@@ -32,8 +32,8 @@ the errors of a joint then obey
 
 which for a stiff spring is the law, and an oscillation that decays if ``d > mu kd``.
 
-Closures that repeat others leave ``A M^-1 A'`` singular; then pivots are watched (see `close.elimination`). What a user
-writes is `closedchain.results.controllers.ComputedTorque`.
+Closures that repeat others leave ``A M^-1 A'`` singular; then pivots are watched (see `close.parts.elimination`). What
+a user writes is `closedchain.results.efforts.computed_torque.ComputedTorque`.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ import casadi as ca
 import numpy as np
 
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.elimination import ClosureFactor, Column, TreeFactor
-from closedchain.close.manifold import split
-from closedchain.close.massless import fortify
+from closedchain.close.parts.elimination import ClosureFactor, Column, TreeFactor
+from closedchain.close.parts.manifold import split
+from closedchain.close.parts.massless import fortify
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_length
 from closedchain.lock import once
-from closedchain.model.actions import Actuator
-from closedchain.model.control import TracedLaw, laws_in
-from closedchain.model.expression import Number
-from closedchain.model.held import held
+from closedchain.model.expressions.expression import Number
+from closedchain.model.forces.actions import Actuator
+from closedchain.model.forces.control import TracedLaw, laws_in
+from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
 
 NOTHING = 1e-13  # smallest eigenvalue of an inertia matrix with unit diagonal that counts as zero

@@ -33,9 +33,9 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.elimination import ClosureFactor, Column, TreeFactor
 from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
-from closedchain.close.manifold import newton_step, split
+from closedchain.close.parts.elimination import ClosureFactor, Column, TreeFactor
+from closedchain.close.parts.manifold import newton_step, split
 from closedchain.derive.denoc import ReverseElimination
 from closedchain.derive.equations import Equations
 from closedchain.derive.rnea import body_forces

@@ -41,11 +41,11 @@ from dataclasses import dataclass, fields
 import casadi as ca
 import numpy as np
 
-from closedchain.close.feasible import DependentFactor, FeasibleMotions
 from closedchain.close.formulation import Choice, Closed, Formulation, entries, normalise
+from closedchain.close.parts.feasible import DependentFactor, FeasibleMotions
 from closedchain.derive.equations import Equations
-from closedchain.derive.erls import Displacements
-from closedchain.derive.erls_loads import trace_loads
+from closedchain.derive.erls.links import Displacements
+from closedchain.derive.erls.loads import trace_loads
 from closedchain.derive.size import traced_sizes
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once

@@ -11,7 +11,7 @@ How to write your own formulation
    done on the mechanism by all that has no potential, so that the energy balance of a run can be checked:
    ``W' = power``.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
-   `close.manifold.newton_step` is the usual one.
+   `close.parts.manifold.newton_step` is the usual one.
 5. Add the class to ``METHODS`` in `close.methods` and to the names in ``closedchain/__init__.py``. The tests in
    ``tests/agreement`` then compare its accelerations and multipliers with all others on every mechanism of the library.
 
@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.elimination import REDUNDANT
+from closedchain.close.parts.elimination import REDUNDANT
 from closedchain.derive.equations import Equations
 
 
@@ -39,13 +39,14 @@ class Choice:
     rows
         Closure rows to solve; all others follow from them.
     guarded
-        Whether rows may lose their independence on the way, and are then to be left out (see `close.elimination`).
+        Whether rows may lose their independence on the way, and are then to be left out (see
+        `close.parts.elimination`).
     pivots
         Each row with a velocity that it determines, in an order that a factorisation can follow; the velocities left
         over are independent. Only for methods that choose independent velocities.
     aimed
         Whether rows are held at small residuals instead of at zero, because the drawing's numbers are rounded (see
-        `close.aims`).
+        `close.parts.aims`).
     redundant
         Relative pivot below which a guarded row is left out.
     """

@@ -14,10 +14,10 @@ In exact arithmetic ``A u + c_t = 0`` follows from (6), hence ``mu = 0`` and ``u
 takes up what would open the loops. Nothing drifts.
 
 The paper has ``q' = v - A' mu``, which adds lengths to angles. Here (5) measures by the inertia matrix, as the
-projection of `close.manifold` does: ``u = v - M^-1 A' mu`` is the velocity nearest to v by its kinetic energy. With a
-and u as unknowns of their own no matrix is inverted, so that the derivatives of the equations are hardly larger than
-the equations; a solver eliminates q and v by hand, as (1) and (2) allow, and what is left are two systems
-``[M A'; A 0]``, one for accelerations and one for velocities. That matrix must be regular, not M.
+projection of `close.parts.manifold` does: ``u = v - M^-1 A' mu`` is the velocity nearest to v by its kinetic energy.
+With a and u as unknowns of their own no matrix is inverted, so that the derivatives of the equations are hardly larger
+than the equations; a solver eliminates q and v by hand, as (1) and (2) allow, and what is left are two systems ``[M A';
+A 0]``, one for accelerations and one for velocities. That matrix must be regular, not M.
 
 The length of a quaternion is a constraint, too: ``q' = N(q) u + nu q`` and ``0 = |q|^2 - 1`` keep it.
 

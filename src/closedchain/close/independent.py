@@ -8,7 +8,7 @@ dependent coordinates,
 
 Khan and Krovi, section 3, name it among the ways to integrate the projected equations: 2 (n - m) first-order equations,
 with the position problem solved at each step. The motion is determined by ``(y, y')``, with y a subset of the
-coordinates, chosen by pivoting. Velocities and accelerations are then linear (see `close.feasible`)::
+coordinates, chosen by pivoting. Velocities and accelerations are then linear (see `close.parts.feasible`)::
 
     v = S y' + eta,      S' M S y'' = S' (tau - h - M a_0),      A a_0 + gamma = 0
 
@@ -30,8 +30,8 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.feasible import FeasibleMotions
 from closedchain.close.formulation import Choice, Closed, Formulation, normalise
+from closedchain.close.parts.feasible import FeasibleMotions
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_sizes
 

@@ -3,10 +3,11 @@
     M a + h = tau - A' lam
     c(t, q) = 0,    q' = N(q) v
 
-Nothing is differentiated: the closures themselves are equations of every step, for which `march.index3` traces them
-and `march.generalised_alpha` solves them (Bruels, Cardona, Arnold 2012, Mechanism and Machine Theory 48, 121-137). What
-is asked for at a single state (accelerations and closing forces of results, rates between steps) comes from the index-1
-system of `close.multipliers`, and so does the step that puts a sample between two steps on the closures.
+Nothing is differentiated: the closures themselves are equations of every step, for which `march.program.index3` traces
+them and `integrate.methods.generalised_alpha` solves them (Bruels, Cardona, Arnold 2012, Mechanism and Machine Theory
+48, 121-137). What is asked for at a single state (accelerations and closing forces of results, rates between steps)
+comes from the index-1 system of `close.multipliers`, and so does the step that puts a sample between two steps on the
+closures.
 
 The theory is in ``docs/theory/generalised_alpha.md``.
 """
@@ -69,7 +70,7 @@ class Index3(Formulation):
         )
 
     def close(self, equations: Equations, choice: Choice) -> Closed:
-        """Trace the index-1 system of the same closures; the step itself is traced by `march.index3`."""
+        """Trace the index-1 system of the same closures; the step itself is traced by `march.program.index3`."""
         return replace(Multipliers().close(equations, choice), parameters=ca.SX.sym("rho"))
 
 

@@ -30,7 +30,7 @@ import casadi as ca
 
 from closedchain.close.denoc import LimbFactor
 from closedchain.close.formulation import Choice, Closed, state_symbols
-from closedchain.close.springs import SpringFormulation, quaternions_only
+from closedchain.close.parts.springs import SpringFormulation, quaternions_only
 from closedchain.derive.equations import Equations
 from closedchain.derive.spatial import Vector6
 

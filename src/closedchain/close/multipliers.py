@@ -8,7 +8,7 @@ closures,
 
     S lam = A M^-1 (tau - h) + gamma - s,    S = A M^-1 A'
 
-and the accelerations from ``a = L^-1 D^-1 (u - L'^-1 A' lam)``; see `close.elimination`. The right-hand side s is
+and the accelerations from ``a = L^-1 D^-1 (u - L'^-1 A' lam)``; see `close.parts.elimination`. The right-hand side s is
 zero for ``stabilise="none"`` and ``"projection"``, and ``-2 alpha c' - beta^2 c`` after Baumgarte (1972), Computer
 Methods in Applied Mechanics and Engineering 1, 1-16. Projection puts the state back after each accepted step, with
 the inertia matrix as the metric: ``dq = -M^-1 A' (A M^-1 A')^-1 c`` and likewise for the velocities (Lubich 1991;
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import casadi as ca
 
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.elimination import ClosureFactor, TreeFactor
 from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
-from closedchain.close.manifold import newton_step, split
+from closedchain.close.parts.elimination import ClosureFactor, TreeFactor
+from closedchain.close.parts.manifold import newton_step, split
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 

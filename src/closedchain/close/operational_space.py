@@ -52,11 +52,11 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.chains import Chains, Row, closure_rows, find_chains
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.elimination import ClosureFactor, Column
 from closedchain.close.formulation import Choice, Closed, Formulation, Sums, state_symbols
-from closedchain.close.manifold import newton_step
+from closedchain.close.parts.chains import Chains, Row, closure_rows, find_chains
+from closedchain.close.parts.elimination import ClosureFactor, Column
+from closedchain.close.parts.manifold import newton_step
 from closedchain.derive.articulated import ArticulatedBodies, Columns
 from closedchain.derive.equations import Equations
 from closedchain.derive.ldl import LDL

@@ -26,8 +26,8 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.feasible import FeasibleMotions
 from closedchain.close.formulation import Choice, Closed, Formulation, Sums, normalise
+from closedchain.close.parts.feasible import FeasibleMotions
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from closedchain.close.elimination import TreeFactor
 from closedchain.close.formulation import Choice, Closed, state_symbols
-from closedchain.close.springs import SpringFormulation, quaternions_only
+from closedchain.close.parts.elimination import TreeFactor
+from closedchain.close.parts.springs import SpringFormulation, quaternions_only
 from closedchain.derive.equations import Equations
 
 

@@ -1,1 +1,4 @@
-"""The graph of a mechanism: which joints to cut, the limbs that remain, and their numbering."""
+"""The graph of a mechanism: which joints to cut, the limbs that remain, and their numbering.
+
+Not known here: equations, states and time.
+"""

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from closedchain.cut.choose import Edge, choose_tree
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once
-from closedchain.model.expression import Expression
-from closedchain.model.flexible import Flexibility
-from closedchain.model.joint_types import JOINT_TYPES, JointType
+from closedchain.model.bodies.flexible import Flexibility
+from closedchain.model.expressions.expression import Expression
+from closedchain.model.joints.types import JOINT_TYPES, JointType
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Joint
 

@@ -23,7 +23,7 @@ from closedchain.derive.equations import Equations
 from closedchain.derive.relative import Rows
 from closedchain.derive.spatial import tidy
 from closedchain.lock import locked
-from closedchain.model.wishes import Wishes
+from closedchain.model.targets import Wishes
 
 
 @dataclass(frozen=True, eq=False)

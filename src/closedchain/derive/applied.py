@@ -17,7 +17,7 @@ from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.spatial import NULL, Vector6, cross, dot
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, is_zero
+from closedchain.model.expressions.expression import Expression, is_zero
 from closedchain.model.parts import Frame, Joint
 
 

@@ -36,11 +36,11 @@ import numpy as np
 
 from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, skew, symmetric, tidy
 from closedchain.lock import once
-from closedchain.model.expression import is_zero
+from closedchain.model.expressions.expression import is_zero
 
 if TYPE_CHECKING:
     from closedchain.derive.limbs import Limbs
-    from closedchain.model.flexible import Flexibility
+    from closedchain.model.bodies.flexible import Flexibility
 
 PLACES = 4  # of Gauss for each shape and one more, for terms of third and fourth order: each shape has more waves
 ROUNDING = 1e-13  # of the largest entry: what is smaller in an integral or a shape is zero

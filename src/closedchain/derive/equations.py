@@ -2,8 +2,8 @@
 
 ``M a + h = tau - A' lam``, ``A a + gamma = 0``, ``q' = N(q) v``.
 
-Efforts of control laws that know the equations (`model.control.TracedLaw`) are symbols at first; each law is then asked
-for them, and they are put in.
+Efforts of control laws that know the equations (`model.forces.control.TracedLaw`) are symbols at first; each law is
+then asked for them, and they are put in.
 
 The theory is in ``docs/theory/equations.md``.
 """
@@ -30,8 +30,8 @@ from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import rotor_energy, with_rotors
 from closedchain.errors import ModelError
 from closedchain.lock import locked
-from closedchain.model.control import traced_laws
-from closedchain.model.expression import Expression
+from closedchain.model.expressions.expression import Expression
+from closedchain.model.forces.control import traced_laws
 from closedchain.model.mechanism import Mechanism
 
 Freedom = tuple[str, int]

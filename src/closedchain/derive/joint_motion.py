@@ -1,4 +1,4 @@
-"""What a joint does: pose, motion space and rates from its elementary motions (see `model.joint_types`).
+"""What a joint does: pose, motion space and rates from its elementary motions (see `model.joints.types`).
 
 With X the pose of S in P: ``twist of S relative to P, in S = Phi(q) v`` and ``q' = N(q) v``.
 
@@ -13,7 +13,7 @@ import casadi as ca
 
 from closedchain.derive.beams import Attachment
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, zero
-from closedchain.model.joint_types import JointType
+from closedchain.model.joints.types import JointType
 
 AXES = {"x": 0, "y": 1, "z": 2}
 

@@ -19,10 +19,10 @@ from closedchain.derive.joint_motion import JointMotion, bent, joint_motion
 from closedchain.derive.lower import lower
 from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, skew, symmetric, tidy
 from closedchain.lock import once
-from closedchain.model.expression import Expression
-from closedchain.model.held import LIVE, held
+from closedchain.model.bodies.rotation import snap
+from closedchain.model.expressions.expression import Expression
+from closedchain.model.forces.sampled import LIVE, held
 from closedchain.model.parts import Body, Frame, Joint
-from closedchain.model.rotation import snap
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ from typing import Any
 
 import casadi as ca
 
-from closedchain.model.expression import Expression, fold
-from closedchain.model.held import JUMPS
-from closedchain.model.operations import horner
+from closedchain.model.expressions.expression import Expression, fold
+from closedchain.model.expressions.operations import horner
+from closedchain.model.forces.sampled import JUMPS
 
 
 def _smaller(a: Any, b: Any) -> Any:

@@ -9,7 +9,7 @@ import casadi as ca
 
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.measure import JointMeasures
-from closedchain.model.actions import Rotor
+from closedchain.model.forces.actions import Rotor
 
 
 def with_rotors(measures: JointMeasures, M: ca.SX, h: ca.SX) -> tuple[ca.SX, ca.SX]:

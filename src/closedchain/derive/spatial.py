@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from closedchain.model.rotation import snap
+from closedchain.model.bodies.rotation import snap
 
 
 def tidy(a: ca.SX) -> ca.SX:

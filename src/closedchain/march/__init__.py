@@ -1,1 +1,4 @@
-"""Consistent initial states, and integration in time."""
+"""A mechanism in time: the run loop, events, impacts, discontinuities, checkpoints, solvers of other libraries.
+
+Not known here: data sets, plots and files of results.
+"""

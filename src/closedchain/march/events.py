@@ -15,13 +15,13 @@ import casadi as ca
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.integrate.trajectory import DenseOutput
 from closedchain.lock import locked, once
-from closedchain.march.compiled import Compiled
-from closedchain.march.conditioning import KINDS, Conditioning
-from closedchain.march.holding import Flip, Holding, signals
-from closedchain.march.trajectory import DenseOutput
-from closedchain.model.expression import Expression, t
-from closedchain.model.held import LIVE, Jump
+from closedchain.march.controllers.held_inputs import Flip, Holding, signals
+from closedchain.march.judge.conditioning import KINDS, Conditioning
+from closedchain.march.program.compiled import Compiled
+from closedchain.model.expressions.expression import Expression, t
+from closedchain.model.forces.sampled import LIVE, Jump
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import suggest
 from closedchain.native.at_samples import at_samples

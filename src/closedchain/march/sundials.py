@@ -37,12 +37,12 @@ import numpy as np
 
 from closedchain.close.formulation import Closed
 from closedchain.errors import ModelError
+from closedchain.integrate.arguments import sample_times, vector
+from closedchain.integrate.interrupt import check
+from closedchain.integrate.loop import HoldError, Judge
+from closedchain.integrate.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 from closedchain.lock import LOCK, locked
-from closedchain.march.arguments import sample_times, vector
-from closedchain.march.compiled import Compiled
-from closedchain.march.integration import HoldError, Judge
-from closedchain.march.interrupt import check
-from closedchain.march.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
+from closedchain.march.program.compiled import Compiled
 from closedchain.native.at_samples import at_samples
 
 NAMES = ("cvodes", "idas")
@@ -177,8 +177,8 @@ def integrate_sundials(
     Examples
     --------
     >>> import closedchain as cc
-    >>> from closedchain.march.compiled import compiled
-    >>> from closedchain.march.state import parameter_vector
+    >>> from closedchain.march.program.compiled import compiled
+    >>> from closedchain.pose.state import parameter_vector
     >>> start = cc.library.four_bar().assemble()
     >>> program, p = compiled(start, cc.Multipliers()), parameter_vector(start.mechanism, start.parameters)
     >>> x0 = program.pack(start.q, start.v)

@@ -12,15 +12,15 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
-from closedchain.march.compiled import Compiled
-from closedchain.march.trajectory import Trajectory
+from closedchain.integrate.trajectory import Trajectory
+from closedchain.march.program.compiled import Compiled
 
 T = TypeVar("T")
 SOLVERS = ("dop853", "dopri5", "rk4")  # whatever decides on their next step is agreed on by all members
 
 
 class Team(ABC):
-    """Integrates a piece of a run in place of `march.integrate`; what it gives is the whole trajectory."""
+    """Integrates a piece of a run in place of `integrate.integrate`; what it gives is the whole trajectory."""
 
     @abstractmethod
     def integrate(
@@ -46,7 +46,7 @@ class Team(ABC):
         hold
             Changes those parameters; see `Holding.change`.
         options
-            Of `march.integrate`: tolerances, steps, samples.
+            Of `integrate.integrate`: tolerances, steps, samples.
         """
 
     @property

@@ -12,7 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from closedchain.errors import ModelError
-from closedchain.model.actions import (
+from closedchain.model.bodies.shapes import Vector
+from closedchain.model.expressions.expression import Expression, Number, check_number, is_zero, parameter
+from closedchain.model.expressions.parameters import Parameters, plain_value
+from closedchain.model.forces.actions import (
     Actuator,
     Coupling,
     Drive,
@@ -24,13 +27,10 @@ from closedchain.model.actions import (
     PointSpring,
     Rotor,
 )
-from closedchain.model.expression import Expression, Number, check_number, is_zero, parameter
-from closedchain.model.parameters import Parameters, plain_value
 from closedchain.model.parts import Body, Frame, Joint, suggest
-from closedchain.model.shapes import Vector
 
 if TYPE_CHECKING:
-    from closedchain.model.flexible import Flexibility
+    from closedchain.model.bodies.flexible import Flexibility
 
 Place = Body | Frame
 

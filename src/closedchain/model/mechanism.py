@@ -11,14 +11,14 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model import validate
+from closedchain.model.bodies.shapes import MassProperties, Shape, Vector
 from closedchain.model.drawing import RESERVED, Place, atomic
-from closedchain.model.draws_actions import DrawsActions
-from closedchain.model.draws_joints import DrawsJoints
-from closedchain.model.expression import HUGE, Expression, Number, check_number
-from closedchain.model.given import entries
-from closedchain.model.parameters import Parameters
+from closedchain.model.expressions.expression import HUGE, Expression, Number, check_number
+from closedchain.model.expressions.parameters import Parameters
+from closedchain.model.forces.draw import DrawsActions
+from closedchain.model.joints.draw import DrawsJoints
 from closedchain.model.parts import Body, Frame
-from closedchain.model.shapes import MassProperties, Shape, Vector
+from closedchain.model.values import entries
 
 __all__ = ["RESERVED", "Mechanism", "Parameters", "Place"]
 
@@ -121,15 +121,15 @@ class Mechanism(DrawsJoints, DrawsActions):
             flexibility.check(value)
 
     # verbs of the layers above, found when they are called: the drawing itself depends on none of them
-    assemble = _verb("closedchain.march.assemble", "assemble")
-    mobility = _verb("closedchain.march.mobility", "mobility")
-    assembly_modes = _verb("closedchain.march.assemble", "assembly_modes")
-    equilibrium = _verb("closedchain.march.equilibrium", "equilibrium")
-    linearise = _verb("closedchain.results.linearise", "linearise")
-    draw_graph = _verb("closedchain.results.graph", "draw_graph")
+    assemble = _verb("closedchain.pose.assemble", "assemble")
+    mobility = _verb("closedchain.pose.mobility", "mobility")
+    assembly_modes = _verb("closedchain.pose.assemble", "assembly_modes")
+    equilibrium = _verb("closedchain.pose.equilibrium", "equilibrium")
+    linearise = _verb("closedchain.results.vibration.linearise", "linearise")
+    draw_graph = _verb("closedchain.look.graph", "draw_graph")
     __str__ = _verb("closedchain.cut.describe", "describe")
 
-    rigid_twin = _verb("closedchain.model.flexible", "rigid_twin")
+    rigid_twin = _verb("closedchain.model.bodies.flexible", "rigid_twin")
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_derived": {}}  # a copy is the drawing: it derives and compiles its own equations

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, check_number
-from closedchain.model.given import entries, listed
-from closedchain.model.joint_types import JointType
-from closedchain.model.rotation import IDENTITY, Rotation, from_axis, from_matrix, from_rpy
-from closedchain.model.shapes import MassProperties, Vector
+from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_axis, from_matrix, from_rpy
+from closedchain.model.bodies.shapes import MassProperties, Vector
+from closedchain.model.expressions.expression import Expression, Number, check_number
+from closedchain.model.joints.types import JointType
+from closedchain.model.values import entries, listed
 
 if TYPE_CHECKING:
+    from closedchain.model.bodies.sections import Section
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.modes import ModeSet
-    from closedchain.model.sections import Section
 
 
 def suggest(name: str, known: Any) -> str:
@@ -165,7 +165,7 @@ class Body:
         >>> m.flexible["arm"].labels
         ('arm.y1', 'arm.y2')
         """
-        from closedchain.model.flexible import make_flexible  # which needs this class
+        from closedchain.model.bodies.flexible import make_flexible  # which needs this class
 
         return make_flexible(
             self.mechanism,

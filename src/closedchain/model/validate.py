@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import HUGE, Number
+from closedchain.model.expressions.expression import HUGE, Number
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ user's cache folder. It knows nothing of mechanisms. Numba code calls the result
 (:mod:`closedchain.native.call`). The theory is in ``docs/theory/native.md``.
 """
 
-from closedchain.native.counts import OperationCounts
+from closedchain.native.emit.lane_function import LaneFunction, compile_lanes
 from closedchain.native.function import NativeFunction, Timings, compile_function
-from closedchain.native.lane_function import LaneFunction, compile_lanes
-from closedchain.native.late import LateFunction
+from closedchain.native.lazy import LateFunction
 from closedchain.native.object_cache import cache_folder
-from closedchain.native.trace import UnsupportedOperation
+from closedchain.native.traced.counts import OperationCounts
+from closedchain.native.traced.trace import UnsupportedOperation
 
 __all__ = [
     "LaneFunction",

@@ -13,13 +13,13 @@ import numpy as np
 from closedchain.lock import locked
 from closedchain.native import engine
 from closedchain.native.arrays import batched_argument, single_argument, with_shape
-from closedchain.native.counts import OperationCounts, count_operations
-from closedchain.native.graph import Graph
-from closedchain.native.hoist import hoist
-from closedchain.native.ir import BATCH, MAIN, PREPARE, module_text
-from closedchain.native.schedule import share_divisors
-from closedchain.native.tables import Tables, tabulated
-from closedchain.native.trace import trace
+from closedchain.native.emit.ir import BATCH, MAIN, PREPARE, module_text
+from closedchain.native.emit.tables import Tables, tabulated
+from closedchain.native.traced.counts import OperationCounts, count_operations
+from closedchain.native.traced.graph import Graph
+from closedchain.native.traced.hoist import hoist
+from closedchain.native.traced.schedule import share_divisors
+from closedchain.native.traced.trace import trace
 
 if TYPE_CHECKING:
     import casadi

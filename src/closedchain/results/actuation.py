@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedchain.march.closing import Closing
-from closedchain.march.conditioning import Conditioning
 from closedchain.march.events import TOUCHING
-from closedchain.march.redundancy import spread
-from closedchain.march.segments import Segment
+from closedchain.march.judge.conditioning import Conditioning
+from closedchain.march.run_loop import Segment
+from closedchain.pose.closing import Closing
+from closedchain.pose.redundancy import spread
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.close.formulation import Formulation
-from closedchain.march.closing import enough
-from closedchain.march.divergence import energies
-from closedchain.march.rank import needed_tolerance, row_tolerances
-from closedchain.march.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.march.judge.divergence import energies
+from closedchain.pose.closing import enough
+from closedchain.pose.rank import needed_tolerance, row_tolerances
 from closedchain.results.actuation import lost_hold
 
 if TYPE_CHECKING:
-    from closedchain.march.compiled import Compiled
+    from closedchain.march.program.compiled import Compiled
     from closedchain.results.run import Run
 
 ENERGY = 1e3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray
 
-from closedchain.march.conditioning import Conditioning
+from closedchain.march.judge.conditioning import Conditioning
 from closedchain.results.checks import closure_norm, energy_balance
 
 if TYPE_CHECKING:

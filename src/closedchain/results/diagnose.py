@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedchain.march.closing import Closing
-from closedchain.march.compiled import Compiled
-from closedchain.march.explained import Place, too_long
-from closedchain.march.inertia import weightless
-from closedchain.march.redundancy import closure_jacobian
-from closedchain.march.trajectory import SENTENCES, Failure, Status
+from closedchain.integrate.trajectory import SENTENCES, Failure, Status
+from closedchain.march.judge.explained import Place, too_long
+from closedchain.march.program.compiled import Compiled
+from closedchain.pose.closing import Closing
+from closedchain.pose.inertia import weightless
+from closedchain.pose.redundancy import closure_jacobian
 
 STEPPED = (Status.nan, Status.correction_failed, Status.not_solved)  # a long step may be the cause
 NEAR = 1e-2  # singular values this far apart belong to a pose worth mentioning

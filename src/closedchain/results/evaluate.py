@@ -9,9 +9,9 @@ import casadi as ca
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.march.compiled import Compiled
-from closedchain.march.gaps import fixed_rows
-from closedchain.march.segments import Segment
+from closedchain.march.judge.gaps import fixed_rows
+from closedchain.march.program.compiled import Compiled
+from closedchain.march.run_loop import Segment
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:

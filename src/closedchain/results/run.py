@@ -13,16 +13,16 @@ import numpy as np
 
 from closedchain._version import __version__
 from closedchain.errors import ModelError
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.trajectory import Counts, Status, total
 from closedchain.march.events import Happening
-from closedchain.march.gaps import dropped_rows
-from closedchain.march.segments import Segment, Task
-from closedchain.march.size import Scale, drawn_scale
-from closedchain.march.solvers import SOLVERS
-from closedchain.march.state import State
-from closedchain.march.trajectory import Counts, Status, total
+from closedchain.march.judge.gaps import dropped_rows
+from closedchain.march.run_loop import Segment, Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, suggest
 from closedchain.native import engine
+from closedchain.pose.size import Scale, drawn_scale
+from closedchain.pose.state import State
 from closedchain.results import checks
 from closedchain.results.evaluate import frame_motion, outputs
 from closedchain.results.takeaway import Takeaway
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from closedchain.close.formulation import Formulation
     from closedchain.cut.topology import Topology
-    from closedchain.results.beam_fields import BeamFields
+    from closedchain.results.beams.fields import BeamFields
     from closedchain.results.samples import Samples
 
 
@@ -225,41 +225,41 @@ class Run(Takeaway):
         return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
 
     def balance(self, stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
-        """Whether the reactions balance every body and do no work; see `closedchain.results.balance.balance`."""
-        from closedchain.results.balance import balance
+        """Whether the reactions balance every body and do no work; see `results.reactions.balance`."""
+        from closedchain.results.reactions.balance import balance
 
         return balance(self, stiffness)
 
     # ---- flexible bodies -------------------------------------------------------------------------------------------
 
     def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
-        """Displacements, forces and stresses along a flexible body; see `closedchain.results.deflection.beam`."""
-        from closedchain.results.deflection import beam
+        """Displacements, forces and stresses along a flexible body; see `closedchain.results.beams.deflection.beam`."""
+        from closedchain.results.beams.deflection import beam
 
         return beam(self, body, x, forces=forces)
 
     def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
-        """How far a place on a flexible body is displaced; see `closedchain.results.deflection.deflection`."""
-        from closedchain.results.deflection import deflection
+        """How far a place on a flexible body is displaced; see `closedchain.results.beams.deflection.deflection`."""
+        from closedchain.results.beams.deflection import deflection
 
         return deflection(self, body, at, against=against)
 
     def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
-        """Stresses along a flexible body over time; see `closedchain.results.deflection.stress`."""
-        from closedchain.results.deflection import stress
+        """Stresses along a flexible body over time; see `closedchain.results.beams.deflection.stress`."""
+        from closedchain.results.beams.deflection import stress
 
         return stress(self, body, x)
 
     def tip_deflection(
         self, frame: Frame | Body | str, rigid: Run | None = None, *, same: str = "efforts", axes: str = "world"
     ) -> xarray.Dataset:
-        """A frame against the motion with rigid links; see `closedchain.results.deflection.tip_deflection`."""
-        from closedchain.results.deflection import tip_deflection
+        """A frame against the motion with rigid links; see `closedchain.results.beams.deflection.tip_deflection`."""
+        from closedchain.results.beams.deflection import tip_deflection
 
         return tip_deflection(self, frame, rigid, same=same, axes=axes)
 
     def _samples(self) -> list[Samples]:
-        from closedchain.results.reactions import samples_of_run
+        from closedchain.results.reactions.reactions import samples_of_run
 
         return samples_of_run(self)
 

@@ -24,8 +24,8 @@ class Takeaway:
         about: Frame | Body | str = "second",
         on: Body | str | None = None,
     ) -> xarray.Dataset:
-        """Reaction in any joint over time; see `closedchain.results.reactions.reaction`."""
-        from closedchain.results.reactions import reaction
+        """Reaction in any joint over time; see `closedchain.results.reactions.reactions.reaction`."""
+        from closedchain.results.reactions.reactions import reaction
 
         return reaction(self, joint, axes, stiffness, about=about, on=on)
 
@@ -36,26 +36,26 @@ class Takeaway:
         *,
         about: Frame | Body | str = "second",
     ) -> xarray.Dataset:
-        """Reactions in all joints over time; see `closedchain.results.reactions.reaction_table`."""
-        from closedchain.results.reactions import reaction_table
+        """Reactions in all joints over time; see `closedchain.results.reactions.reactions.reaction_table`."""
+        from closedchain.results.reactions.reactions import reaction_table
 
         return reaction_table(self, axes, stiffness, about=about)
 
     def plot(self: Any, *names: str, path: Any = None) -> Any:
-        """Plot variables over time; see `closedchain.results.plot.plot`."""
-        from closedchain.results.plot import plot
+        """Plot variables over time; see `closedchain.look.plots.variables.plot`."""
+        from closedchain.look.plots.variables import plot
 
         return plot(self, *names, path=path)
 
     def plot_deformed(self: Any, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
-        """Draw the mechanism with its deflections magnified; see `closedchain.results.sketch.plot_deformed`."""
-        from closedchain.results.sketch import plot_deformed
+        """Draw the mechanism with its deflections magnified; see `closedchain.look.sketch.plot_deformed`."""
+        from closedchain.look.sketch import plot_deformed
 
         return plot_deformed(self, time, magnify=magnify, path=path)
 
     def animate(self: Any, file: Any, **options: Any) -> Any:
-        """Write the motion as a GIF or an HTML page; see `closedchain.results.animation.animate`."""
-        from closedchain.results.animation import animate
+        """Write the motion as a GIF or an HTML page; see `closedchain.look.animation.animate`."""
+        from closedchain.look.animation import animate
 
         return animate(self, file, **options)
 

@@ -11,7 +11,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.state import parameter_vector
+from closedchain.pose.state import parameter_vector
 from tests.reference.compare import load, off, relative
 
 NUMBERS = load("beams/elementary")

@@ -5,7 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.march.solvers import SOLVERS, marching
+from closedchain.integrate.solvers import SOLVERS, marching
 from tests.reference.compare import pointwise, relative
 from tests.reference.index3.andrews import NUMBERS, columns, published, squeezer, start
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import closedchain as cc
-from closedchain.march.compiled import right_hand_side
+from closedchain.march.program.compiled import right_hand_side
 from tests.reference.compare import load, off
 
 NUMBERS = load("index3/heavy_top")

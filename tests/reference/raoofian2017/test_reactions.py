@@ -3,12 +3,12 @@
 import numpy as np
 
 import closedchain as cc
-from closedchain.results.reactions import reaction
+from closedchain.results.reactions.reactions import reaction
 from tests.reference.compare import load, relative
 from tests.reference.raoofian2017 import rose
 from tests.reference.raoofian2017.test_rrr3 import LEGS, R0, ROWS, _hanging_on_leg_1
 from tests.turns import with_counters
-from tests.unit.results.motions_by_hand import at_state, source
+from tests.unit.results.efforts.motions_by_hand import at_state, source
 
 NUMBERS = load("raoofian2017/rrr3")
 ROUNDING = 1e-12  # double precision on both sides, and no matrix with a condition above 100

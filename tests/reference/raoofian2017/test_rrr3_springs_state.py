@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 from tests.reference.compare import load, relative
 from tests.reference.raoofian2017.test_rrr3 import JOINTS_FROM_ANGLES, ROUNDING, ROWS, platform_of_its_own
 from tests.turns import with_counters

@@ -8,11 +8,11 @@ from scipy.linalg import eigh
 
 import closedchain as cc
 from closedchain.close.erls import ERLS
-from closedchain.march.erls.matrices import matrices, nodal_jacobian
-from closedchain.march.erls.numbering import paper_order
-from closedchain.march.erls.system import system
-from closedchain.results.erls import simulate_erls
-from closedchain.results.erls_modes import erls_modes
+from closedchain.erls.matrices import matrices, nodal_jacobian
+from closedchain.erls.numbering import paper_order
+from closedchain.erls.system import system
+from closedchain.results.erls.simulate import simulate_erls
+from closedchain.results.vibration.erls_modes import erls_modes
 from tests.reference.compare import load, off
 
 NUMBERS = load("vidoni2012/flexible_pacdrive")

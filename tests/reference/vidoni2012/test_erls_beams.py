@@ -7,11 +7,11 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.erls import ERLS
-from closedchain.march.erls.matrices import matrices, steady, tangents
-from closedchain.march.erls.system import system
-from closedchain.march.erls.workspace import Workspace
-from closedchain.results.erls import simulate_erls
-from closedchain.results.erls_modes import erls_modes
+from closedchain.erls.matrices import matrices, steady, tangents
+from closedchain.erls.system import system
+from closedchain.erls.workspace import Workspace
+from closedchain.results.erls.simulate import simulate_erls
+from closedchain.results.vibration.erls_modes import erls_modes
 from tests.reference.compare import load, off
 
 NUMBERS = load("vidoni2012/beams_elementary")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 from tests.reference.compare import columns, load, native_accelerations, off, pointwise, relative
 from tests.turns import with_counters
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 from tests.reference.compare import columns, load, off, relative
 from tests.reference.wang2002.test_four_bar import ANGLES_FROM_JOINTS, JOINTS_FROM_ANGLES, NUMBERS, ROUNDING
 from tests.turns import with_counters

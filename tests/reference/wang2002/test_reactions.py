@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.results.reactions import reaction
+from closedchain.results.reactions.reactions import reaction
 from tests.reference.compare import load, relative
 from tests.reference.wang2002.test_four_bar import JOINTS_FROM_ANGLES
 from tests.reference.wang2002.test_gough_stewart import DRAWINGS, LEGS, SLIDES
 from tests.turns import with_counters
-from tests.unit.results.motions_by_hand import at_state, source
+from tests.unit.results.efforts.motions_by_hand import at_state, source
 
 ROUNDING = 1e-12  # double precision on both sides, and no matrix with a condition above 100
 

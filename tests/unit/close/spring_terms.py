@@ -5,7 +5,7 @@ import numpy as np
 
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
-from closedchain.march.state import State, parameter_vector
+from closedchain.pose.state import State, parameter_vector
 from tests.identities.sample import TIME, close_to
 from tests.random_mechanisms import random_q
 

@@ -6,12 +6,12 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.computed_torque import _share, _solve
-from closedchain.close.elimination import REDUNDANT
+from closedchain.close.parts.elimination import REDUNDANT
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import compiled, operations
-from closedchain.march.state import parameter_vector
-from closedchain.model.control import traced_laws
-from closedchain.results.controllers import ComputedTorque
+from closedchain.march.program.compiled import compiled, operations
+from closedchain.model.forces.control import traced_laws
+from closedchain.pose.state import parameter_vector
+from closedchain.results.efforts.computed_torque import ComputedTorque
 from tests.invariants import drawings
 
 TIME, KP, KD = 0.3, 90.0, 14.0
@@ -416,7 +416,7 @@ def test_the_right_hand_side_grows_by_less_than_its_own_size():
 def test_watched_rows_are_compared_with_all_others():
     """A closure that is nothing but rounding must not count: it would be compared with itself."""
     from closedchain.close.computed_torque import ROUNDING, WatchedFactor
-    from closedchain.close.elimination import ClosureFactor, TreeFactor
+    from closedchain.close.parts.elimination import ClosureFactor, TreeFactor
 
     m = drawings.bennett()
     e = derive(m)

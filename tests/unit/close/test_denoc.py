@@ -14,11 +14,11 @@ from closedchain.close.multipliers import Multipliers
 from closedchain.derive.denoc import NaturalComplement
 from closedchain.derive.equations import derive
 from closedchain.derive.rnea import body_forces
-from closedchain.march.closing import Closing
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import State, parameter_vector
 from closedchain.model.library import MECHANISMS
-from closedchain.results.reactions import reactions
+from closedchain.pose.closing import Closing
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import State, parameter_vector
+from closedchain.results.reactions.reactions import reactions
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
 
 # the promise between formulations; what is left is rounding times the condition of the loops, at most some 1e5
@@ -186,7 +186,7 @@ def joint_wrenches(run):
 
 
 def wanted_wrenches(run):
-    """The same from `results.reactions`, and which of its components are determined at all, by joint."""
+    """The same from `results.reactions.reactions`, and which of its components are determined at all, by joint."""
     found = reactions(run)
     for link in run.program.equations.topology.links:
         if link.joint.name not in found.joints:  # a body that the cuts set free: nothing holds it there

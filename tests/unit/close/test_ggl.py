@@ -6,16 +6,16 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.ggl import GGL
-from closedchain.march.companions import for_solver
-from closedchain.march.compiled import compiled
-from closedchain.march.integrate import integrate
-from closedchain.march.jacobian import jacobian
-from closedchain.march.solvers import SOLVERS
-from closedchain.march.state import parameter_vector
-from closedchain.results.simulate import residuals
+from closedchain.integrate.integrate import integrate
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.march.program.compiled import compiled
+from closedchain.march.program.jacobian import jacobian
+from closedchain.march.program.solver_inputs import for_solver
+from closedchain.pose.state import parameter_vector
+from closedchain.simulate import residuals
 from tests.invariants import drawings
 from tests.random_mechanisms import draw
-from tests.unit.march import problems
+from tests.unit.integrate import problems
 
 
 def driven():

@@ -9,11 +9,11 @@ import pytest
 import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case, close_to
 from tests.reference.compare import columns, load, off
-from tests.unit.close.test_feasible import choose
+from tests.unit.close.parts.test_feasible import choose
 from tests.unit.close.test_projection import nudged
 
 METHOD = cc.IndependentCoordinates()

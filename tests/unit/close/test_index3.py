@@ -5,9 +5,9 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.index3 import coefficients
-from closedchain.march.compiled import compiled
-from closedchain.march.index3 import step_equations
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.march.program.index3 import step_equations
+from closedchain.pose.state import parameter_vector
 
 RHOS = (0.0, 0.3, 0.8, 0.95)
 

@@ -5,8 +5,8 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -12,9 +12,9 @@ from closedchain.close.modified_denoc import ModifiedDeNOC, row_rates
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.derive.closure import ROWS
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import compiled
-from closedchain.march.state import State, parameter_vector
+from closedchain.march.program.compiled import compiled
 from closedchain.model.library import MECHANISMS
+from closedchain.pose.state import State, parameter_vector
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
 from tests.unit.close.spring_terms import check, evaluate, somewhere
 

@@ -7,7 +7,7 @@ import pytest
 import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
-from closedchain.march.state import parameter_vector
+from closedchain.pose.state import parameter_vector
 from tests.identities.sample import solved_rows
 from tests.turns import with_counters
 

@@ -14,10 +14,10 @@ from closedchain.derive.articulated import ArticulatedBodies
 from closedchain.derive.equations import derive
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.spatial import Vector6
-from closedchain.march.redundancy import independent_rows
-from closedchain.march.state import parameter_vector
 from closedchain.model.library.legged import HEXAPOD_HIPS, HEXAPOD_LEG, UPRIGHT
 from closedchain.model.library.legged import G as GRAVITY
+from closedchain.pose.redundancy import independent_rows
+from closedchain.pose.state import parameter_vector
 from papers.lilly_orin.machines import table
 from tests.reference.compare import load, relative
 from tests.turns import with_counters

@@ -8,9 +8,9 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.march.compiled import compiled, operations
-from closedchain.march.state import State, parameter_vector
+from closedchain.march.program.compiled import compiled, operations
 from closedchain.model.library import MECHANISMS
+from closedchain.pose.state import State, parameter_vector
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case
 from tests.unit.close.spring_terms import check, evaluate, somewhere
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import Independent, inverse, joint_pose, quaternion_of
 from tests.random_mechanisms import coordinates, put_on, random_axes, random_frame, shape
 from tests.turns import with_counters

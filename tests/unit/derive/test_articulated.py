@@ -9,7 +9,7 @@ from closedchain.derive.articulated import ArticulatedBodies, ArticulatedInertia
 from closedchain.derive.equations import derive
 from closedchain.derive.joint_motion import turn
 from closedchain.derive.spatial import Inertia, Transform, Vector6
-from closedchain.march.state import parameter_vector
+from closedchain.pose.state import parameter_vector
 from tests.identities.sample import LOOPS, PLATFORMS, TIME, TREES, case, close_to
 from tests.random_mechanisms import random_rotation
 

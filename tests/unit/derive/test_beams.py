@@ -7,7 +7,7 @@ import pytest
 import closedchain as cc
 from closedchain.derive.beams import cayley
 from closedchain.derive.equations import derive
-from closedchain.march.state import parameter_vector
+from closedchain.pose.state import parameter_vector
 
 L, MU, EI, EA, GJ = 2.0, 0.25, 50.0, 4e3, 7.0
 SECTION = cc.Section(A=EA / 1e4, Iz=EI / 1e4, Iy=3 * EI / 1e4, J=GJ / 3e3)

@@ -7,7 +7,7 @@ import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.derive.closure import ROWS
 from closedchain.derive.equations import derive
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import joint_rate, pose, rotate, rotation_of, unskew
 from tests.random_mechanisms import random_rotation
 from tests.turns import with_counters

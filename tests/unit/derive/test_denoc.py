@@ -13,8 +13,8 @@ from closedchain.derive.denoc import NaturalComplement, ReverseElimination, carr
 from closedchain.derive.equations import derive
 from closedchain.derive.rnea import body_forces, rnea
 from closedchain.derive.spatial import Vector6
-from closedchain.march.state import parameter_vector
 from closedchain.model.library import MECHANISMS
+from closedchain.pose.state import parameter_vector
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 from tests.random_mechanisms import random_q
 from tests.unit.derive import planar

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from closedchain.derive.joint_motion import joint_motion, quaternion_rate, rotation, turn
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import STEP, inverse, joint_pose, joint_rate, rotate, rotation_of, unskew
 from tests.random_mechanisms import coordinates
 

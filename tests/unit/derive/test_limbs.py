@@ -6,7 +6,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import Independent, pose, rotate
 from tests.random_mechanisms import put_on, random_frame, random_q, shape
 from tests.unit.derive import planar

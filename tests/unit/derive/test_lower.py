@@ -7,9 +7,9 @@ import pytest
 import closedchain as cc
 from closedchain.derive import lower as lowering
 from closedchain.derive.lower import lower
-from closedchain.model import expression
-from closedchain.model.expression import parameter
-from closedchain.model.functions import piecewise, rate
+from closedchain.model.expressions import expression
+from closedchain.model.expressions.expression import parameter
+from closedchain.model.expressions.functions import piecewise, rate
 
 NAMES = ("a", "b", "c")
 
@@ -239,7 +239,7 @@ def test_rates_of_a_piecewise_polynomial_are_traced_as_such():
 
 def test_derivatives_share_the_selections():
     """Value, rate and acceleration of many pieces cost little more than the value: the native graph merges the rest."""
-    from closedchain.native.trace import trace
+    from closedchain.native.traced.trace import trace
 
     n = 40
     t = np.linspace(0, 1, n + 1)

@@ -7,7 +7,7 @@ import pytest
 import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.derive.measure import COORDINATES, quaternion
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from tests.identities.independent import Independent, joint_rate, quaternion_of, rotate, rotation_of
 from tests.random_mechanisms import random_rotation, shape
 from tests.unit.derive.cut_pair import cut_pair

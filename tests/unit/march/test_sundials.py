@@ -14,10 +14,10 @@ import pytest
 import closedchain as cc
 from closedchain.close.ggl import GGL
 from closedchain.errors import ModelError
-from closedchain.march.compiled import compiled
-from closedchain.march.state import parameter_vector
+from closedchain.integrate.trajectory import Status
+from closedchain.march.program.compiled import compiled
 from closedchain.march.sundials import NAMES, PIECE, integrate_sundials
-from closedchain.march.trajectory import Status
+from closedchain.pose.state import parameter_vector
 
 TIME = ca.SX.sym("t")
 Y = ca.SX.sym("y", 2)

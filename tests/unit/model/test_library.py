@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import closedchain as cc
-from closedchain.march.compiled import compiled
+from closedchain.march.program.compiled import compiled
 from closedchain.model.library import MECHANISMS, get
 
 # joints, bodies, freedoms of the drawing: counted by hand

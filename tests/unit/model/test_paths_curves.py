@@ -7,7 +7,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.model import paths
-from closedchain.model.expression import parameter
+from closedchain.model.expressions.expression import parameter
 
 
 def test_line_in_space():

@@ -5,8 +5,8 @@ import pytest
 
 import closedchain as cc
 from closedchain.model import paths
-from closedchain.model.expression import parameter
-from closedchain.model.held import JUMPS
+from closedchain.model.expressions.expression import parameter
+from closedchain.model.forces.sampled import JUMPS
 
 GO = paths.line((0, 0, 0), (0.3, 0, 0.1), duration=0.8)
 BACK = paths.line((0.3, 0, 0.1), (0, 0.2, 0), duration=0.5)

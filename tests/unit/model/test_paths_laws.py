@@ -8,7 +8,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.model import paths
-from closedchain.model.functions import rate
+from closedchain.model.expressions.functions import rate
 from closedchain.model.paths.laws import LAWS
 
 T = 1.7

@@ -5,7 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.model import paths
-from closedchain.model.expression import Expression, parameter
+from closedchain.model.expressions.expression import Expression, parameter
 from closedchain.model.paths import Path
 
 t = cc.t

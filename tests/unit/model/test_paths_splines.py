@@ -6,7 +6,7 @@ from scipy.interpolate import CubicSpline
 
 import closedchain as cc
 from closedchain.model import paths
-from closedchain.model.functions import rate
+from closedchain.model.expressions.functions import rate
 from closedchain.model.paths.splines import ENDS, through
 
 TIMES = np.array([0.0, 0.4, 1.1, 1.5, 2.3])

@@ -13,7 +13,8 @@ import casadi
 import numpy as np
 import pytest
 
-from closedchain.native import chunks, compile_function, engine, ir
+from closedchain.native import compile_function, engine
+from closedchain.native.emit import chunks, ir
 from closedchain.native.function import NativeFunction
 
 x, u, p = casadi.SX.sym("x", 3), casadi.SX.sym("u", 2, 3), casadi.SX.sym("p", 2)

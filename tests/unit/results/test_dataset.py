@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES
 from closedchain.model.mechanism import RESERVED
 
 

@@ -7,10 +7,10 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
+from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from closedchain.results.wrenches import wrenches
 from tests.invariants import drawings
-from tests.unit.results.motions_by_hand import at_state
+from tests.unit.results.efforts.motions_by_hand import at_state
 
 
 def crank(**options):

@@ -7,8 +7,8 @@ How to add your own
 -------------------
 1. Derive a frozen dataclass from `ActuatorModel`; ``rules`` says which of its fields are numbers, and what they obey.
 2. Say in ``turns`` on which joints it may stand, and in ``drives`` what a command can mean.
-3. Write ``exerted(command, speed)`` with ordinary arithmetic and the functions of `closedchain.model.functions`:
-   it is called once with expressions, when the actuator is drawn.
+3. Write ``exerted(command, speed)`` with ordinary arithmetic and the functions of
+   `closedchain.model.expressions.functions`: it is called once with expressions, when the actuator is drawn.
 4. Write ``envelope``, ``demand`` and ``limits`` for arrays, from the same formulas.
 5. If it has inertia or friction, say so in ``rotor`` and ``friction``. Nothing else needs to know.
 

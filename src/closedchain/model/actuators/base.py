@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, check_number
-from closedchain.model.functions import maximum, minimum
+from closedchain.model.expressions.expression import Expression, Number, check_number
+from closedchain.model.expressions.functions import maximum, minimum
 from closedchain.model.parts import suggest
 
 Values = Callable[[Number], float]

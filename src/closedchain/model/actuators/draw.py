@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from closedchain.errors import ModelError
-from closedchain.model.actions import Actuator, JointDamper, JointSpring, Motor, Rotor
 from closedchain.model.actuators.base import ActuatorModel
 from closedchain.model.actuators.series_elastic import SeriesElastic
-from closedchain.model.efforts import coordinate_leaf, effort
-from closedchain.model.expression import is_zero
-from closedchain.model.joint_types import JOINT_TYPES
+from closedchain.model.bodies.shapes import massless
+from closedchain.model.expressions.expression import is_zero
+from closedchain.model.forces.actions import Actuator, JointDamper, JointSpring, Motor, Rotor
+from closedchain.model.forces.efforts import coordinate_leaf, effort
+from closedchain.model.joints.types import JOINT_TYPES
 from closedchain.model.parts import Joint
-from closedchain.model.shapes import massless
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism

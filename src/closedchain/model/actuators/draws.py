@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from closedchain.errors import ModelError
-from closedchain.model.actions import Actuator, Law, Motor
 from closedchain.model.actuators.base import ActuatorModel
 from closedchain.model.actuators.draw import draw_actuator
 from closedchain.model.drawing import Drawing, atomic
+from closedchain.model.forces.actions import Actuator, Law, Motor
 from closedchain.model.parts import Joint, suggest
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ from closedchain.model.actuators.base import (
     obey,
     within,
 )
-from closedchain.model.expression import Number, is_zero
-from closedchain.model.functions import pi
+from closedchain.model.expressions.expression import Number, is_zero
+from closedchain.model.expressions.functions import pi
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -19,7 +19,7 @@ from closedchain.model.actuators.base import (
     missing,
     obey,
 )
-from closedchain.model.expression import Number
+from closedchain.model.expressions.expression import Number
 
 
 @dataclass(frozen=True, eq=False)

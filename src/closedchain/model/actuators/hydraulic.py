@@ -44,8 +44,8 @@ from closedchain.model.actuators.base import (
     missing,
     obey,
 )
-from closedchain.model.expression import Number, is_zero
-from closedchain.model.functions import maximum, pi, sqrt
+from closedchain.model.expressions.expression import Number, is_zero
+from closedchain.model.expressions.functions import maximum, pi, sqrt
 
 TINY = 1e-24  # least argument of a square root: rounding may leave less than nothing, and its slope stays finite
 HALVINGS = 60  # of the valve's stroke, down to rounding

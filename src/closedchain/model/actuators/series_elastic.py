@@ -20,7 +20,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.actuators.base import ActuatorModel, Exceeded, Quantity, Values, obey
-from closedchain.model.expression import Number
+from closedchain.model.expressions.expression import Number
 
 
 @dataclass(frozen=True, eq=False)

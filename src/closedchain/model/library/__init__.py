@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import t
-from closedchain.model.functions import cos, pi
+from closedchain.model.expressions.expression import t
+from closedchain.model.expressions.functions import cos, pi
 from closedchain.model.library.arms_with_box import arms_with_box
 from closedchain.model.library.delta import delta
 from closedchain.model.library.flexible_arm import flexible_arm

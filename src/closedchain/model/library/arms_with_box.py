@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.model.bodies.shapes import rigid
 from closedchain.model.library.holding import about_x, about_z, chain_torques, check_choice, gains, servo
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, Joint
-from closedchain.model.shapes import rigid
 
 # standard Denavit-Hartenberg rows: d, a, alpha; mass, centre of mass and inertia about it in the link's frame
 PUMA: tuple[tuple[Any, ...], ...] = (

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from closedchain.model.bodies.sections import Section
+from closedchain.model.bodies.shapes import disc, rod
 from closedchain.model.library.holding import about_z, check_choice, gains, pose_efforts, servo
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.modes import pinned_pinned, static
-from closedchain.model.sections import Section
-from closedchain.model.shapes import disc, rod
 
 BASE, PLATFORM, HALF_WIDTH = 0.2, 0.045, 0.05  # m: radii of the motor and rod circles; half the width of a forearm
 UPPER, FOREARM = 0.35, 0.8  # m

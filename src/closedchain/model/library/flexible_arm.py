@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, t
-from closedchain.model.functions import where
+from closedchain.model.bodies.sections import Section
+from closedchain.model.bodies.shapes import point_mass, rigid, rod
+from closedchain.model.expressions.expression import Expression, Number, t
+from closedchain.model.expressions.functions import where
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.modes import ModeSet, clamped_free
-from closedchain.model.sections import Section
-from closedchain.model.shapes import point_mass, rigid, rod
 
 LENGTH, DEPTH, WIDTH, DENSITY, E = 0.5, 0.02, 0.03, 7840.0, 5e9
 

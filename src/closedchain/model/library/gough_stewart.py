@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import t
-from closedchain.model.functions import pi, sin
+from closedchain.model.bodies.shapes import rigid
+from closedchain.model.expressions.expression import t
+from closedchain.model.expressions.functions import pi, sin
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.shapes import rigid
 
 BASE = (
     (-2.120, 1.374, 0.0), (-2.380, 1.224, 0.0), (-2.380, -1.224, 0.0),

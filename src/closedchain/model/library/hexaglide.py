@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from closedchain.model.bodies.shapes import box, disc, rod
 from closedchain.model.library.holding import check_choice, gains, pose_efforts, servo
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.shapes import box, disc, rod
 
 RAILS = (-0.75, -0.65, -0.05, 0.05, 0.65, 0.75)  # y of the rails, which run along x in the plane z = 0; m
 REACH = (-1.0, -1.0, 1.0, 1.0, -1.0, -1.0)  # on which side of its joint on the platform a slider is

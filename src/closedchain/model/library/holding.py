@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, t
-from closedchain.model.functions import pi, sin
+from closedchain.model.expressions.expression import Expression, t
+from closedchain.model.expressions.functions import pi, sin
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedchain.errors import ModelError
+from closedchain.model.bodies.shapes import cylinder, rigid
 from closedchain.model.library.holding import Gains, about_x, about_z, chain_torques, check_choice, gains, servo
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body
-from closedchain.model.shapes import cylinder, rigid
 
 G, PERIOD = 9.81, 2.0
 UPRIGHT = about_x(math.pi / 2)  # hip axis: with the leg along x, a positive angle lifts it

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from closedchain.model.expression import Expression, t
-from closedchain.model.functions import maximum, minimum, where
+from closedchain.model.bodies.sections import Section
+from closedchain.model.bodies.shapes import Shape, rigid, rod
+from closedchain.model.expressions.expression import Expression, t
+from closedchain.model.expressions.functions import maximum, minimum, where
 from closedchain.model.library.holding import check_choice
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.modes import craig_bampton
 from closedchain.model.parts import Body, Frame
-from closedchain.model.sections import Section
-from closedchain.model.shapes import Shape, rigid, rod
 
 PIVOTS = {1: (-0.05, 0.0), 2: (0.05, 0.0), 6: (0.05, 0.07)}
 DENSITY, SMALL = 7840.0, 0.07

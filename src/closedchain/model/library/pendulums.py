@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from closedchain.model.expression import Number
-from closedchain.model.functions import pi
+from closedchain.model.bodies.shapes import rod
+from closedchain.model.expressions.expression import Number
+from closedchain.model.expressions.functions import pi
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.shapes import rod
 
 
 def pendulum(length: Number = 1.0, mass: Number = 1.0, g: Number = 9.81) -> Mechanism:

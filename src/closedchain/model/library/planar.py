@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Number, t
-from closedchain.model.functions import cos, pi
+from closedchain.model.bodies.sections import Section
+from closedchain.model.bodies.shapes import box, rod
+from closedchain.model.expressions.expression import Number, t
+from closedchain.model.expressions.functions import cos, pi
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.modes import pinned_pinned
-from closedchain.model.sections import Section
-from closedchain.model.shapes import box, rod
 
 STEEL, STEEL_DENSITY, STRIP = 210e9, 7850.0, 1.5e-3  # Pa, kg/m^3, and the thickness of a flexible rod, m
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from closedchain.model.functions import pi
+from closedchain.model.bodies.sections import Section
+from closedchain.model.bodies.shapes import rigid, rod
+from closedchain.model.expressions.functions import pi
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.modes import pinned_pinned, static
-from closedchain.model.sections import Section
-from closedchain.model.shapes import rigid, rod
 
 STEEL, STEEL_DENSITY = 210e9, 7850.0  # Pa, kg/m^3
 POLAR = tuple(math.radians(a) for a in (210, 330, 90))

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from closedchain.model.operations import horner
+from closedchain.model.expressions.operations import horner
 
 
 class Curve(Protocol):

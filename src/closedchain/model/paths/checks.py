@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, check_number, t
-from closedchain.model.given import listed
+from closedchain.model.expressions.expression import Expression, Number, check_number, t
+from closedchain.model.values import listed
 
 
 def of_time(x: Any, what: str) -> Number:

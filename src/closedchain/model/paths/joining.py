@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, t
-from closedchain.model.functions import floor, maximum, minimum, where
+from closedchain.model.expressions.expression import Expression, t
+from closedchain.model.expressions.functions import floor, maximum, minimum, where
 from closedchain.model.paths.checks import whole
 from closedchain.model.paths.path import Path
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Number, t
-from closedchain.model.functions import piecewise, where
+from closedchain.model.expressions.expression import Number, t
+from closedchain.model.expressions.functions import piecewise, where
 from closedchain.model.parts import suggest
 from closedchain.model.paths.checks import positive
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number
-from closedchain.model.functions import cos, sin
-from closedchain.model.given import listed
+from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_matrix, from_rpy, unit
+from closedchain.model.expressions.expression import Expression, Number
+from closedchain.model.expressions.functions import cos, sin
 from closedchain.model.paths.checks import of_time, plain, seconds
 from closedchain.model.paths.laws import TimeLaw, find
 from closedchain.model.paths.path import Path
 from closedchain.model.paths.splines import Fitted, fit
-from closedchain.model.rotation import IDENTITY, Rotation, from_matrix, from_rpy, unit
+from closedchain.model.values import listed
 
 HALF_TURN = math.pi - 1e-6  # rad: further apart, the shorter way between two orientations is a matter of rounding
 SMALLEST = 0.3  # length of a spline of unit quaternions: below, it cuts across and its orientation turns fast

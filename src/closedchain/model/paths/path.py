@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Number, t
-from closedchain.model.functions import where
-from closedchain.model.given import listed
+from closedchain.model.bodies.rotation import Rotation, from_matrix
+from closedchain.model.expressions.expression import Number, t
+from closedchain.model.expressions.functions import where
 from closedchain.model.paths.checks import of_time, plain, seconds
 from closedchain.model.paths.values import at_time, evaluated
-from closedchain.model.rotation import Rotation, from_matrix
+from closedchain.model.values import listed
 
 
 @dataclass(frozen=True, eq=False)

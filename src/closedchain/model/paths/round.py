@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Number, t
-from closedchain.model.functions import cos, sin
-from closedchain.model.given import listed
+from closedchain.model.bodies.rotation import from_two_axes, snap, unit
+from closedchain.model.expressions.expression import Number, t
+from closedchain.model.expressions.functions import cos, sin
 from closedchain.model.paths.checks import of_parameters, place, plain, point, positive, whole
 from closedchain.model.paths.curves import Law, along
 from closedchain.model.paths.path import Path
-from closedchain.model.rotation import from_two_axes, snap, unit
+from closedchain.model.values import listed
 
 XY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 

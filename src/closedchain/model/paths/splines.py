@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, t
-from closedchain.model.functions import where
-from closedchain.model.operations import horner
+from closedchain.model.expressions.expression import Expression, Number, t
+from closedchain.model.expressions.functions import where
+from closedchain.model.expressions.operations import horner
 from closedchain.model.parts import suggest
 from closedchain.model.paths.checks import instants, places, positive
 from closedchain.model.paths.laws import find

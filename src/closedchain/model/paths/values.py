@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.expression import Expression, Number, fold
-from closedchain.model.functions import rate
-from closedchain.model.operations import OPERATIONS
+from closedchain.model.expressions.expression import Expression, Number, fold
+from closedchain.model.expressions.functions import rate
+from closedchain.model.expressions.operations import OPERATIONS
 
 
 def evaluated(expressions: Sequence[Number | None], times: np.ndarray, parameters: Mapping[str, float]) -> np.ndarray:

@@ -1,0 +1,4 @@
+"""Steps of ERLS in time: stages, generalised alpha, ESDIRK, the loop, and its judgement.
+
+Not known here: names of bodies and joints.
+"""

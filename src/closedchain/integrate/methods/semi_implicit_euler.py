@@ -1,0 +1,89 @@
+"""Semi-implicit Euler with a fixed step: velocities first, and the new ones move the coordinates.
+
+With the state ``x = (q, v, W)``, rates ``q' = r(t, q, v)`` and ``v' = a(t, q, v)``, and T the correction, which takes
+velocities to where they keep the loops closed at ``q_n``::
+
+    v_+ = T(t_n, q_n, v_n + h a(t_n, q_n, v_n))
+    q_+ = q_n + h r(t_n, q_n, v_+)
+
+Both are then put back on the manifold at ``t_n + h``. The rates belong to the time and place at which the velocities
+were made tangent; there `IndependentCoordinates` has solved its closures, too. The order is 1. Where the inertia matrix
+is constant and forces depend on q alone, the method is symplectic and the error of the energy stays bounded (Hairer,
+Lubich, Wanner 2006, Geometric Numerical Integration, 2nd ed., VI.3); elsewhere it drifts, in proportion to the step.
+
+No rate depends on the work W: it is summed with the trapezoidal rule, whose power at the end is known anyway, so that
+the book of energies is not worse than the motion.
+
+A step costs one evaluation of the right-hand side, one of the kinematics (`march.program.kinematics`), and
+`fixed_step.CORRECTIONS` corrections, or one more where the correction changes velocities.
+"""
+
+import numba
+import numpy as np
+
+from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
+from closedchain.integrate.project import hermite_rows, wants_rows
+from closedchain.integrate.step_control import ADVANCE, F1, copy
+from closedchain.native.call import call4, call5
+from closedchain.native.jit import jit
+
+# rows of the workspace
+RATES, F_NEW, Y, X_PLUS, ROWS = 1, 2, 3, 4, 5
+DENSE_ROWS = 4
+WORK_ROWS = ROWS + DENSE_ROWS
+
+ADVANCE_KINEMATICS = numba.int64(
+    *ADVANCE.args,
+    numba.int64,  # kinematics: (t, x, w) -> the rates of the coordinates
+    F1,  # its parameters
+    numba.int64,  # the number of coordinates
+    numba.boolean,  # whether the correction changes velocities
+)
+
+
+@jit(ADVANCE_KINEMATICS)
+def advance(
+    rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
+    kinematics, w_kinematics, nq, tangent,
+):  # fmt: skip
+    """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
+    o, s = options[0], state[0]
+    f, rates, f_new, y, x_plus = work[0], work[RATES : RATES + 1], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS]
+    rows = work[ROWS:]
+    n = x.size
+    clock, residual = np.empty(1), np.zeros(4)
+    done = 0
+    while done < o.attempts and s.status == 0:
+        h, t_new = next_step(o, s)
+        if s.status != 0:
+            break
+
+        # the new velocities, tangent at the old place
+        clock[0] = s.t
+        copy(x, y)
+        for i in range(nq, n):
+            y[i] += h * f[i]
+        if tangent:
+            call5(correct, clock, y, w_correct, x_plus, residual)
+            s.corrections += 1
+            copy(x_plus, y)
+
+        # they move the coordinates
+        call4(kinematics, clock, y, w_kinematics, rates[0])
+        for i in range(nq):
+            y[i] += h * rates[0, i]
+        if not finite(rates, o, s, w) or not arrive(
+            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
+        ):
+            break
+        y[n - 1] = x[n - 1] + 0.5 * h * (f[n - 1] + f_new[0, n - 1])
+
+        if wants_rows(t_eval, t_new, o, s):
+            hermite_rows(x, y, f, f_new[0], h, rows)
+        if not leave(
+            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus, residual, clock,
+            done, step_t, step_x, dense,
+        ):  # fmt: skip
+            break
+        done += 1
+    return done

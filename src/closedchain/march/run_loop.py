@@ -1,0 +1,605 @@
+"""A run from start to end, piece by piece.
+
+A new piece begins where closures change, a singular pose comes near, a condition on the state changes, or another
+solver takes over. The theory is in ``docs/theory/closures.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from closedchain.close.formulation import Formulation
+from closedchain.errors import ModelError
+from closedchain.integrate.integrate import integrate
+from closedchain.integrate.interrupt import check, interrupts, noted
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.trajectory import SENTENCES, Failure, Status, Trajectory, joined
+from closedchain.march.automatic import Stiffness
+from closedchain.march.checkpoints import Choice, Left, Saving
+from closedchain.march.controllers.held_inputs import Flip, Holding
+from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
+from closedchain.march.impacts import switch
+from closedchain.march.judge.divergence import Judge, Judged
+from closedchain.march.judge.gaps import fitted, told
+from closedchain.march.program import corners
+from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
+from closedchain.march.program.solver_inputs import for_solver
+from closedchain.march.sundials import integrate_sundials
+from closedchain.march.team import Team
+from closedchain.pose.size import drawn_scale
+from closedchain.pose.state import State, parameter_vector
+
+# Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
+WATCHED = 1e-4
+# Where rows are held at what a rounded drawing misses, such a pose has been passed when pivots have risen to this.
+PASSED = 100 * WATCHED
+# Where rows were left out as redundant, the others are chosen anew when their pivot has fallen to this share.
+FADED = 0.05
+# The same where they are held at what a rounded drawing misses: a row that fades lets it grow by the root of its share.
+FADES = 0.5
+# Steps between two looks at the solver, and at gains that follow the steps.
+LOOK, LOOK_TUNING = 50, 10
+SOON = 1e-3  # of a step
+# Independent velocities are chosen anew when others would be this much better.
+LESS_GOOD = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A piece of a run under one set of equations.
+
+    Attributes
+    ----------
+    start, program, trajectory
+        Where it begins, its equations, and what came of them.
+    solver
+        By name.
+    holding
+        What was held on the way.
+    chosen
+        Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
+        before, and the step that the method was tuned to.
+    """
+
+    start: State
+    program: Compiled
+    trajectory: Trajectory
+    solver: str
+    holding: Holding
+    chosen: Choice
+
+    @property
+    def p(self) -> np.ndarray:
+        """Parameter values: one vector, or a row for each sample where controllers act."""
+        return self.holding.at(self.trajectory.t)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to integrate, and how."""
+
+    until: float
+    times: Any
+    method: Formulation
+    solver: str
+    rtol: float
+    atol: float | None  # None: rtol, of the size of each entry of the state
+    events: tuple[Event, ...] = ()
+    singularity: str = "pass"
+    divergence: str = "stop"
+    dense_output: bool = False
+    step: float | None = None
+    first_step: float | None = None
+    max_step: float = np.inf
+    max_steps: int = 10_000_000
+    progress: Callable[[float, int], object] | None = None
+    saving: Saving | None = None
+    team: Team | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy is not asked to go on: who watches, the folder and the processors stay here
+        return vars(self) | {"progress": None, "saving": None, "team": None}
+
+
+class Refused(Exception):
+    """A switch that cannot be made; what was computed before is kept."""
+
+
+@dataclass
+class Place:
+    """Where a run is: all that the next piece depends on, besides the task.
+
+    Attributes
+    ----------
+    state, work
+        Where the piece begins.
+    solver, method
+        As they are now.
+    tuned
+        The step that the method was tuned to on the way, if it was.
+    guarded
+        Whether closures are watched one by one.
+    armed
+        The time of the last switch: events begin after it.
+    next_step
+        The first one to try.
+    clear
+        By kind of singular pose: whether none was told of just before.
+    fresh
+        Whether the equations must be chosen anew.
+    judged
+        The state with which energies are compared; None if the run begins here, or with other joints open.
+    signs
+        Of what events watch, by their numbers, where the last piece ended: a closing force may jump through zero there.
+    """
+
+    state: State
+    solver: str
+    method: Formulation
+    tuned: float | None = None
+    work: float = 0.0
+    guarded: bool = False
+    armed: float | None = None
+    next_step: float | None = None
+    clear: dict[str, bool] | None = None
+    fresh: bool = False
+    judged: State | None = None
+    signs: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass
+class March:
+    """The march of one run: ``run()`` goes on until its end."""
+
+    start: State
+    task: Task
+    program: Compiled
+    segments: list[Segment] = field(default_factory=list)
+    record: list[Happening] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        task = self.task
+        self.place = Place(self.start, task.solver, task.method, next_step=task.first_step)
+        self.chosen: Choice = (self.start, False, 0, None)
+        self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
+        if self.stiffness is not None:
+            self.place.solver = self.stiffness.solver
+        p = parameter_vector(self.start.mechanism, self.start.parameters)
+        self.scale = drawn_scale(self.program.equations, p, task.until - self.start.t)
+        solver = SOLVERS[task.solver]
+        self.holding = Holding(
+            self.start.mechanism,
+            p,
+            self.start.t,
+            task.until,
+            watched=solver.adaptive and not solver.driver,
+            max_step=task.max_step,
+            saves=task.saving is not None,
+        )
+        step = None if solver.adaptive else task.step
+        self.judge = Judge(
+            self.program, self.start, task.until, task.divergence, step, self._note_divergence, task.rtol
+        )
+
+    def run(self) -> None:
+        """Integrate to the end, through events and singular poses."""
+        saving = self.task.saving
+        with interrupts():
+            if saving is None:
+                with self._guarded():
+                    self._pieces(None)
+                return
+            try:
+                with self._guarded():
+                    left = self._load(saving)
+                    if left is None or not left.finished:
+                        self._pieces(left)
+                        saving.finish(self)
+                    elif left.refusal:
+                        raise Refused(left.refusal)
+            except Refused as refusal:
+                saving.finish(self, str(refusal))
+                raise
+            finally:
+                if self.task.team is not None:
+                    self.task.team.meet()
+                saving.let_go(self)
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        team, saving = self.task.team, self.task.saving
+        return (
+            nullcontext()
+            if team is None
+            else team.guarded(self.program, None if saving is None else saving.folder.shown)
+        )
+
+    def _load(self, saving: Saving) -> Left | None:
+        if self.task.team is None:
+            return saving.load(self)
+        left = self.task.team.agree(lambda: saving.load(self))
+        self.task.team.agree(saving.check_shared)  # the first rank has locked it by now
+        return left
+
+    def _pieces(self, left: Left | None) -> None:
+        if left is None and self.start.mechanism.tolerance > 0:
+            self.record.append(told(self.program, self.start))
+        try:
+            while self._piece(left):
+                left = None
+                check(None if self.task.team is None else any(self.task.team.everyone(noted())))
+        except KeyboardInterrupt:
+            if not self.segments:
+                raise
+            self._end(Status.interrupted)
+
+    def _piece(self, left: Left | None) -> bool:
+        """March one piece, or go on where one was left; whether there is another one."""
+        here, task, state = self.place, self.task, self.place.state
+        if left is None and (here.fresh or here.guarded):
+            self.chosen = (state, here.guarded, len(self.segments), here.tuned)
+            rows = self.program.rows
+            try:
+                self.program = self.choose(self.chosen)
+            except ModelError as refusal:
+                if not self.segments:
+                    raise
+                raise Refused(f"the run stops at t = {state.t:.6g} s: {refusal}") from None
+            here.state = state = fitted(self.program, state)
+            here.fresh = False
+            if self.program.choice.aimed and self.program.rows != rows:
+                self.record.append(told(self.program, state))
+        program = self.program
+        pivot = _pivot(program, state, here.work)
+        if task.team is not None:
+            packed = program.pack(state.q, state.v, here.work)
+            pivot = min(pivot, task.team.pivot(program, state.t, packed, self.holding.p))
+        if (program.guarded or (pivot < WATCHED and here.method.guards)) and not here.guarded:
+            here.guarded = True
+            self.record.append(Happening(state.t, "singular pose", _near_singular(state)))
+            if task.singularity == "stop":
+                self._add(self._stopped(program))
+                return False
+            here.clear = dict.fromkeys(SINGULAR, False)  # this one has been told
+            return True
+        x = program.pack(state.q, state.v, here.work)
+        if left is None:
+            self.record += [Happening(state.t, "condition", text) for text in self.holding.settle(program, state.t, x)]
+            if here.judged is None:
+                self.judge.begin(program, state, x, self.holding.p)
+                here.judged = state
+        watch = self._watch(program)
+        if left is not None:
+            watch.restore(left.watch)
+        resume = None if left is None else left.arrays
+        trajectory = self._put_back(self._march(program, x, watch, pivot, resume), program)
+        flips = _flips(watch, trajectory)
+        if flips and not task.times.asks(float(trajectory.t[-1])):
+            trajectory = trajectory.without_last()  # nobody asked for a sample there
+        self._add(Segment(state, program, trajectory, here.solver, self.holding, self.chosen))
+        here.clear, here.signs = watch.clear, {}
+        self.record += [
+            Happening(t, event.name, f"{event.name} at t = {t:.9g} s{watch.words.get(t, '')}")
+            for t, event in watch.found
+            if not isinstance(event.then, Switch | Flip)
+        ]
+        if trajectory.status is Status.event and watch.found[-1][1].name in SINGULAR.values():
+            self._end(Status.singular)
+            return False
+        return self._goes_on(trajectory, watch, flips)
+
+    def _goes_on(self, trajectory: Trajectory, watch: Watch, flips: list[Flip]) -> bool:
+        """What comes after a piece; False if nothing."""
+        here = self.place
+        if trajectory.status is Status.singular:
+            return self._near_a_singular_pose(trajectory)
+        failure = trajectory.failure
+        said = self.holding.release_all(failure.t) if failure and trajectory.status is Status.nan else None
+        switches = _switches(watch, trajectory) if trajectory.status is Status.event else []
+        changes = trajectory.status in (Status.stiff, Status.calm, Status.new_gains)
+        if not (said or switches or flips or changes or trajectory.status is Status.passed):
+            return False
+        self._resume(trajectory)
+        here.next_step = here.next_step if said else trajectory.next_step
+        if trajectory.status is Status.passed:
+            here.guarded, here.fresh = False, True
+        elif trajectory.status is Status.new_gains:
+            assert here.next_step is not None
+            here.tuned = here.next_step
+            here.method, here.fresh = self.tuned(here.tuned), True
+        elif changes:
+            assert self.stiffness is not None and here.next_step is not None
+            self._tell("solver", self.stiffness.change(trajectory.status, here.state.t, here.next_step))
+            here.solver = self.stiffness.solver
+        self._tell("condition", said)
+        if switches or flips:
+            here.armed = here.state.t
+        if flips and failure:
+            here.signs = watch.signs(failure.t, failure.x)  # before anything changes
+        for flip in flips:
+            self._tell("condition", self.holding.flip(flip, here.state.t))
+        return not switches or self._switch(switches, watch)
+
+    def _tell(self, what: str, text: str | None) -> None:
+        """An entry in the record, at the time that the run has come to; none without a text."""
+        if text:
+            self.record.append(Happening(self.place.state.t, what, text))
+
+    def _note_divergence(self, t: float, found: str) -> None:
+        self.record.append(Happening(t, "divergence", found))
+
+    def _near_a_singular_pose(self, trajectory: Trajectory) -> bool:
+        here, task = self.place, self.task
+        self._resume(trajectory)
+        here.next_step = trajectory.next_step  # the motion goes on as before
+        here.fresh = True
+        if trajectory.pivot < WATCHED and not here.guarded:  # the next step would lead to a singular pose
+            if not here.method.guards and not trajectory.counts.steps:
+                short = (here.next_step or 0.0) / 8  # a shorter step may end before the pose, or beyond it
+                if short < 1e-6 * abs(task.until - self.start.t):
+                    return False
+                here.next_step = short
+            here.guarded = here.method.guards
+            if here.guarded and task.singularity == "pass":  # otherwise the watch looks for the pose itself
+                self.record.append(Happening(here.state.t, "singular pose", _near_singular(here.state)))
+        return True
+
+    def _switch(self, switches: list[Event], watch: Watch) -> bool:
+        here = self.place
+        here.guarded, here.next_step, here.fresh, here.judged = False, None, True, None
+        try:
+            here.state, happening = switch(here.state, switches, here.method, self.program)
+        except ModelError as refusal:
+            raise Refused(str(refusal)) from None
+        self.record.append(happening)
+        if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= watch.same_time):
+            self._add(self._stopped(self.choose((here.state, False, len(self.segments), here.tuned)), Status.event))
+            return False
+        return True
+
+    def tuned(self, step: float | None) -> Formulation:
+        """The method, with the gains of steps of some length."""
+        return self.task.method if step is None else self.task.method.tuned(step)
+
+    def choose(self, chosen: Choice) -> Compiled:
+        """The equations of a piece; see `Segment.chosen`."""
+        state, guarded, number, step = chosen
+        before = self.segments[:number]
+        pivots = [s.program.choice.pivots for s in before]
+        last = before[-1].program if before else None
+        # keep the misfit of the numbers, even if no row is redundant any more
+        aimed = last is not None and last.choice.aimed
+        program = compiled(state, self.tuned(step), guarded, pivots, native=self.task.team is None, aimed=aimed)
+        return program.aimed(state, last)
+
+    # ---- a piece -----------------------------------------------------------------------------------------------------
+
+    def _watch(self, program: Compiled) -> Watch:
+        here, task = self.place, self.task
+        events = tuple(event for event in task.events if _changes(here.state, event))
+        return Watch(
+            program, events, self.holding, here.armed, task.singularity, here.clear, here.signs, self.scale.time
+        )
+
+    def _march(
+        self, program: Compiled, x: np.ndarray, watch: Watch, pivot: float, resume: dict[str, np.ndarray] | None
+    ) -> Trajectory:
+        here, task, p = self.place, self.task, self.holding.p
+        state, solver = here.state, SOLVERS[here.solver]
+        forward = 1 if task.until >= state.t else -1
+        # the first piece has a sample at its beginning, others have it at the end of the piece before
+        times = task.times.after(state.t, forward, not self.segments)
+        # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
+        faded = fading(program)
+        least = faded * pivot if faded else -np.inf
+        if solver.driver:
+            return integrate_sundials(
+                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol,
+                atol=tolerances(program, self.scale, task.rtol, task.atol), t_eval=times[:],
+                sizes=program.sizes(self.scale), balances=program.balances(self.scale),
+                seconds=self.scale.time,
+                max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
+                hold=None if self.holding.idle else partial(self.holding.change, program),
+                judge=Judged(self.judge, program, self.holding),
+            )  # fmt: skip
+        looks = not watch.idle
+        saving, stiffness = task.saving, self.stiffness
+        blurred = program.guarded and program.choice.aimed and task.team is None  # members stay guarded
+        if saving is not None:
+            saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
+        options = {
+            "rtol": task.rtol,
+            "atol": tolerances(program, self.scale, task.rtol, task.atol),
+            "asked": asked_of(program, self.scale, task.rtol, task.atol),
+            "time": self.scale.time,
+            "t_eval": times,
+            "dense_output": task.dense_output,
+            "step": task.step,
+            "first_step": here.next_step if solver.adaptive else None,
+            "max_step": task.max_step,
+            "max_steps": self._steps_left(),
+            "min_pivot": least,
+            "least_pivot": -np.inf if program.guarded else WATCHED,
+            "watch": watch if looks else None,
+            "detect_stiffness": stiffness is not None and stiffness.detects,
+            "look": self._look(program) if stiffness is not None or here.method.tunes or blurred else None,
+            "keep": None if saving is None else saving.keep,
+            "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
+            "resume": resume,
+            "look_every": 1 if blurred else LOOK_TUNING if here.method.tunes else LOOK,
+            "judge": Judged(self.judge, program, self.holding),
+            # a call that goes on beyond a change of a condition is paid for in vain
+            "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
+            "progress": task.progress,
+        }
+        span = (state.t, task.until)
+        if task.team is not None:  # whose members prepare what they have compiled, and nothing else
+            options["due"] = None if saving is None else saving.due
+            change = None if self.holding.idle else partial(self.holding.change, program)
+            return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, change, **options)
+        return integrate(
+            here.solver,
+            program.rhs.address,
+            x,
+            span,
+            corners.work(here.solver, program, p),
+            corners=corners.options(here.solver, program),
+            correct=program.correct.address if program.correct else 0,
+            w_correct=program.correct.prepare(p) if program.correct else None,
+            hold=None if self.holding.idle else self._hold(program),
+            **options,
+            **for_solver(here.solver, program, p),
+        )
+
+    def _steps_left(self) -> int:
+        """Attempts that the run may still make."""
+        made = sum(s.trajectory.counts.steps + s.trajectory.counts.rejections for s in self.segments)
+        return max(1, self.task.max_steps - made)
+
+    def _look(self, program: Compiled) -> Callable[[float, np.ndarray, float], Status | None]:
+        """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
+
+        def look(t: float, x: np.ndarray, h: float) -> Status | None:
+            if program.guarded and program.choice.aimed:
+                return Status.passed if self._passed(program, t, x, h) else None
+            # with a fixed step gains are right from the start, and near a singular pose steps say nothing
+            tunes = SOLVERS[self.place.solver].adaptive and not self.place.guarded
+            if tunes and self.place.method.mistuned(h):
+                return Status.new_gains
+            return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
+
+        return look
+
+    def _passed(self, program: Compiled, t: float, x: np.ndarray, h: float) -> bool:
+        """Whether a singular pose lies behind: pivots have risen, and rise."""
+        assert program.correct is not None
+        p = self.holding.p
+        now, soon = (program.correct(t + dt, x + dt * program.rhs(t, x, p), p)[1][2] for dt in (0.0, SOON * float(h)))
+        return bool(soon > now > PASSED)
+
+    def _continues(self, program: Compiled, solver: str) -> bool:
+        """Whether the next piece continues the last one: other joints may be open under the same equations."""
+        last = self.segments[-1] if self.segments else None
+        if last is None or last.start.open_joints != self.place.state.open_joints:
+            return False
+        return last.program.same(program) and last.solver == solver
+
+    def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
+        def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
+            until, changed = self.holding.change(program, t, x)
+            if not changed:
+                return until, None
+            p = self.holding.p
+            renewed = {"w": corners.work(self.place.solver, program, p)}
+            if program.correct is not None:
+                renewed["w_correct"] = program.correct.prepare(p)
+            companion = for_solver(self.place.solver, program, p)
+            if companion:
+                renewed["w_extra"] = companion["w_jac"] if "w_jac" in companion else companion["extra"][1]
+            return until, renewed
+
+        return hold
+
+    def _put_back(self, trajectory: Trajectory, program: Compiled) -> Trajectory:
+        """A piece that an event ended: between steps the dense output leaves the manifold a little, its end returns."""
+        failure = trajectory.failure
+        if trajectory.status is not Status.event or failure is None or program.correct is None:
+            return trajectory
+        x = failure.x
+        for _ in range(3):
+            x = program.correct(failure.t, x, self.holding.p)[0]
+        states = trajectory.x.copy()
+        states[-1] = x  # the event is the last sample
+        return replace(trajectory, x=states, failure=replace(failure, x=x))
+
+    def _add(self, segment: Segment) -> None:
+        """Keep a piece, as part of the one before if their equations and solvers are the same."""
+        continues = self._continues(segment.program, segment.solver)
+        saving = self.task.saving
+        if saving is not None:
+            saving.begin(len(self.segments) - continues, segment.trajectory.x.shape[1])
+            segment = replace(segment, trajectory=saving.put_away(segment.trajectory))
+        if continues:
+            last = self.segments[-1]
+            self.segments[-1] = replace(last, trajectory=joined(last.trajectory, segment.trajectory))
+        else:
+            self.segments.append(segment)
+
+    def _end(self, status: Status) -> None:
+        last = self.segments[-1]
+        message = last.trajectory.message
+        if status is Status.interrupted:
+            message = f"at t = {self.place.state.t} {': '.join(SENTENCES[status])}"
+        self.segments[-1] = replace(last, trajectory=replace(last.trajectory, status=status, message=message))
+
+    def _resume(self, trajectory: Trajectory) -> None:
+        """Go on where a piece ended."""
+        failure = trajectory.failure
+        assert failure is not None
+        q, v, self.place.work = self.program.unpack(failure.t, failure.x, self.holding.p)
+        self.place.state = replace(self.place.state, q=q, v=v, t=failure.t)
+
+    def _stopped(self, program: Compiled, status: Status = Status.singular) -> Segment:
+        """A piece that ends where it begins."""
+        here, state = self.place, self.place.state
+        x = program.pack(state.q, state.v, here.work)
+        w = program.rhs.prepare(self.holding.p)
+        one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
+        trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
+        chosen = (state, here.guarded, len(self.segments), here.tuned)
+        return Segment(state, program, trajectory, here.solver, self.holding, chosen)
+
+
+def fading(program: Compiled) -> float:
+    """The share of its first pivot at which what was chosen at the start is chosen anew; 0 for never."""
+    if program.guarded:
+        return 0.0
+    if program.method.chooses:
+        return LESS_GOOD
+    if len(program.rows) == len(program.active):
+        return 0.0
+    return FADES if program.choice.aimed else FADED
+
+
+def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
+    """The events that end a piece by opening or closing joints, all at its last instant."""
+    return [event for event in _last(watch, trajectory) if isinstance(event.then, Switch)]
+
+
+def _flips(watch: Watch, trajectory: Trajectory) -> list[Flip]:
+    """Conditions that change at the end of a piece, unless the run ends or a joint switches there anyway."""
+    if trajectory.status is not Status.event:
+        return []
+    last = _last(watch, trajectory)
+    others = [event for event in last if event.then == "stop" or isinstance(event.then, Switch)]
+    return [] if others else [event.then for event in last if isinstance(event.then, Flip)]
+
+
+def _last(watch: Watch, trajectory: Trajectory) -> list[Event]:
+    assert trajectory.failure is not None
+    return [event for time, event in watch.found if abs(time - trajectory.failure.t) <= watch.same_time]
+
+
+def _changes(state: State, event: Event) -> bool:
+    """Whether an event would change anything: a foot that stands does not touch down."""
+    if not isinstance(event.then, Switch):
+        return True
+    opened = set(state.open_joints)
+    return bool(opened & set(event.then.close) or set(event.then.open) - opened)
+
+
+def _pivot(program: Compiled, state: State, work: float) -> float:
+    """Smallest relative pivot of the closures at a state."""
+    if program.correct is None:
+        return 1.0
+    p = parameter_vector(state.mechanism, state.parameters)
+    return float(program.correct(state.t, program.pack(state.q, state.v, work), p)[1][2])
+
+
+def _near_singular(state: State) -> str:
+    return f"near a singular pose at t = {state.t:.6g} s: closure rows are watched one by one from here on"

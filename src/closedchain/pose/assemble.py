@@ -1,0 +1,350 @@
+"""Put a mechanism together: `assemble` finds a state that closes every loop, `assembly_modes` finds all of them.
+
+The theory is in ``docs/theory/assembly.md``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from closedchain.cut.topology import Topology
+from closedchain.derive.equations import derive
+from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
+from closedchain.model.values import shown
+from closedchain.pose.closing import NEARLY, Closing, by_label, is_number, row_name, wanted_poses
+from closedchain.pose.collapse import Collapse, collapse, scatter, unfolded
+from closedchain.pose.state import State, parameter_vector
+from closedchain.progress import visibly
+
+RESTARTS = 24
+PATIENT = 4  # so many of them go on by continuation where the direct search fails
+SAME = 1e-5  # of the length: modes whose joints are closer than this are one
+
+
+def assemble(
+    mechanism: Mechanism,
+    hold: Mapping[str, Any] | None = None,
+    *,
+    frames: Mapping[Any, Mapping[str, Any]] | None = None,
+    guess: Mapping[str, Any] | State | None = None,
+    velocity: Mapping[str, float] | None = None,
+    acceleration: Mapping[str, float] | None = None,
+    time: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+    open_joints: tuple[str, ...] = (),
+    gaps: Mapping[str, float] | None = None,
+    **joints: Any,
+) -> State:
+    """Find a state in which all loops are closed.
+
+    Parameters
+    ----------
+    mechanism
+        What to assemble.
+    hold, **joints
+        Coordinates to hold, by joint name (``O=1.2``, or in a mapping for names with spaces), or by the name of one
+        coordinate (``{"table.x": 0.3}``); a sequence gives all coordinates of a joint. Without any, and without
+        frames, ``mechanism.start``.
+    frames
+        Frames to hold: ``{"platform": {"position": (0, 0, 1), "rpy": (0, 0.1, 0)}}``. A position component of None is
+        free; ``rotation`` takes a matrix instead of ``rpy``. ``velocity``, ``angular_velocity``, ``acceleration`` and
+        ``angular_acceleration`` hold the rates of a frame, in world axes.
+    guess
+        Where the search starts, the same way as ``hold``, or a state; joints not mentioned start at their own guess.
+    velocity
+        Velocities to hold. Those that the loops leave undetermined are as small as possible.
+    acceleration
+        Accelerations to hold, likewise; they are found in ``state.a``.
+    time
+        Time of the state, s; it matters where motions are prescribed.
+    parameters
+        Parameter values for this call only.
+    open_joints
+        Cut joints to leave open: a run does without them.
+    gaps
+        How far closure rows are to be open, m or rad, by the names that `VirtualSpring` takes: ``{"B x": 1e-3}``. The
+        joints are closed by stretched springs then: for `VirtualSpring` and `ModifiedDeNOC` only. The gaps begin at
+        rest.
+
+    Raises
+    ------
+    AssemblyError
+        With the residual of each loop, if no closed configuration was found.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> start = cc.library.four_bar().assemble(O=cc.pi / 2)
+    >>> round(start["C"], 6)
+    1.264858
+    """
+    closing, wanted = _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps)
+    closing.check_fixed()
+    rng = np.random.default_rng(0)  # restarts must be the same each time
+    best = closing.q0
+    for attempt in visibly(range(1 + RESTARTS), "searching a closed pose"):
+        start = closing.q0
+        if attempt:
+            moved = rng.normal(0, 0.1 * attempt**0.5, len(closing.columns))
+            start = closing.count(closing.step(start, closing.column_size * moved))
+        reached = closing.reach(start, patiently=attempt < PATIENT)
+        if closing.closes(reached):
+            reached = closing.settle(closing.polish(reached))
+        if closing.closes(reached):
+            q = reached
+            folds = collapse(closing, q)
+            if folds:
+                q = unfolded(closing, q)
+                folds = collapse(closing, q)
+            v = closing.velocities(q, wanted)
+            asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
+            a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None
+            state = State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
+            if folds and len(closing.columns):  # a pose that is held altogether is meant
+                _warn(folds, state)
+            return state
+        if closing.error(reached) < closing.error(best):
+            best = reached
+    raise AssemblyError(closing.complaint(best))
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """One way to put a mechanism together: its state, and the signs that tell it from the other modes.
+
+    ``coincident`` are pairs of bodies that lie on each other by chance, where the mode is collapsed.
+    """
+
+    label: str
+    state: State
+    coincident: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        folded = "".join(f", {a!r} on {b!r}" for a, b in self.coincident)
+        return f"Mode({self.label!r}, {self.state}{folded})"
+
+
+def assembly_modes(
+    mechanism: Mechanism,
+    hold: Mapping[str, Any] | None = None,
+    *,
+    frames: Mapping[Any, Mapping[str, Any]] | None = None,
+    velocity: Mapping[str, float] | None = None,
+    time: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+    starts: int = 200,
+    seed: int = 0,
+    **joints: Any,
+) -> list[Mode]:
+    """Find the distinct closed configurations for given inputs.
+
+    Held coordinates give assembly modes (forward kinematics), held frames give working modes (inverse kinematics). The
+    search starts from ``starts`` random configurations: what it finds exists, but that it found all is likely, not
+    proven.
+
+    Parameters
+    ----------
+    hold, **joints, frames, velocity, time, parameters
+        As for `assemble`. Each state has velocities that keep the loops closed and follow prescribed motions.
+    starts, seed
+        Number of random starts, and where they come from.
+
+    Returns
+    -------
+    list of Mode
+        Ordered by label. A label names the coordinates whose signs differ between the modes, for instance
+        ``"elbow1+ elbow2-"``; modes with equal signs are numbered.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> [mode.label for mode in cc.assembly_modes(cc.library.four_bar(), O=1.0)]
+    ['C+', 'C-']
+    """
+    if not isinstance(starts, int) or starts < 1:
+        raise ModelError(f"starts must be a positive whole number, not {starts!r}")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"seed must be a whole number, zero or positive, not {seed!r}")
+    closing, wanted = _prepare(mechanism, hold, joints, frames, None, velocity, time, parameters, ())
+    closing.check_fixed()
+    rng = np.random.default_rng(seed)
+    found: list[np.ndarray] = []
+    places: list[np.ndarray] = []
+    for attempt in visibly(range(starts), "searching closed poses"):
+        q = closing.q0 if attempt == 0 else scatter(closing, rng)
+        q = closing.search(q, iterations=60)
+        if not closing.closes(q, NEARLY):
+            continue
+        q = closing.settle(closing.polish(q))
+        # two configurations are one if all joints are at the same places, whatever the names of their angles
+        place = np.array(closing.places(q)).ravel()
+        if not any(np.abs(place - other).max() < SAME * closing.scale.length for other in places):
+            found.append(q)
+            places.append(place)
+    states, refused = [], None
+    for q in found:
+        try:
+            v = closing.velocities(q, wanted)
+        except AssemblyError as error:  # at a singular pose, perhaps; other modes may move
+            refused = error
+            continue
+        states.append(State(mechanism, q, v, dict(parameters or {}), time))
+    if refused is not None and not states:
+        raise refused
+    if refused is not None:
+        warnings.warn(
+            f"{len(found) - len(states)} of {len(found)} modes of {mechanism.name!r} are left out: {refused}",
+            AssemblyWarning,
+            stacklevel=2,
+        )
+    return _labelled(states, closing)
+
+
+def _prepare(  # type: ignore[no-untyped-def]
+    mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps=None
+):
+    if not isinstance(mechanism, Mechanism):
+        raise ModelError(f"assemble needs a cc.Mechanism, not {mechanism!r}")
+    for name, given in (("hold", hold), ("frames", frames), ("velocity", velocity), ("parameters", parameters)):
+        if given is not None and not isinstance(given, Mapping):
+            raise ModelError(f"{name} takes a mapping by name, not {given!r}")
+    if guess is not None and not isinstance(guess, State | Mapping):
+        raise ModelError(f"guess takes a mapping by joint or coordinate, or a state, not {guess!r}")
+    if not is_number(time):
+        raise ModelError(f"time must be a finite number, not {shown(time)}")
+    named = isinstance(open_joints, list | tuple | set | frozenset) and all(isinstance(x, str) for x in open_joints)
+    if not named:
+        raise ModelError(f"open_joints takes a sequence of names of cut joints, not {open_joints!r}")
+    e = derive(mechanism)
+    held = dict(hold or {}) | joints
+    if not held and not frames:
+        held = dict(mechanism.start)
+        velocity = velocity or mechanism.start_velocity
+    if isinstance(guess, State):
+        guess = _as_guess(e.topology, guess)
+    held, guess = by_label(e.topology, held, "hold"), by_label(e.topology, guess or {}, "guess")
+    shapes = [x for link in e.topology.links if link.shape is not None for x in link.shape.labels() if x not in guess]
+    closing = Closing(
+        e,
+        parameter_vector(mechanism, dict(parameters or {})),
+        time=float(time),
+        held=dict.fromkeys(shapes, 0.0) | held,  # flexible bodies are put together undeformed
+        guess=guess,
+        poses=wanted_poses(e, frames),
+        rows=active_rows(e, open_joints),
+        open_joints=open_joints,
+        gaps=_gaps(e, gaps, open_joints),
+    )
+    return closing, dict.fromkeys(shapes, 0.0) | _rates(closing, velocity, "velocity")
+
+
+def _as_guess(topology: Topology, state: State) -> dict[str, float]:
+    """Coordinates of a state by name, as far as the mechanism has them: of an older drawing, or of another one."""
+    if state.q.shape != (len(state.labels),):
+        raise ModelError(
+            f"guess: q of the state has the shape {state.q.shape}, but its mechanism {state.mechanism.name!r} has "
+            f"{len(state.labels)} coordinates: take the state from m.assemble(...)"
+        )
+    known = {x: y for x, y in zip(state.labels, state.q.tolist(), strict=True) if x in topology.q_labels}
+    if not known and topology.q_labels:
+        raise ModelError(
+            f"guess: the state of {state.mechanism.name!r} has no coordinate of {topology.mechanism.name!r}: "
+            f"{', '.join(topology.q_labels[:8])}"
+        )
+    return known
+
+
+def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:
+    if wanted is not None and not isinstance(wanted, Mapping):
+        raise ModelError(f"{what} takes a mapping by name, not {wanted!r}")
+    for label in wanted or {}:
+        if label not in closing.velocity_labels:
+            raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
+        value = (wanted or {})[label]
+        if not is_number(value):
+            raise ModelError(f"{what}: {label!r} takes a finite number, not {shown(value)}")
+    return {k: float(x) for k, x in (wanted or {}).items()}
+
+
+def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]) -> dict[str, float]:
+    """Wanted residuals of closure rows, by the names of the rows."""
+    if gaps is not None and not isinstance(gaps, Mapping):
+        raise ModelError(f"gaps takes a mapping by closure row, {{'B x': 1e-3}}, not {gaps!r}")
+    known = [row_name(e, row) for row in active_rows(e, open_joints)]
+    fixed = [f"{joint} {label}" for joint, label, _ in e.closure.fixed]
+    for name, value in (gaps or {}).items():
+        if name in fixed:
+            raise ModelError(f"gaps: no motion opens the closure row {name!r}")
+        if name not in known:
+            raise ModelError(f"gaps: there is no closure row {name!r}{suggest(name, known)}")
+        if not is_number(value):
+            raise ModelError(f"gaps: {name!r} takes a finite number, not {shown(value)}")
+    return {name: float(value) for name, value in (gaps or {}).items()}
+
+
+def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:
+    """Closure rows of all cut joints but the open ones."""
+    cuts = {j.name for j in e.topology.cuts} | set(e.topology.mechanism.couplings) | set(e.topology.mechanism.drives)
+    for name in open_joints:
+        if name not in cuts:
+            raise ModelError(
+                f"{name!r} is not a cut joint{suggest(name, cuts)}; draw it with cut=True to open and close it"
+            )
+    return [i for i, joint in enumerate(e.closure.joints) if joint not in open_joints]
+
+
+def _warn(folds: Collapse, state: State) -> None:
+    """Warn of bodies that coincide at a state."""
+    from closedchain.pose.mobility import mobility  # which assembles by itself
+
+    freedoms = mobility(state.mechanism, state)
+    lost = freedoms.here - freedoms.true
+    rank = f" The rank of the closures is {lost} less there than around it." if lost else ""
+    warnings.warn(
+        f"degenerate assembly of {state.mechanism.name!r}: {folds}.{rank} For other poses give another guess=, hold "
+        "other values, or take one of cc.assembly_modes(m, ...) whose .coincident is empty",
+        AssemblyWarning,
+        stacklevel=4,  # past the method of the mechanism
+    )
+
+
+def _labelled(states: list[State], closing: Closing) -> list[Mode]:
+    """Tell modes apart by the signs of as few angles as possible."""
+    if not states:
+        return []
+    values = [s.coordinates for s in states]
+    units = {x: u for j in closing.topology.joints for x, u in zip(j.labels(), j.type.coordinate_units, strict=True)}
+    signs = {
+        label: [np.sin(v[label]) > 0 for v in values]
+        for label, unit in units.items()
+        if unit == "rad" and label not in closing.held
+    }
+    clear = {label: min(abs(float(np.sin(v[label]))) for v in values) for label in signs}  # far from changing sign
+    chosen: list[str] = []
+    classes = 1
+    while True:  # the next angle is the one that splits most
+        splits = {
+            x: (len({tuple(signs[y][i] for y in [*chosen, x]) for i in range(len(states))}), clear[x]) for x in signs
+        }
+        best = max(splits, key=lambda x: splits[x], default=None)
+        if best is None or splits[best][0] <= classes:
+            break
+        chosen.append(best)
+        classes = splits[best][0]
+    chosen.sort(key=list(units).index)
+    names = [" ".join(f"{x}{'+' if signs[x][i] else '-'}" for x in chosen) for i in range(len(states))]
+    order = sorted(range(len(states)), key=lambda i: (names[i], states[i].q.tolist()))
+    modes, seen = [], dict.fromkeys(names, 0)
+    for i in order:
+        seen[names[i]] += 1
+        number = f" #{seen[names[i]]}" if names.count(names[i]) > 1 else ""
+        label = (names[i] + number).strip() or "only"
+        modes.append(Mode(label, states[i], collapse(closing, states[i].q).bodies))
+    return modes

@@ -1,0 +1,38 @@
+"""How large the loads are that cancel at a pose at rest: what is left of their sum may be rounding.
+
+Springs and gravity are left out: rounding of springs is compared with their stiffness, and that of gravity with the
+time that it gives a mechanism (`pose.size`).
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from closedchain.derive.equations import Equations
+from closedchain.lock import locked
+
+
+def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Sum of the sizes of the generalised forces (n,) of all motors and forces: ``sum_k |J_k' u_k|``, N m or N."""
+    return np.array(_loads(e)(t, q, v, p)).ravel()
+
+
+@locked
+def _loads(e: Equations) -> ca.Function:
+    m, n = e.topology.mechanism, e.topology.nv
+    derived, key = m._derived, ("loads", e)
+    if key not in derived:
+        total = ca.SX.zeros(n, 1)
+        for motor in m.motors.values():
+            J = e.measures.velocity_row(motor.joint, motor.index)[0]
+            total += ca.fabs(ca.densify(J.T) * e.applied.efforts[motor.name])
+        for force in m.forces.values():
+            at = e.motion.frame(force.frame)
+            J = ca.densify(ca.jacobian(ca.vertcat(at.velocity.lin, at.velocity.ang), e.limbs.v))
+            effort = e.applied.efforts[force.name]
+            if not force.world:
+                effort = ca.vertcat(at.X.R @ effort[:3], at.X.R @ effort[3:])
+            total += ca.fabs(J.T) @ ca.fabs(effort)
+        derived[key] = e.function("loads", {"loads": total})
+    return derived[key]

@@ -1,0 +1,282 @@
+"""What flexible bodies do along a motion: displacements, section forces and stresses, deflection against rigid links.
+
+These are the verbs of a run. They work for runs on a floating frame, for efforts along a path, and for single states; a
+run of another kind joins in by having a method ``beam(body, x)`` that returns `BeamFields` (see `Bent`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from closedchain.errors import ModelError, RunWarning
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import Body, Frame, suggest
+from closedchain.pose.state import State
+from closedchain.results.beams.fields import BeamFields
+from closedchain.results.beams.numbers import BeamNumbers, places
+from closedchain.results.beams.rigid_motion import RigidTwin, rigid_run, with_parameters
+from closedchain.results.beams.section_forces import section_forces
+from closedchain.results.efforts.efforts import Efforts
+from closedchain.results.motion.motion import Motion
+from closedchain.results.reactions.reactions import Moved
+from closedchain.results.run import Run
+from closedchain.results.samples import Samples
+
+if TYPE_CHECKING:
+    import xarray
+
+    from closedchain.results.reactions.wrenches import Reactions
+
+WAYS = ("equilibrium", "shapes")
+AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against bending as much
+AGAINST = ("frame", "chord")
+
+
+@runtime_checkable
+class Bent(Protocol):
+    """A motion with flexible bodies that knows about them itself, whatever its equations are.
+
+    ``beam`` gives what a body does, at places x along it (m) or at some from end to end, at all samples; components
+    are along the axes of the body in the rigid motion that displacements are measured against. That is all that
+    deflections, stresses and their plots need.
+    """
+
+    mechanism: Mechanism
+    t: np.ndarray
+
+    def beam(self, body: str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
+        """What a flexible body does."""
+
+    def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
+        """Motion of a frame."""
+
+
+class _Instant:
+    """A state as a motion of one sample, or a motion without efforts."""
+
+    def __init__(self, source: State | Motion) -> None:
+        self._reactions: dict[Any, Reactions] = {}
+        self._one = (Motion.instant(source) if isinstance(source, State) else source.now()).samples
+
+    def _samples(self) -> list[Samples]:
+        return [self._one]
+
+
+def beam(
+    source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
+) -> BeamFields:
+    """What a flexible body does along a motion: displacements, section forces, stresses.
+
+    Parameters
+    ----------
+    source
+        A run, efforts along a path, or a state (an equilibrium, say); a motion, with forces by shapes.
+    body
+        A flexible body.
+    x
+        Places along it, m. Default: 41 from end to end.
+    forces
+        How section forces are found: ``"equilibrium"``, from all that acts on the beam (default), or ``"shapes"``,
+        from derivatives of the displacements. See `closedchain.results.beams.fields`.
+
+    Warns
+    -----
+    RunWarning
+        If a tenth of the buckling load or more is carried by a beam that was made without ``stiffening=True``.
+
+    Examples
+    --------
+    A beam of 0.5 m that is clamped at one end, and bends under its weight:
+
+    >>> import closedchain as cc
+    >>> m = cc.Mechanism("cantilever", gravity=(0, -9.81, 0))
+    >>> arm = m.body("arm", cc.rod(0.5, 2.352))
+    >>> arm = arm.flexible(5e9, cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.polynomials(y=3))
+    >>> clamp, held = m.revolute("clamp", m.ground, arm), m.drive("clamp", 0.0)
+    >>> hanging = beam(cc.equilibrium(m), "arm")
+    >>> peak = hanging.maximum("Mz")
+    >>> print(f"{peak.value:.4f} N m at x = {peak.x:g} m, tip {1e3 * hanging['v'].values[0, -1]:.4f} mm")
+    -5.7683 N m at x = 0 m, tip -3.6052 mm
+    """
+    if forces not in WAYS:
+        raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
+    if isinstance(source, Motion) and forces == "equilibrium":
+        raise ModelError(
+            "a motion has no efforts, and so no forces that are in balance: take forces='shapes', or the efforts along "
+            "it, cc.inverse_dynamics(m, motion).beam(...)"
+        )
+    if not isinstance(source, Run | Efforts | State | Motion):
+        return source.beam(_name(source.mechanism, body), x, **({} if forces == WAYS[0] else {"forces": forces}))
+    mechanism = source.mechanism
+    name = _name(mechanism, body)
+    moved: Moved = _Instant(source) if isinstance(source, State | Motion) else source
+    pieces = list(moved._samples())
+    e, data = pieces[0].equations, mechanism.flexible[name]
+    values = mechanism.values(dict(zip(mechanism.parameters, pieces[0].parameters, strict=False)))
+    numbers = BeamNumbers.of(data, values)
+    at = places(numbers, x)
+    link = e.topology.links[e.topology.link_of[name]]
+    if link.shape is None or link.shape.labels() != data.labels:
+        raise ModelError(f"body {name!r} was made flexible, or given other shapes, after the motion was computed")
+    found, left = None, ()
+    if forces == "equilibrium":
+        found, left = section_forces(moved, data, numbers, at)  # type: ignore[assignment]
+    t, eta = (np.concatenate([y(s) for s in pieces]) for y in (lambda s: s.t, lambda s: s.q[:, link.shape_q]))
+    fields = BeamFields.from_shapes(
+        numbers, data.modes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
+    )
+    if forces == "equilibrium" and not data.stiffening:
+        bent = {f for mode in data.modes.modes for f in mode.curves}
+        warn_of_axial_loads(fields, [axis for axis, f in (("y", "v"), ("z", "w")) if f in bent])
+    return fields
+
+
+def warn_of_axial_loads(fields: BeamFields, bends: Sequence[str]) -> None:
+    """Warn where bending along some axes does not know of an axial load that would change it much."""
+    if "N" in fields.undetermined:
+        return
+    shares = {name: x for name, x in fields.buckling.items() if name[-1] in bends and np.isfinite(x).any()}
+    if not shares:
+        return
+    name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))
+    peak = fields.maximum(name)
+    if abs(peak.value) > AXIAL:
+        warnings.warn(
+            f"the axial load of {fields.beam.name!r} comes to {100 * abs(peak.value):.0f} % of its buckling load "
+            f"between pins ({'tension' if peak.value > 0 else 'compression'}, t = {peak.t:.4g} s), which its stiffness "
+            "against bending does not know: take flexible(..., stiffening=True)",
+            RunWarning,
+            stacklevel=3,
+        )
+
+
+def deflection(
+    source: Run | Efforts | Motion | State | Bent, body: Body | str, at: float = 0.5, *, against: str = "frame"
+) -> xarray.DataArray:
+    """Displacement of a point on the axis of a flexible body over time, m, along the body's axes.
+
+    Parameters
+    ----------
+    source, body
+        As for `beam`.
+    at
+        Where: 0 is the body's origin, 1 the other end.
+    against
+        ``"frame"``: against the frame that the shapes are drawn in (default); ``"chord"``: against the straight line
+        between the two ends, which no choice of shapes and no formulation changes.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> run = cc.simulate(cc.library.four_bar(flexible=True), until=0.1, t_eval=[0.0, 0.05, 0.1])
+    >>> deflection(run, "coupler", 0.5).sel(axis="y").values.round(4)
+    array([ 0.    , -0.0057, -0.0007])
+    """
+    if against not in AGAINST:
+        raise ModelError(f"a deflection is measured against the 'frame' or the 'chord', not {against!r}")
+    if not isinstance(at, int | float | np.number) or not 0 <= at <= 1:
+        raise ModelError(f"at takes a place on the beam, from 0 (its origin) to 1 (its end), not {at!r}")
+    name = _name(source.mechanism, body)
+    values = source.mechanism.values(_parameters(source))
+    length = values(source.mechanism.flexible[name].length)
+    quick = isinstance(source, Run | Efforts | Motion | State)
+    fields = beam(source, name, [at * length], **({"forces": "shapes"} if quick else {}))
+    out = fields["displacement" if against == "frame" else "from_chord"].isel(x=0, drop=True)
+    return out.rename(f"{name} deflection").assign_attrs(body=name, at=float(at))
+
+
+def stress(source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None) -> xarray.Dataset:
+    """Stresses in a flexible body over time and along it, Pa; what they leave out is in the attributes.
+
+    The attributes ``largest``, ``largest_x`` and ``largest_time`` tell the largest equivalent stress (von Mises), where
+    and when.
+    """
+    fields = beam(source, body, x)
+    peak = fields.maximum("von_mises")
+    names = list(fields.stresses)
+    return fields.dataset[names].assign_attrs(largest=peak.value, largest_x=peak.x, largest_time=peak.t)
+
+
+def tip_deflection(
+    run: Run, frame: Frame | Body | str, rigid: Run | None = None, *, same: str = "efforts", axes: str = "world"
+) -> xarray.Dataset:
+    """How far a frame is from where it would be with rigid links, over time.
+
+    Parameters
+    ----------
+    run
+        With flexible bodies.
+    frame
+        A `Frame`, a body, or ``"body.frame"``.
+    rigid
+        A run of the rigid twin at the same times, if there is one already (see `rigid_run`).
+    same
+        What the rigid motion has in common with the run. ``"efforts"``: the start and the motors' laws; the rigid twin
+        is simulated. Where nothing holds the motion its angles drift away from those of the run in time.
+        ``"joints"``: the coordinates of the motors, at each time.
+    axes
+        ``"world"``, or ``"frame"``: those of the frame in the rigid motion.
+
+    Returns
+    -------
+    Dataset with ``displacement`` (time, axis) and ``distance``, m.
+    """
+    import xarray
+
+    at = _frame(run.mechanism, frame)
+    where = run.frame(at)
+    if same not in ("efforts", "joints"):
+        raise ModelError(f"same is 'efforts' (the rigid twin is simulated) or 'joints' (it is posed), not {same!r}")
+    if axes not in ("world", "frame"):
+        raise ModelError(f"axes are those of the 'world' or of the 'frame', not {axes!r}")
+    twin = RigidTwin.of(run.mechanism)
+    if same == "joints" or not twin.labels:  # a structure without joints that move stands where it is
+        beside = [with_parameters(run.state(k), run) for k in range(len(run.t))]
+        R, r = twin.samples(beside).pose(twin.frame(at))
+    else:
+        rigid = rigid_run(run) if rigid is None else rigid
+        bodies = {"ground": rigid.mechanism.ground, **rigid.mechanism.bodies}
+        pose = rigid.frame(type(at)(bodies[at.body.name], at.position, at.rotation, at.name))
+        k = np.searchsorted(rigid.t, run.t)
+        if k.max(initial=0) >= len(rigid.t) or not np.allclose(rigid.t[np.minimum(k, len(rigid.t) - 1)], run.t):
+            raise ModelError("the rigid run has other times: simulate it with t_eval=run.t, or leave it out")
+        R, r = pose["rotation"].values[k], pose["position"].values[k]
+    away = where["position"].values - r
+    if axes == "frame":
+        away = (away[:, None] @ R)[:, 0]
+    return xarray.Dataset(
+        {
+            "displacement": (("time", "axis"), away, {"units": "m"}),
+            "distance": ("time", np.linalg.norm(away, axis=1), {"units": "m"}),
+        },
+        coords={"time": ("time", run.t, {"units": "s"}), "axis": list("xyz")},
+        attrs={"frame": f"{at.body.name}.{at.name}", "axes": axes, "same": same},
+    )
+
+
+def _name(mechanism: Mechanism, body: Body | str) -> str:
+    name = body.name if isinstance(body, Body) else body
+    if name not in mechanism.flexible:
+        if not mechanism.flexible:
+            raise ModelError(f"mechanism {mechanism.name!r} has no flexible body: make one so with body.flexible(...)")
+        what = "is rigid" if name in mechanism.bodies else "is not there"
+        raise ModelError(f"body {name!r} {what}{suggest(str(name), mechanism.flexible)}")
+    return name
+
+
+def _frame(mechanism: Mechanism, frame: Frame | Body | str) -> Frame:
+    if isinstance(frame, Body):
+        return frame["origin"]
+    return frame if isinstance(frame, Frame) else mechanism.find_frame(frame)
+
+
+def _parameters(source: Any) -> dict[str, float] | None:
+    """Values of parameters that a motion has of its own."""
+    if isinstance(source, Efforts):
+        return dict(source.motion.parameters)
+    found = getattr(source, "parameters", None)
+    return None if found is None else dict(found)

@@ -1,0 +1,295 @@
+"""`compare`: a mechanism under many formulations, solvers and tolerances, in one table and one figure.
+
+Every number is measured on the mechanism itself. Errors are taken against a reference run (see
+`results.compare.reference`), times and operations from runs that keep no samples. A run that fails, or a method that
+refuses, is a row with its sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray
+
+from closedchain.close.erls import ERLS
+from closedchain.close.formulation import Formulation
+from closedchain.close.methods import METHODS
+from closedchain.close.modified_denoc import ModifiedDeNOC
+from closedchain.close.parts.springs import SpringFormulation
+from closedchain.close.virtual_spring import VirtualSpring
+from closedchain.errors import ClosedChainError, ModelError
+from closedchain.integrate.solvers import SOLVERS, marching
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.parts import suggest
+from closedchain.pose.assemble import assemble
+from closedchain.pose.state import State
+from closedchain.progress import counting
+from closedchain.results.compare.closure_modes import critical_damping, inverse_masses
+from closedchain.results.compare.comparison import ABOUT, Comparison
+from closedchain.results.compare.reference import Reference, make_reference
+from closedchain.results.compare.trial import KINDS, Cost, Trial, attempt, cost, label, seconds_to_prepare
+from closedchain.results.run import Run
+from closedchain.simulate import check_options
+
+if TYPE_CHECKING:
+    from closedchain.results.erls.run import ErlsRun
+
+ELEMENTS = "esdirk4"  # marches ERLS, and nothing else
+
+STIFFNESSES = (1e5, 1e6, 1e7)  # of the springs that are compared by default
+SOLVERS_COMPARED = ("dop853", "dopri5")
+TOLERANCES = (1e-5, 1e-7, 1e-9)
+FIXED_STEPS = 500  # of a run at the loosest tolerance
+Methods = Sequence[Formulation | str] | Mapping[str, Formulation]
+Progress = Callable[[int, int, str], object]
+
+
+@counting
+def compare(
+    mechanism: Mechanism,
+    start: State | None = None,
+    until: float = 1.0,
+    methods: Methods | None = None,
+    solvers: Sequence[str] | None = None,
+    tolerances: Sequence[float] | None = None,
+    *,
+    step: float | None = None,
+    repeats: int = 3,
+    samples: int = 201,
+    max_steps: int = 100_000,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run a mechanism under every method, solver and tolerance, and measure what each run is worth and costs.
+
+    Parameters
+    ----------
+    mechanism
+        What moves.
+    start
+        From `assemble`; None: ``mechanism.assemble()``.
+    until
+        End of the runs, s.
+    methods
+        Formulations, or their names in ``closedchain list methods``; a mapping gives them labels of your own. None: all
+        of them, and virtual springs with stiffnesses 1e5, 1e6 and 1e7 and critical damping. `ERLS` may be among them,
+        with its own solver: the reference has the shapes of the flexible bodies, and the error is against these.
+    solvers
+        Names; None: ``"dop853"`` and ``"dopri5"``.
+    tolerances
+        Values of rtol (atol is that of the sizes); None: 1e-5, 1e-7 and 1e-9.
+    step
+        For solvers with a fixed one: its length at the loosest tolerance, s; default: a five-hundredth of the run. At
+        others it is scaled so that the error follows the tolerance.
+    repeats
+        How often a run is made to measure its time; the median counts. What takes more than half a second is run once.
+    samples
+        How many equal times errors are taken at.
+    max_steps
+        After which a run is given up, and becomes a row that says so.
+    progress
+        Called with the number of runs done, their total, and what comes next.
+
+    Returns
+    -------
+    Comparison
+        ``print`` it; ``.dataset``, ``.plot(path=...)``, ``.to_html(path)``.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> methods = [cc.Multipliers(), cc.VirtualSpring(1e5, 300.0)]
+    >>> got = cc.compare(cc.library.four_bar(), until=0.2, methods=methods, solvers=["dop853"], tolerances=[1e-6])
+    >>> closure = got.dataset["closure_error"].sel(solver="dop853", rtol=1e-6)
+    >>> bool(closure[0] < 1e-12 < 1e-6 < closure[1])
+    True
+    """
+    start = assemble(mechanism) if start is None else start
+    solvers = [solvers] if isinstance(solvers, str) else solvers
+    solvers = list(dict.fromkeys(SOLVERS_COMPARED if solvers is None else solvers))
+    given = [tolerances] if isinstance(tolerances, float) else TOLERANCES if tolerances is None else tolerances
+    if not all(isinstance(x, int | float) and x > 0 for x in given):
+        raise ModelError(f"rtol must be a positive number, not {tolerances!r}")
+    tolerances = sorted({float(x) for x in given}, reverse=True)
+    if not isinstance(start, State):
+        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
+    start = start.of(mechanism, "the start")
+    _check(mechanism, start, until, solvers, tolerances, step, samples)
+    chosen = default_methods(start) if methods is None else named_methods(methods)
+    # methods with solvers of their own come with the usual one of these
+    solvers = list(dict.fromkeys([*solvers, *(own for x in chosen.values() if (own := own_solver(x)))]))
+    step = abs(until - start.t) / FIXED_STEPS if step is None else step
+
+    total = sum(suits(x, solver) for x in chosen.values() for solver in solvers) * len(tolerances)
+    tell = progress or (lambda done, total, what: None)
+    tell(0, total, "reference")
+    reference, trouble = _reference(start, until, tolerances[-1], samples)
+
+    shape = (len(chosen), len(solvers), len(tolerances))
+    numbers = {name: np.full(shape, np.nan) for name in ABOUT}
+    words = {name: np.full(shape, "", dtype=object) for name in ("failure", "complaint")}
+    kinds = np.full((*shape[:1], len(KINDS)), np.nan)
+    places = product(enumerate(chosen.items()), enumerate(solvers), enumerate(tolerances))
+    done = 0
+    for (i, (name, method)), (j, solver), (k, rtol) in places:
+        if not suits(method, solver):
+            continue
+        tell(done, total, name)
+        done += 1
+        adaptive = isinstance(method, ERLS) or SOLVERS[solver].adaptive
+        fixed = None if adaptive else _fixed_step(step, rtol, tolerances[0], SOLVERS[solver].order)
+        outcome = attempt(start, until, Trial(method, solver, rtol, fixed, max_steps, samples))
+        words["failure"][i, j, k] = outcome.failure
+        words["complaint"][i, j, k] = "; ".join(outcome.complaints)
+        if outcome.run is not None and not outcome.failure:
+            spent = cost(outcome.run, repeats)
+            kinds[i] = [spent.kinds[kind] for kind in KINDS]
+            for what, value in _measured(outcome.run, spent, reference).items():
+                numbers[what][i, j, k] = value
+    tell(total, total, "done")
+
+    # not "method" and "tolerance": these are arguments of xarray's own sel()
+    dims = ("formulation", "solver", "rtol")
+    variables: dict[str, Any] = {name: (dims, x, ABOUT[name]) for name, x in numbers.items()}
+    variables |= {name: (dims, x.astype(str)) for name, x in words.items()}
+    variables["operations"] = (
+        ("formulation", "kind"),
+        kinds,
+        {"units": "1", "about": "of one evaluation of the right-hand side"},
+    )
+    attrs = {
+        "mechanism": mechanism.name,
+        "begin": start.t,
+        "until": float(until),
+        "reference": str(reference) if reference else f"none: {trouble}",
+        "uncertainty": reference.uncertainty if reference else float("nan"),
+    }
+    coords = {"formulation": list(chosen), "solver": solvers, "rtol": tolerances, "kind": list(KINDS)}
+    return Comparison(xarray.Dataset(variables, coords=coords, attrs=attrs), dict(chosen))
+
+
+# ---- one run ---------------------------------------------------------------------------------------------------------
+
+
+def _measured(run: Run | ErlsRun, spent: Cost, reference: Reference | None) -> dict[str, float]:
+    data = run.dataset
+    out = {
+        "closure_error": float(data["closure_error"].max()),
+        # an ERLS run has loops that are closed by what is solved for
+        "closure_velocity_error": float(data["closure_velocity_error"].max()) if isinstance(run, Run) else np.nan,
+        "energy_error": float(np.abs(data["energy_error"]).max()),
+        "steps": run.counts.steps,
+        "rejections": run.counts.rejections,
+        "evaluations": spent.evaluations,
+        "corrections": spent.corrections,
+        "run_operations": spent.operations,
+        "seconds": spent.seconds,
+        "seconds_to_prepare": seconds_to_prepare(run),
+    }
+    if reference is not None:
+        off = reference.errors(run)
+        out |= {
+            "error": off.motion,
+            "angle_error": off.angle,
+            "length_error": off.length,
+            "reaction_error": off.reaction,
+        }
+    return out
+
+
+def _reference(start: State, until: float, tightest: float, samples: int) -> tuple[Reference | None, str]:
+    try:
+        return make_reference(start, until, tightest, samples), ""
+    except ClosedChainError as error:
+        return None, str(error)
+
+
+def _fixed_step(step: float, rtol: float, loosest: float, order: int) -> float:
+    return step * (rtol / loosest) ** (1 / order)
+
+
+def suits(method: Formulation, solver: str) -> bool:
+    """Whether a solver can march a method; differential-algebraic ones and ERLS have solvers of their own."""
+    if isinstance(method, ERLS):
+        return solver == own_solver(method)
+    return solver != ELEMENTS and method.kind in SOLVERS[solver].marches
+
+
+def own_solver(method: Formulation) -> str | None:
+    """The usual solver of a method that most of them cannot march."""
+    if isinstance(method, ERLS):
+        return ELEMENTS if method.rho_inf is None else "generalised-alpha"
+    return None if method.kind == "ode" else marching(method.kind)[0]
+
+
+# ---- what to compare -------------------------------------------------------------------------------------------------
+
+
+def default_methods(start: State) -> dict[str, Formulation]:
+    """All formulations, springs with several stiffnesses and the damping that suits the mechanism."""
+    out = {label(x): x for x in METHODS.values() if not isinstance(x, SpringFormulation)}
+    if not start.topology.cuts:
+        return out
+    try:
+        s_max = float(inverse_masses(start).max(initial=0.0))
+    except ModelError:  # the springs will say so themselves
+        s_max = 0.0
+    springs = [VirtualSpring(k, critical_damping(k, s_max)) for k in STIFFNESSES]
+    middle = springs[1]
+    return out | {label(x): x for x in (*springs, ModifiedDeNOC(middle.stiffness, middle.damping))}
+
+
+def named_methods(methods: Methods) -> dict[str, Formulation]:
+    """Methods by label, from objects, names, or a mapping."""
+    if isinstance(methods, Mapping):
+        pairs = [(str(name), _method(x)) for name, x in methods.items()]
+    else:
+        if isinstance(methods, str):
+            raise ModelError(f"methods must be a list of formulations or of names, not {methods!r}")
+        pairs = [(label(x), x) for x in dict.fromkeys(_method(x) for x in methods)]
+    if not pairs:
+        raise ModelError("there is no method to compare: give at least one")
+    out: dict[str, Formulation] = {}
+    for name, method in pairs:
+        out[name if name not in out else repr(method)] = method
+    return out
+
+
+def _method(given: Any) -> Formulation:
+    if isinstance(given, str):
+        if given == "erls":
+            return ERLS()
+        if given not in METHODS:
+            raise ModelError(f"there is no method {given!r}{suggest(given, METHODS)}")
+        return METHODS[given]
+    if not isinstance(given, Formulation):
+        raise ModelError(f"a method is a formulation, for instance cc.Multipliers(), or its name, not {given!r}")
+    return given
+
+
+def _check(
+    mechanism: Mechanism,
+    start: State,
+    until: float,
+    solvers: Sequence[str],
+    tolerances: Sequence[float],
+    step: float | None,
+    samples: int,
+) -> None:
+    """Say what is wrong with a call, before any run is made."""
+    if not solvers or not tolerances:
+        raise ModelError("there is nothing to compare: give at least one solver and one tolerance")
+    for solver in solvers:
+        if solver == ELEMENTS:
+            continue
+        if solver not in SOLVERS:
+            raise ModelError(f"there is no solver {solver!r}{suggest(solver, SOLVERS)}; there are {', '.join(SOLVERS)}")
+        for rtol in tolerances:
+            fixed = None if SOLVERS[solver].adaptive else step or 1.0
+            check_options(solver, until, start.t, rtol, None, fixed)
+    if until == start.t:
+        raise ModelError(f"a comparison needs runs of some length, but until = {until:g} s is where they begin")
+    if samples < 2:
+        raise ModelError(f"samples must be at least 2, not {samples}")

@@ -1,0 +1,262 @@
+"""One run of many: a method, a solver and a tolerance to try, and what came of it. Failures are values here."""
+
+from __future__ import annotations
+
+import statistics
+import warnings
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from closedchain.close.formulation import Formulation
+from closedchain.errors import ClosedChainError, RunError, RunWarning
+from closedchain.integrate.integrate import integrate
+from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.times import Given
+from closedchain.integrate.trajectory import Trajectory
+from closedchain.march.program import corners
+from closedchain.march.program.compiled import asked_of, tolerances
+from closedchain.march.program.solver_inputs import for_solver
+from closedchain.march.run_loop import March
+from closedchain.native.traced.counts import OperationCounts
+from closedchain.pose.state import State
+from closedchain.results.run import Run
+from closedchain.simulate import simulate
+
+if TYPE_CHECKING:
+    from closedchain.results.erls.run import ErlsRun
+
+LONG = 0.5  # s: a march that takes longer is not repeated
+STEPS_LOOKED_AT = 100  # to see how many Newton steps an evaluation takes
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What to run."""
+
+    method: Formulation
+    solver: str = "dop853"
+    rtol: float = 1e-8
+    step: float | None = None
+    max_steps: int = 1_000_000
+    samples: int = 201
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a trial.
+
+    Attributes
+    ----------
+    run
+        As far as it got; None if the method refused. With `ERLS` it is an `ErlsRun`, as from `simulate`.
+    failure
+        Why there is no complete run; empty if there is one.
+    complaints
+        What is worse than the tolerance promises.
+    """
+
+    run: Run | None
+    failure: str = ""
+    complaints: tuple[str, ...] = ()
+
+
+def attempt(start: State, until: float, trial: Trial) -> Outcome:
+    """Make a run."""
+    try:
+        run, said = _simulate(start, until, trial)
+    except RunError as error:
+        return Outcome(error.run if isinstance(error.run, Run) else None, str(error))
+    except ClosedChainError as error:
+        return Outcome(None, str(error))
+    except Exception as error:  # one method that breaks must not cost the results of the others
+        return Outcome(None, f"{type(error).__name__}: {error}")
+    return Outcome(run, "", said)
+
+
+def _simulate(start: State, until: float, trial: Trial) -> tuple[Run, tuple[str, ...]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RunWarning)
+        run = simulate(
+            start.mechanism,
+            start,
+            until,
+            method=trial.method,
+            solver=trial.solver,
+            rtol=trial.rtol,
+            step=trial.step,
+            max_steps=trial.max_steps,
+            t_eval=np.linspace(start.t, until, trial.samples),
+        )
+    return run, tuple(str(w.message) for w in caught if issubclass(w.category, RunWarning))
+
+
+# ---- what a run cost -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the march of a run takes, without its samples.
+
+    Attributes
+    ----------
+    seconds
+        The median of the repeats.
+    evaluations, corrections
+        Calls of the right-hand side, and Newton steps back to the manifold.
+    kinds
+        Operations of one evaluation, by kind and in ``total``.
+    operations
+        Of all evaluations and corrections; nan for implicit solvers, which spend most on linear equations.
+    """
+
+    seconds: float
+    evaluations: int
+    corrections: int
+    kinds: dict[str, float]
+    operations: float
+
+
+def cost(run: Run | ErlsRun, repeats: int = 1) -> Cost:
+    """March once more along a run, piece by piece, with nothing else around it."""
+    times: list[float] = []
+    if not isinstance(run, Run):
+        return _cost_of_elements(run, repeats)
+    task = replace(run.task, times=Given(np.empty(0)), events=(), singularity="pass", dense_output=False, saving=None)
+    while not times or (len(times) < repeats and times[-1] < LONG):
+        march = March(run.start, task, run.program)
+        march.run()
+        pieces = [s.trajectory for s in march.segments]
+        times.append(sum(piece.seconds for piece in pieces))
+    kinds = operations(run)
+    corrections = [piece.counts.corrections for piece in pieces]
+    each = [s.program.correct.counts.total if s.program.correct else 0 for s in march.segments]
+    evaluations = sum(piece.counts.evaluations for piece in pieces)
+    total = evaluations * kinds["total"] + sum(n * one for n, one in zip(corrections, each, strict=True))
+    if any(SOLVERS[s.solver].implicit for s in march.segments):
+        total = float("nan")
+    return Cost(statistics.median(times), evaluations, sum(corrections), kinds, total)
+
+
+def _cost_of_elements(run: ErlsRun, repeats: int) -> Cost:
+    """The same of a run by ERLS; its operations are not counted."""
+    from closedchain.erls.steps.integrate import integrate as march
+    from closedchain.results.erls.simulate import SHARE
+
+    times: list[float] = []
+    while not times or (len(times) < repeats and times[-1] < LONG):
+        again = march(run.system, run.motion.t_end, run.t[-1:], atol=SHARE * run.atol, solver=run.solver)
+        times.append(again.seconds)
+    kinds = dict.fromkeys(KINDS, float("nan"))
+    return Cost(statistics.median(times), again.counts.evaluations, again.counts.closings, kinds, float("nan"))
+
+
+def _steps(run: Run) -> Trajectory:
+    """The first piece of a run once more, with the ends of its steps as samples."""
+    segment, task = run.segments[0], run.task
+    program, start = segment.program, segment.start
+    return integrate(
+        segment.solver,
+        program.rhs.address,
+        program.pack(start.q, start.v),
+        (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),
+        corners.work(segment.solver, program, run.p),
+        corners=corners.options(segment.solver, program),
+        rtol=task.rtol,
+        atol=tolerances(program, run.scale, task.rtol, task.atol),
+        asked=asked_of(program, run.scale, task.rtol, task.atol),
+        time=run.scale.time,
+        step=task.step,
+        max_steps=task.max_steps,
+        correct=program.correct.address if program.correct else 0,
+        w_correct=program.correct.prepare(run.p) if program.correct else None,
+        **for_solver(segment.solver, program, run.p),
+    )
+
+
+def operations(run: Run) -> dict[str, float]:
+    """Operations of one evaluation by kind and in total; Newton steps inside it count as often as they are taken."""
+    # pieces of a run may have different equations: weighed by their evaluations
+    weights = np.array([s.trajectory.counts.evaluations for s in run.segments], float)
+    weights = weights / weights.sum() if weights.sum() else np.full(len(weights), 1 / len(weights))
+    pieces = [asdict(s.program.rhs.counts) for s in run.segments]
+    kinds = {name: float(sum(w * x[name] for w, x in zip(weights, pieces, strict=True))) for name in pieces[0]}
+    newton = getattr(run.program.rhs, "newton", None)
+    if newton is not None:
+        more = max(newton_steps(run) - 1.0, 0.0)  # one is counted already
+        kinds = {name: n + more * getattr(newton.counts, name) for name, n in kinds.items()}
+    return {**kinds, "total": sum(kinds.values())}
+
+
+def newton_steps(run: Run) -> float:
+    """How many Newton steps an evaluation takes on average, where it solves for positions first."""
+    from closedchain.integrate.solved_first import STEPS, SolvedFirst
+
+    rhs = run.program.rhs
+    if not isinstance(rhs, SolvedFirst):
+        return 0.0
+    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.task.solver)
+    if tableau is None:  # stages of implicit solvers are corrected themselves until they fit
+        return 1.0
+    path = _steps(run)
+    # the stages of each step, as the integrator makes them
+    stages = int(np.flatnonzero(tableau.b)[-1]) + 1
+    w = rhs.prepare(run.p)
+    ends = path.t[: STEPS_LOOKED_AT + 1]
+    for t, h, x in zip(ends, np.diff(ends), path.x, strict=False):
+        k = np.zeros((stages, len(x)))
+        for j in range(stages):
+            k[j] = rhs.evaluate(t + tableau.c[j] * h, x + h * (tableau.A[j, :j] @ k[:j]), w)
+    return float(w[STEPS]) / (stages * max(len(ends) - 1, 1))
+
+
+def seconds_to_prepare(run: Run | ErlsRun) -> float:
+    """What tracing and compiling the formulation took, s; less where the machine code was in the cache."""
+    if not isinstance(run, Run):
+        return run.system.compiled.seconds
+    program = run.program
+    return program.seconds["close"] + program.seconds["compile"]
+
+
+KINDS = (*(field.name for field in fields(OperationCounts)), "total")
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+def label(method: Formulation) -> str:
+    """A method in a few words, for tables and legends: its class, and its options where they have been chosen."""
+    name = type(method).__name__
+    if not is_dataclass(method):
+        return name
+    short = {"stiffness": "k", "damping": "b"}
+    words = []
+    for field in fields(method):
+        value = getattr(method, field.name)
+        if is_dataclass(value) and not isinstance(value, type):
+            inner = [
+                f"{f.name} {getattr(value, f.name):g}" for f in fields(value) if getattr(value, f.name) is not None
+            ]
+            words.append(" ".join([type(value).__name__, *inner]))
+        elif value == field.default and not isinstance(value, float):
+            continue
+        elif isinstance(value, int | float):
+            words.append(f"{short.get(field.name, field.name)} {number(value)}")
+        elif isinstance(value, tuple):
+            words.append(f"{short.get(field.name, field.name)} {' '.join(f'{k}={number(x)}' for k, x in value)}")
+        elif value == "none":
+            words.append(f"not {field.name}d")
+        else:
+            words.append(f"{field.name} {value}")
+    return ", ".join([name, *words])
+
+
+def number(x: float) -> str:
+    """1e6 and 3.2e5 rather than 1e+06 and 320000."""
+    if x != 0 and not 1e-3 <= abs(x) < 1e4:
+        mantissa, _, exponent = f"{x:.3g}".partition("e") if "e" in f"{x:.3g}" else f"{x:.2e}".partition("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa}e{int(exponent)}"
+    return f"{x:.3g}" if x < 1000 else f"{x:.0f}"

@@ -1,0 +1,141 @@
+"""The dataset of an `ErlsRun`: true joint coordinates, displacements, efforts and energies over time, with units."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+import xarray
+
+from closedchain.derive.erls.loads import TrueJoints
+from closedchain.erls import choice
+from closedchain.erls.energy import evaluate, inputs
+
+if TYPE_CHECKING:
+    from closedchain.results.erls.run import ErlsRun
+
+
+def dataset(run: ErlsRun) -> xarray.Dataset:
+    """Collect everything a run knows over time, but for efforts of drives."""
+    system, s = run.system, run.samples
+    traced, m = system.compiled.traced, system.twin
+    true = TrueJoints(system.d)
+    joints = system.e.topology.joints
+    columns = {
+        "q": ca.vertcat(ca.SX(0, 1), *(true.coordinates(j) for j in joints)),
+        "v": ca.vertcat(ca.SX(0, 1), *(true.velocities(j) for j in joints)),
+        "power": traced.loads.power,
+        "block": traced.parts["block"],
+        "closure": ca.vertcat(
+            ca.SX(1, 1), ca.densify(system.e.closure.c), *(value for _, _, value in system.e.closure.fixed)
+        ),
+        **{f"effort {name}": effort for name, effort in traced.loads.efforts.items()},
+    }
+    got = evaluate(system, "outputs", _once(run, "outputs", columns), _inputs(run))
+    variables = _joints(run, got["q"][:, :, 0], got["v"][:, :, 0], "with elasticity")
+    for name in traced.loads.efforts:
+        values = got[f"effort {name}"][:, :, 0]
+        if values.shape[1] == 1:
+            kind = m.joints[m.motors[name].joint].type
+            turning = kind.velocity_units[m.motors[name].index] == "rad/s"
+            variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
+        else:
+            about = {"units": "N and N m", "components": "force, moment"}
+            variables[name] = (("time", "wrench"), values, about)
+    energy = s.energy
+    health = choice.health(got["block"].reshape(len(run.t), system.n_q, system.n_q), system.units)
+    variables |= {
+        "u": (("time", "displacement"), run.motion.x[:, 0, run.order], {"units": "m or rad"}),
+        "u'": (("time", "displacement"), run.motion.x[:, 1, run.order], {"units": "m/s or rad/s"}),
+        "kinetic_energy": ("time", s.kinetic, {"units": "J"}),
+        "elastic_energy": ("time", s.elastic, {"units": "J", "about": "of the beams"}),
+        "potential_energy": ("time", s.gravity + s.springs, {"units": "J", "about": "of gravity and springs"}),
+        "power": ("time", got["power"][:, 0, 0], {"units": "W", "about": "of motors, dampers and forces"}),
+        "work": ("time", run.motion.work, {"units": "J", "about": "of these, of drives, and of damping in beams"}),
+        "energy_error": ("time", energy - energy[:1] - (run.motion.work - run.motion.work[:1]), {"units": "J"}),
+        "closure_error": ("time", np.abs(got["closure"][:, :, 0]).max(axis=1), {"units": "m or rad"}),
+        "zeroed_health": ("time", np.sign(system.begun) * health, {"units": "1", "about": _HEALTH}),
+    }
+    attrs = {
+        k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
+        for k, v in run.metadata.items()
+    }
+    attrs["parameters"] = json.dumps(run.parameters)
+    coords = {"time": ("time", run.t, {"units": "s"}), "displacement": list(run.displacements)}
+    return xarray.Dataset(variables, coords=coords, attrs=attrs)
+
+
+_HEALTH = "mean pivot of the zeroed block of J; 0 where these displacements cannot be zeroed"
+
+
+def with_drives(run: ErlsRun, plain: xarray.Dataset) -> xarray.Dataset:
+    """The dataset with the efforts of drives, which take the reactions."""
+    m = run.system.twin
+    if not m.drives:
+        return plain
+    from closedchain.results.erls.reactions import efforts_of_drives
+
+    variables = {}
+    for name, effort in efforts_of_drives(run).items():
+        drive = m.drives[name]
+        turning = m.joints[drive.joint].type.velocity_units[drive.index] == "rad/s"
+        about = {"units": "N m" if turning else "N", "about": "effort on the held coordinate"}
+        variables[name] = ("time", effort, about)
+    return plain.assign(variables)
+
+
+def rigid_dataset(run: ErlsRun) -> xarray.Dataset:
+    """Coordinates and velocities of the equivalent rigid-link system."""
+    e = run.system.e
+    joints = e.topology.joints
+    columns = {
+        "q": ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints)),
+        "v": ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints)),
+    }
+    got = evaluate(run.system, "rigid", _once(run, "rigid", columns), _inputs(run))
+    variables = _joints(run, got["q"][:, :, 0], got["v"][:, :, 0], "of the equivalent rigid-link system")
+    return xarray.Dataset(variables, coords={"time": ("time", run.t, {"units": "s"})})
+
+
+def acceleration(run: ErlsRun, name: str) -> xarray.DataArray:
+    """A true joint acceleration over time, by its name with two primes."""
+    system, true = run.system, TrueJoints(run.system.d)
+    for joint in system.e.topology.joints:
+        for index, label in enumerate(joint.velocity_labels()):
+            if f"{label}''" == name:
+                columns = {"a": true.acceleration(joint, index)}
+                given = inputs(system, run.t, run.balanced.tree, run.balanced.x)
+                values = evaluate(system, name, _once(run, name, columns), given)["a"][:, 0, 0]
+                units = f"{joint.type.velocity_units[index]}^2"
+                coords = {"time": ("time", run.t, {"units": "s"})}
+                return xarray.DataArray(values, coords, "time", name, {"units": units, "joint": joint.name})
+    raise KeyError(name)
+
+
+def _inputs(run: ErlsRun) -> np.ndarray:
+    return inputs(run.system, run.t, run.motion.tree, run.motion.x)
+
+
+def _once(run: ErlsRun, key: str, columns: dict[str, ca.SX]) -> dict[str, ca.SX]:
+    """Expressions with the velocities of the tree put in; done once for each system."""
+    system = run.system
+    if key in system.functions:
+        return columns
+    return dict(zip(columns, system.compiled.traced.closed(list(columns.values())), strict=True))
+
+
+def _joints(run: ErlsRun, q: np.ndarray, v: np.ndarray, about: str) -> dict[str, tuple]:  # type: ignore[type-arg]
+    variables: dict[str, tuple] = {}  # type: ignore[type-arg]
+    iq = iv = 0
+    for joint in run.system.e.topology.joints:
+        kind = joint.type
+        for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
+            variables[label] = ("time", q[:, iq], {"units": unit, "joint": joint.name, "about": about})
+            iq += 1
+        for name, label, unit in zip(kind.velocities, joint.velocity_labels(), kind.velocity_units, strict=True):
+            rate = f"{label}'" if name in kind.coordinates else label
+            variables[rate] = ("time", v[:, iv], {"units": unit, "joint": joint.name, "about": about})
+            iv += 1
+    return variables

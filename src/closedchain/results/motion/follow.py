@@ -1,0 +1,193 @@
+"""`follow`: the motion of a whole mechanism when some of its frames or coordinates follow paths."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from closedchain.derive.equations import derive
+from closedchain.errors import AssemblyError, ModelError, RunWarning
+from closedchain.model.mechanism import Mechanism
+from closedchain.model.targets import Wishes, wishes
+from closedchain.pose.assemble import assemble, assembly_modes
+from closedchain.pose.follow import Follower, Found, LostError, Shapes, numbers
+from closedchain.pose.state import State, parameter_vector
+from closedchain.results.motion.jumps import jumps
+from closedchain.results.motion.motion import Motion
+from closedchain.results.samples import Samples
+
+SAMPLES = 201
+BESIDE = 1e-9  # of the whole time: how long before a jump it is looked at
+
+
+def follow(
+    mechanism: Mechanism,
+    along: Mapping[Any, Any] | None = None,
+    until: float | None = None,
+    *,
+    begin: float = 0.0,
+    t_eval: Any = None,
+    samples: int = SAMPLES,
+    guess: Mapping[str, Any] | State | None = None,
+    mode: str | None = None,
+    parameters: Mapping[str, float] | None = None,
+    open_joints: tuple[str, ...] = (),
+    shapes: Shapes | None = None,
+) -> Motion:
+    """Find the motion of a mechanism whose frames or coordinates follow paths.
+
+    Frames on paths make it inverse kinematics, coordinates on paths forward kinematics; both may be mixed. Velocities
+    and accelerations are exact: the paths are differentiated as formulas. Flexible bodies stay undeformed, unless their
+    shapes are given: how a motion bends them is a question of forces, which `inverse_dynamics` answers.
+
+    Parameters
+    ----------
+    mechanism
+        What moves.
+    along
+        Paths by frame, joint or coordinate: ``{"platform": cc.paths.rose(0.05, period=2)}``. A coordinate also takes a
+        number, an expression of ``cc.t`` or a function of time, a frame three of them. None: its drives say it all.
+    until, begin
+        End and beginning, s; the end is that of the longest path unless given.
+    t_eval, samples
+        Times at which the motion is wanted, or how many equally spaced ones; both sides of instants at which a path's
+        acceleration jumps come on top.
+    guess
+        Where the first configuration is looked for, as in `assemble`: it decides on the working mode.
+    mode
+        Label of a working or assembly mode, as `assembly_modes` names them, instead of a guess.
+    parameters
+        Parameter values for this call only.
+    open_joints
+        Cut joints that are open, as a foot in the air.
+    shapes
+        A function of time that gives the coordinates of the shapes of all flexible bodies, in the order of the
+        mechanism's coordinates, and their first two rates.
+
+    Raises
+    ------
+    AssemblyError
+        If the path leaves the workspace; the message tells when, and the motion until then is in ``error.motion``.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> motion = cc.follow(cc.library.four_bar(), {"O": lambda t: 1.0 + t}, until=1.0)
+    >>> f"{float(motion['C'][-1]):.6f}"
+    '1.466691'
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise ModelError(f"follow needs a cc.Mechanism, not {mechanism!r}")
+    e = derive(mechanism)
+    if along is None and not mechanism.drives:
+        raise ModelError(
+            f"say what {mechanism.name!r} is to follow, for instance {{'platform': cc.paths.rose(0.05, period=2)}}"
+        )
+    asked = wishes(mechanism, along or {})
+    t = _times(asked, until, begin, t_eval, samples)
+    p = parameter_vector(mechanism, dict(parameters or {}))
+    hold, frames = numbers(e, asked, p, float(t[0]))
+    start = _first(mechanism, hold, frames, float(t[0]), guess, mode, parameters, open_joints)
+    follower = Follower(e, asked, p, tuple(open_joints), shapes)
+    first = follower.shaped(float(t[0]), _with_shafts(start, asked))
+
+    def motion(found: Found, reached: int) -> Motion:
+        samples = Samples(e, t[:reached], *found, p, open_joints=tuple(open_joints))
+        conditioning = follower.conditioning(samples.t, samples.q)
+        return Motion(samples, parameters, asked.breaks, conditioning, follower.idle)
+
+    try:
+        whole = motion(follower.follow(t, first), len(t))
+    except LostError as error:
+        if error.found is not None:
+            error.motion = motion(error.found, len(error.found[0]))
+        raise
+    for sentence in [*map(str, whole.violations), *jumps(whole, follower, t_eval is None)]:
+        warnings.warn(sentence, RunWarning, stacklevel=2)
+    return whole
+
+
+def _times(asked: Wishes, until: float | None, begin: float, t_eval: Any, samples: int) -> np.ndarray:
+    if t_eval is not None:
+        t = np.atleast_1d(np.asarray(t_eval, float))
+        if t.ndim != 1 or not len(t) or not np.isfinite(t).all() or (len(t) > 1 and not (np.diff(t) > 0).all()):
+            raise ModelError("t_eval takes increasing times in seconds")
+        return t
+    until = asked.duration if until is None else until
+    if until is None:
+        raise ModelError("say until when the path is followed: until=2.0")
+    for name, value in (("until", until), ("begin", begin)):
+        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
+            raise ModelError(f"{name} must be a finite time in seconds, not {value!r}")
+    if not until > begin:
+        raise ModelError(f"until ({until:g} s) must come after begin ({begin:g} s)")
+    if not isinstance(samples, int | np.integer) or samples < 2:
+        raise ModelError(f"samples must be a whole number of at least 2, not {samples!r}")
+    t = np.linspace(begin, until, int(samples))
+    # both sides of every jump, where peaks lie
+    beside = BESIDE * (until - begin)
+    inside = np.array([x for x in asked.breaks if begin + beside < x < until])
+    apart = [x for x in t if not (np.abs(inside - x) < 2 * beside).any()]
+    return np.unique(np.concatenate([apart, inside, inside - beside]))
+
+
+def _first(
+    m: Mechanism,
+    hold: dict[str, float],
+    frames: dict[Any, Any],
+    t: float,
+    guess: Mapping[str, Any] | State | None,
+    mode: str | None,
+    parameters: Mapping[str, float] | None,
+    open_joints: tuple[str, ...],
+) -> State:
+    """The configuration at the beginning."""
+    if mode is None:
+        if guess is None and m.start:
+            guess = _usual(m, parameters)
+        try:
+            return assemble(
+                m,
+                hold or None,
+                frames=frames or None,
+                guess=guess,
+                time=t,
+                parameters=parameters,
+                open_joints=open_joints,
+            )
+        except AssemblyError as error:
+            raise AssemblyError(
+                f"the path begins, at t = {t:.6g} s, where {m.name!r} cannot be: outside its workspace, or with more "
+                f"prescribed than it has freedoms.\n{error}"
+            ) from None
+    if guess is not None or open_joints:
+        raise ModelError("give a mode, or a guess and open joints, not both")
+    found = assembly_modes(m, hold or None, frames=frames or None, time=t, parameters=parameters)
+    for candidate in found:
+        if candidate.label == mode:
+            return candidate.state
+    known = ", ".join(repr(x.label) for x in found) or "none at all: the path begins outside the workspace"
+    raise ModelError(f"{m.name!r} has no mode {mode!r} at the beginning of the path; known: {known}")
+
+
+def _with_shafts(start: State, asked: Wishes) -> np.ndarray:
+    """The coordinates of a state with the shafts of motors where the joints behind their springs are."""
+    q, topology = start.q.copy(), start.topology
+    for wish in asked.coordinates:
+        if wish.ahead_of is not None:
+            joint, index = wish.ahead_of
+            q[topology.tree_joints[wish.joint.name].q.start + wish.index] = start[
+                start.mechanism.joints[joint].labels()[index]
+            ]
+    return q
+
+
+def _usual(m: Mechanism, parameters: Mapping[str, float] | None) -> State | None:
+    """The mechanism's own start, to begin near it."""
+    try:
+        return assemble(m, parameters=parameters)
+    except AssemblyError:
+        return None

@@ -1,0 +1,331 @@
+"""A `Linearisation`: state-space matrices about a state, with their eigenvalues, frequencies and mode shapes.
+
+Without damping, and with a symmetric stiffness (forces that have a potential), the frequencies are those of the
+symmetric problem ``K s = w^2 M s``, so that they are real to the last digit; otherwise they are eigenvalues of A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from closedchain.cut.describe import table
+from closedchain.derive.equations import derive
+from closedchain.errors import ModelError
+from closedchain.pose.size import Scale, drawn_scale
+from closedchain.pose.state import State, parameter_vector
+
+if TYPE_CHECKING:
+    import xarray
+
+    from closedchain.look.outline import Points
+
+NEUTRAL = 1e-13  # of the largest squared eigenvalue: smaller ones are rounding
+BALANCED = 1e-8  # rad, or of the length: so far from balance, by the largest stiffness, is still an equilibrium
+AT_REST = 1e-12  # of the length in the mechanism's time, and of what loads would do alone: rounding of accelerations
+DAMPED = 1e-13  # of the root of the largest stiffness: less resistance is rounding
+GROWING = 1e-7  # of the largest eigenvalue: a double zero splits up by the root of rounding
+SHOWN = 3  # joints in a line of the table
+COLUMNS = ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
+
+
+@dataclass(frozen=True, eq=False)
+class Linearisation:
+    """``x' = rates + A x + B u``, ``z = values + C x + D u`` for small deviations x = (y, y'), u and z from a state.
+
+    Attributes
+    ----------
+    state
+        About which.
+    A, B, C, D
+        Labelled matrices (`xarray.DataArray`); ``.values`` is the plain array.
+    rates
+        x' at the state itself: zero at an equilibrium.
+    values
+        z at the state itself.
+    inertia
+        ``S' M S`` in the independent coordinates, kg m^2, kg m or kg.
+    loads
+        Sum of the sizes of all motors and forces along the independent coordinates, N m or N.
+    motions
+        Displacements of all joints, cut ones too, by those of the independent coordinates.
+    remark
+        What else to know about it, if anything.
+    """
+
+    state: State
+    A: xarray.DataArray
+    B: xarray.DataArray
+    C: xarray.DataArray
+    D: xarray.DataArray
+    rates: xarray.DataArray
+    values: xarray.DataArray
+    inertia: np.ndarray
+    loads: np.ndarray
+    motions: xarray.DataArray
+    at_rest: bool
+    remark: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        *,
+        states: Sequence[str],
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        joints: Sequence[str],
+        inertia: np.ndarray,
+        loads: np.ndarray,
+        at_rest: bool,
+        remark: str | None = None,
+        **arrays: np.ndarray,
+    ) -> Linearisation:
+        """Put names on plain arrays."""
+        import xarray
+
+        names = {"state": list(states), "input": list(inputs), "output": list(outputs), "joint": list(joints)}
+        names |= {"rate": list(states), "independent": list(states)[: len(inertia)]}
+        dims: dict[str, tuple[str, ...]] = {
+            "A": ("rate", "state"),
+            "B": ("rate", "input"),
+            "C": ("output", "state"),
+            "D": ("output", "input"),
+        }
+        dims |= {"rates": ("rate",), "values": ("output",), "motions": ("joint", "independent")}
+        labelled = {
+            k: xarray.DataArray(x, dims=dims[k], coords={d: names[d] for d in dims[k]}, name=k)
+            for k, x in arrays.items()
+        }
+        return cls(state=state, inertia=inertia, loads=loads, at_rest=at_rest, remark=remark, **labelled)
+
+    # ---- the state -------------------------------------------------------------------------------------------------
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """Names of the independent coordinates y; drives that are inputs are not among them."""
+        return tuple(map(str, self.motions["independent"].values))
+
+    @property
+    def residual(self) -> dict[str, float]:
+        """Accelerations of the independent coordinates at the state itself: what it lacks to be an equilibrium."""
+        return dict(zip(self.independent, self.rates.values[self._free[len(self.independent) :]].tolist(), strict=True))
+
+    @property
+    def in_equilibrium(self) -> bool:
+        """Whether the state is at rest and stays there."""
+        (size, every), scale = self._sizes, self._scale
+        stiffness = np.abs(self._blocks[2] * size / size[:, None]).max(initial=0.0)
+        pushed = (np.abs(np.linalg.inv(self.inertia)) @ self.loads / size).max(initial=0.0)
+        rates = np.abs(self.rates.values / every).max(initial=0.0)
+        return self.at_rest and bool(rates <= BALANCED * stiffness + AT_REST * (pushed + 1.0 / scale.time**2))
+
+    @cached_property
+    def _scale(self) -> Scale:
+        state = self.state
+        return drawn_scale(derive(state.mechanism), parameter_vector(state.mechanism, state.parameters))
+
+    @cached_property
+    def _sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """By which the independent coordinates compare, and all states: 1 for an angle, the length for a length."""
+        from closedchain.results.vibration.modal import displacements
+
+        m = self.state.mechanism
+        units = {
+            label: unit
+            for joint in self.state.topology.measured
+            for label, unit in zip(displacements(joint), joint.type.velocity_units, strict=True)
+        }
+        units |= {x.name: f"{m.joints[x.joint].type.coordinate_units[x.index]}/s" for x in m.drives.values()}
+        y = self.rates["rate"].values.tolist()[: len(self.rates) // 2]
+        sizes = np.array([self._scale.length if units.get(label) == "m/s" else 1.0 for label in y])
+        return sizes[: len(self.independent)], np.tile(sizes, 2)
+
+    @property
+    def stiffness(self) -> np.ndarray:
+        """K in ``inertia y'' + damping y' + K y = ...``."""
+        return -self.inertia @ self._blocks[2]
+
+    @property
+    def damping(self) -> np.ndarray:
+        """The matrix of y' in the same equation; gyroscopic terms are in it too."""
+        return -self.inertia @ self._blocks[3]
+
+    # ---- its modes -------------------------------------------------------------------------------------------------
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Eigenvalues of A, 1/s, two for each freedom; drives that are inputs are held still."""
+        return self._spectrum[0]
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Natural frequencies of the modes, Hz: ``|eigenvalue| / 2 pi``; 0 for a mode that does not oscillate."""
+        return self.modes["frequency"].values
+
+    @property
+    def damping_ratios(self) -> np.ndarray:
+        """Damping ratios of the modes: ``-Re / |eigenvalue|``; negative where a deviation grows, NaN where it stays."""
+        return self.modes["damping_ratio"].values
+
+    @property
+    def stable(self) -> bool:
+        """Whether no small deviation grows exponentially; oscillations that go on for ever are stable in this sense."""
+        size = np.abs(self.eigenvalues).max(initial=0.0)
+        return bool((self.eigenvalues.real <= GROWING * size).all())
+
+    @cached_property
+    def modes(self) -> xarray.Dataset:
+        """Modes by rising frequency: ``shape`` (mode, joint), ``eigenvalue``, ``frequency``, ``damping_ratio``.
+
+        A pair of conjugate eigenvalues is one mode. A shape is the motion of all joints, cut ones too, relative to the
+        largest of them, rad or m; complex where the joints do not move in step.
+        """
+        import xarray
+
+        values, vectors, picked = self._spectrum
+        frequency = np.where(values.imag != 0, np.abs(values) / (2 * np.pi), 0.0)
+        order = sorted(picked, key=lambda i: (frequency[i], -values[i].real))
+        shapes = (self.motions.values @ vectors[:, order]).T.astype(complex)
+        for i, s in enumerate(shapes):
+            s /= s[np.argmax(np.abs(s) > (1 - 1e-9) * np.abs(s).max())]  # the first of equal ones
+            shapes[i] = s
+        if np.abs(shapes.imag).max(initial=0.0) < 1e-12:
+            shapes = shapes.real
+        with np.errstate(invalid="ignore"):
+            ratio = np.where(values == 0, np.nan, -values.real / np.abs(values))
+        by_mode = {"eigenvalue": values, "frequency": frequency, "damping_ratio": ratio + 0.0}
+        units = {"eigenvalue": "1/s", "frequency": "Hz", "damping_ratio": "1"}
+        return xarray.Dataset(
+            {
+                "shape": (("mode", "joint"), shapes, {"units": "rad or m, relative"}),
+                **{k: ("mode", x[order], {"units": units[k]}) for k, x in by_mode.items()},
+            },
+            coords={"mode": np.arange(1, len(order) + 1), "joint": self.motions["joint"].values},
+        )
+
+    @cached_property
+    def _free(self) -> np.ndarray:
+        """Places of the independent coordinates and their velocities in x, without drives that are inputs."""
+        f, n = len(self.independent), self.A.shape[0] // 2
+        return np.concatenate([np.arange(f), n + np.arange(f)])
+
+    @property
+    def _blocks(self) -> tuple[np.ndarray, ...]:
+        f = len(self.independent)
+        A = self.A.values[np.ix_(self._free, self._free)]
+        return A[:f, :f], A[:f, f:], A[f:, :f], A[f:, f:]
+
+    @cached_property
+    def _spectrum(self) -> tuple[np.ndarray, np.ndarray, list[int]]:
+        """Eigenvalues, the y of their eigenvectors, and which of them stand for a mode."""
+        drift, _, pull, resist = self._blocks
+        size = self._sizes[0]
+        stiffness, resistance = (np.abs(x * size / size[:, None]).max(initial=0.0) for x in (pull, resist))
+        if drift.any() or resistance > DAMPED * stiffness**0.5:
+            A = self.A.values[np.ix_(self._free, self._free)]
+            values, vectors = np.linalg.eig(A)
+            values = values.astype(complex)
+            return values, vectors[: len(drift)], [i for i, x in enumerate(values) if x.imag >= 0]
+        squares, vectors = self._undamped(pull)
+        squares = np.where(np.abs(squares) <= NEUTRAL * np.abs(squares).max(initial=0.0), 0.0, squares)
+        roots = np.sqrt(squares.astype(complex))
+        values = np.concatenate([roots, -roots])
+        # one of a conjugate pair, both of two opposite real ones, and a neutral motion once
+        picked = [i for i, x in enumerate(values) if x.imag > 0 or (x.imag == 0 and (x.real or i < len(roots)))]
+        return values, np.hstack([vectors, vectors]), picked
+
+    def _undamped(self, pull: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.linalg import eigh
+
+        K = self.stiffness
+        if not K.size or np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
+            return np.linalg.eig(pull)
+        w, vectors = eigh((K + K.T) / 2, (self.inertia + self.inertia.T) / 2)
+        return -w, vectors
+
+    # ---- words and ways out ----------------------------------------------------------------------------------------
+
+    def to_scipy(self) -> Any:
+        """The matrices as a `scipy.signal.StateSpace`, for step responses, Bode plots and the like."""
+        from scipy.signal import StateSpace
+
+        if not self.B.size or not self.C.size:
+            raise ModelError("a state-space system needs inputs and outputs: name motors or drives with inputs=[...]")
+        return StateSpace(*(x.values for x in (self.A, self.B, self.C, self.D)))
+
+    def rows(self) -> list[tuple[str, str, str, str, str]]:
+        """The table of modes: number, frequency, damping ratio, eigenvalue, and the joints that move most."""
+        out = []
+        for k, mode in enumerate(self.modes["mode"].values):
+            one = self.modes.isel(mode=k)
+            x = complex(one["eigenvalue"])
+            value = f"{x.real + 0.0:.5g}" + (f" +- {abs(x.imag):.5g}i" if x.imag else "")
+            ratio = float(one["damping_ratio"])
+            frequency = f"{float(one['frequency']):.6g}" if x.imag else "-"
+            shown = "-" if np.isnan(ratio) else f"{ratio:.4g}"
+            out.append((str(mode), frequency, shown, value, self.leading(k)))
+        return out
+
+    def leading(self, k: int) -> str:
+        """The joints that move most in mode number k (from 0), with their share and, if not in step, their phase."""
+        shape = self.modes["shape"].values[k]
+        order = sorted(range(len(shape)), key=lambda i: -round(abs(shape[i]), 9))[:SHOWN]
+        return ", ".join(f"{self.modes['joint'].values[i]} {_share(shape[i])}" for i in order if abs(shape[i]) > 1e-6)
+
+    @property
+    def note(self) -> str | None:
+        """What to know before eigenvalues are believed: whether the state is no equilibrium, or the remark."""
+        if self.in_equilibrium:
+            return self.remark
+        name, value = max(self.residual.items(), key=lambda x: abs(x[1]), default=("nothing", 0.0))
+        if self.at_rest:
+            return (
+                f"not an equilibrium: it would accelerate ({name}'' = {value:.4g}), so that eigenvalues depend on the "
+                "choice of coordinates; cc.equilibrium(m, state) finds a pose at rest"
+            )
+        return f"the mechanism moves: eigenvalues hold for this instant and these coordinates ({name}'' = {value:.4g})"
+
+    def deforms(self) -> list[str]:
+        """Which bodies deform in each mode, with their share of its energy; see `results.vibration.modal.deforms`."""
+        from closedchain.results.vibration.modal import deforms
+
+        return deforms(self)
+
+    def swing(self, k: int) -> Points:
+        """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
+        from closedchain.results.vibration.modal import Swing
+
+        return Swing(self, k)
+
+    def animate(self, mode: int, file: Any, **options: Any) -> Any:
+        """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.look.animation.animate_mode`."""
+        from closedchain.look.animation import animate_mode
+
+        return animate_mode(self, mode, file, **options)
+
+    def __str__(self) -> str:
+        from closedchain.results.vibration.modal import table as modal_table
+
+        what = "an equilibrium" if self.in_equilibrium else "a pose at rest" if self.at_rest else "a moving state"
+        names = ", ".join(self.independent) or "none"
+        lines = [f"{self.state.mechanism.name} about {what}; independent coordinates: {names}", ""]
+        lines += table(*modal_table(self))
+        lines += ["", "stable" if self.stable else "unstable: a small deviation grows"]
+        return "\n".join(lines + ([f"note: {self.note}"] if self.note else []))
+
+    def __repr__(self) -> str:
+        sizes = f"{self.A.shape[0]} states, {self.B.shape[1]} inputs, {self.C.shape[0]} outputs"
+        return f"Linearisation({self.state.mechanism.name!r}, {sizes})"
+
+
+def _share(x: complex) -> str:
+    """Size with its sign, and the phase where it is neither in step nor opposite."""
+    phase = round(float(np.degrees(np.angle(x))))
+    if phase in (0, 180, -180):
+        return f"{-abs(x) if phase else abs(x):.3g}"
+    return f"{abs(x):.3g} at {phase} deg"
