@@ -74,13 +74,14 @@ def numbers(found):
 
 def progress(folder):
     """What a study has on disk: blocks, and points of others."""
-    done = folder / "done.txt"
-    partial = sorted((folder / "partial").iterdir()) if (folder / "partial").exists() else []
-    sizes = []
-    for path in partial:
-        with contextlib.suppress(FileNotFoundError):  # it became a block just now
-            sizes.append(path.stat().st_size)
-    return done.read_bytes().count(b"\n") if done.exists() else 0, sizes
+    lines, sizes = 0, []
+    with contextlib.suppress(FileNotFoundError):  # there are no blocks yet
+        lines = (folder / "done.txt").read_bytes().count(b"\n")
+    with contextlib.suppress(FileNotFoundError):  # there are no points, or the last one became a block just now
+        for path in sorted((folder / "partial").iterdir()):
+            with contextlib.suppress(FileNotFoundError):
+                sizes.append(path.stat().st_size)
+    return lines, sizes
 
 
 def wait_for(folder, child, changes):
