@@ -204,7 +204,7 @@ print(json.dumps(dict(imported=time.perf_counter() - clock)))
 """
 IMPORTS = {
     "import closedchain": "closedchain",
-    "import what a simulation needs": "closedchain.simulate, closedchain.integrate.methods.dop853",
+    "import what a simulation needs": "closedchain.simulation, closedchain.integrate.methods.dop853",
 }
 
 FIRST = """

@@ -38,7 +38,7 @@ from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.integrate.structure import Structure
 from closedchain.march.program.index3 import step_equations
 from closedchain.march.program.jacobian import jacobian
-from closedchain.march.run_loop import Segment
+from closedchain.march.segment import Segment
 from closedchain.pose.state import State
 from closedchain.results.compare.reference import errors, make_reference
 from closedchain.results.compare.trial import LONG, Cost, Trial, attempt, cost

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from closedchain import processor
+from closedchain import processor, verbs
 from closedchain._version import __version__
 
 processor.tell_others()
@@ -44,7 +44,7 @@ _HOMES = {
     "closedchain.pose.mobility": "Mobility mobility",
     "closedchain.pose.assemble": "assemble assembly_modes Mode",
     "closedchain.pose.equilibrium": "equilibrium",
-    "closedchain.simulate": "simulate",
+    "closedchain.simulation": "simulate",
     "closedchain.results.run": "Run",
     "closedchain.results.beams.fields": "BeamFields",
     "closedchain.results.beams.rigid_motion": "rigid_run",
@@ -167,7 +167,7 @@ if TYPE_CHECKING:
     from closedchain.results.vibration.locked import locked_modes
     from closedchain.results.vibration.spectrum import dominant, spectrum
     from closedchain.results.vibration.workspace import frequencies_over
-    from closedchain.simulate import simulate
+    from closedchain.simulation import simulate
     from closedchain.studies.sweep import sweep
 
 

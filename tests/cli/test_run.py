@@ -235,7 +235,7 @@ def test_what_nobody_foresaw_is_a_sentence_too(cli, monkeypatch):
     def broken(*_, **__):
         raise TypeError("so it goes")
 
-    monkeypatch.setattr("closedchain.simulate.simulate", broken)
+    monkeypatch.setattr("closedchain.simulation.simulate", broken)
     answer = cli("run", "pendulum")
     assert answer.code == 1
     assert answer.err.startswith("error: TypeError: so it goes. This was not foreseen")
@@ -244,7 +244,7 @@ def test_what_nobody_foresaw_is_a_sentence_too(cli, monkeypatch):
 def test_other_warnings_are_notes(cli, monkeypatch):
     import warnings
 
-    from closedchain.simulate import simulate
+    from closedchain.simulation import simulate
 
     def grumbling(*arguments, **options):
         with warnings.catch_warnings():
@@ -252,6 +252,6 @@ def test_other_warnings_are_notes(cli, monkeypatch):
             warnings.warn("it is late", UserWarning, stacklevel=1)
         return simulate(*arguments, **options)
 
-    monkeypatch.setattr("closedchain.simulate.simulate", grumbling)
+    monkeypatch.setattr("closedchain.simulation.simulate", grumbling)
     answer = cli("run", "pendulum")
     assert (answer.code, answer.err) == (0, "note: UserWarning: it is late\n")

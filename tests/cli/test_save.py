@@ -117,7 +117,7 @@ mechanism.revolute("[left", mechanism.ground, mechanism.body("arm", cc.rod(lengt
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_the_run(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("closedchain.simulate.simulate", lambda *_, **__: pytest.fail("ran"))
+    monkeypatch.setattr("closedchain.simulation.simulate", lambda *_, **__: pytest.fail("ran"))
     (tmp_path / "taken").write_text("a file")
     for out in ("taken/deeper/", "taken/a.csv"):
         answer = cli("run", "four-bar", "--out", out)

@@ -28,6 +28,6 @@ def test_module(name, tmp_path, monkeypatch):
     assert not failures, "\n".join(failures)
 
 
-@pytest.mark.parametrize("name", ["closedchain.model.mechanism", "closedchain.pose.assemble", "closedchain.simulate"])
+@pytest.mark.parametrize("name", ["closedchain.model.mechanism", "closedchain.pose.assemble", "closedchain.simulation"])
 def test_what_a_user_calls_has_an_example(name):
     assert any(test.examples for test in doctest.DocTestFinder().find(importlib.import_module(name), name))

@@ -145,7 +145,7 @@ def numbers(option: str, typed: str) -> list[float]:
 def check_solvers(by: list[str]) -> None:
     """Say which solver does not exist."""
     from closedchain.integrate.solvers import SOLVERS
-    from closedchain.model.parts import suggest
+    from closedchain.model.values import suggest
 
     for solver in by:
         if solver not in SOLVERS:

@@ -31,7 +31,7 @@ def demo(
         folder = save.folder(out)
         with Progress(UNTIL, quiet=as_json) as progress:
             clock = time.perf_counter()
-            importlib.import_module("closedchain.simulate")
+            importlib.import_module("closedchain.simulation")
             imported = time.perf_counter()
             m = importlib.import_module("closedchain.model.library").gough_stewart(drive="pd")
             start = m.assemble()

@@ -169,7 +169,7 @@ def _start(found: source.Source, hold: dict[str, list[float]], locked: Sequence[
 
 def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
     from closedchain.results.vibration.linearisation import COLUMNS
-    from closedchain.results.vibration.modal import table
+    from closedchain.results.vibration.modal import cells
 
     drives, joints = about.state.mechanism.drives.values(), about.state.mechanism.joints
     driven = [joints[x.joint].labels()[x.index] for x in drives]
@@ -182,7 +182,7 @@ def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
         ("stable", _stability(about)),
     ]
     output.show(output.facts(name, facts))
-    headings, rows = table(about)
+    headings, rows = cells(about)
     output.show(output.table(headings, rows, right=COLUMNS[:3]))
     pose = [(name, f"{x:.6g}") for name, x in about.state.coordinates.items()]
     output.show(output.table(("coordinate", "value"), pose, right=("value",)))

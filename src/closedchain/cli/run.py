@@ -219,7 +219,7 @@ def _partition(distributed: bool, threads: int | None, shares: list[str] | None,
 
 def usual(method: Formulation) -> str:
     """The solver of a method, if none is named."""
-    from closedchain.simulate import usual_solver
+    from closedchain.march.options import usual_solver
 
     return usual_solver(method)
 
@@ -227,7 +227,7 @@ def usual(method: Formulation) -> str:
 def formulation(name: str) -> Formulation:
     """The method of a name."""
     from closedchain.close.methods import METHODS
-    from closedchain.model.parts import suggest
+    from closedchain.model.values import suggest
 
     if name == "erls":
         raise WrongUsage("'closedchain erls' runs finite elements: this command has shapes of flexible links")
@@ -244,7 +244,7 @@ def march(
 
     from closedchain.integrate.solvers import SOLVERS
     from closedchain.results.run import Run
-    from closedchain.simulate import simulate
+    from closedchain.simulation import simulate
 
     # Numba and the compiled solver are loaded here, so that the time of the march is that of the march
     clock = time.perf_counter()
@@ -297,8 +297,8 @@ def _check_options(
     solver: str, until: float, rtol: float, atol: float | None, step: float | None, max_steps: int
 ) -> None:
     from closedchain.integrate.solvers import SOLVERS
-    from closedchain.model.parts import suggest
-    from closedchain.simulate import check_options
+    from closedchain.march.options import check_options
+    from closedchain.model.values import suggest
 
     if solver not in SOLVERS:
         raise WrongUsage(
@@ -331,7 +331,7 @@ def _start(found: source.Source, holds: list[str], velocities: list[str]) -> Sta
 
 def _check_names(start: State, method: Formulation, names: list[str]) -> None:
     """Look for the variables to plot in a run of no length, before the real one is made."""
-    from closedchain.model.parts import suggest
+    from closedchain.model.values import suggest
 
     data = march(start, 1, until=0.0, method=method)[0].dataset
     for name in names:

@@ -25,7 +25,7 @@ from closedchain.derive.erls.nodes import GROUND, Node, Nodes
 from closedchain.erls.mesh import elements_of, places_along
 from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.independent import Pivots, eliminate, scaled
 from closedchain.pose.redundancy import choose_rows, independent_rows
 from closedchain.pose.state import State

@@ -12,11 +12,12 @@ from closedchain.disk.names import named
 from closedchain.disk.whole import write, written
 from closedchain.errors import ModelError
 from closedchain.look.animation_page import page
-from closedchain.look.outline import VISIBLE, Outline, Points, outline, run_outline
+from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
 from closedchain.look.sketch import Sketch, magnification, positive, told_factor, told_frequency
 from closedchain.results.motion.motion import Motion
+from closedchain.results.points import Points
 from closedchain.results.run import Run
-from closedchain.results.vibration.modal import Modes, mode_number, mode_outline
+from closedchain.results.vibration.modal import Modes, mode_number
 
 ENDINGS = (".gif", ".html")
 FRAMES = 80

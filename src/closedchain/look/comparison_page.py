@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from closedchain._version import __version__
+from closedchain.disk.whole import write
 from closedchain.results.compare.comparison import ABOUT, COLUMNS
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ def page(comparison: Comparison) -> str:
     ]
     parts += [f'<p class="note">closedchain {__version__}</p>', "</body>", "</html>"]
     return "\n".join(parts) + "\n"
+
+
+def write_page(comparison: Comparison, path: Any) -> None:
+    """Write a page with the figure, the table, failures and citations; it needs nothing but itself."""
+    write(path, page(comparison))
 
 
 def _sentence(words: str) -> str:

@@ -10,49 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
-from closedchain.derive.equations import Equations, derive
+from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
-from closedchain.model.bodies.flexible import Flexibility
 from closedchain.model.expressions.expression import Number
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State, parameter_vector
-from closedchain.results.beams.numbers import BeamNumbers
 from closedchain.results.beams.rigid_motion import RigidTwin, with_parameters
 from closedchain.results.motion.motion import Motion
+from closedchain.results.points import Points, Posed
 from closedchain.results.run import Run
 from closedchain.results.samples import Samples
+
+if TYPE_CHECKING:
+    from closedchain.results.vibration.modal import Modes
 
 ALONG = 25  # points on a bent axis
 SAME = 1e-9  # of the size of the drawing: points that are one
 FLAT = 1e-6  # of the size of the drawing: what is thinner is planar
 VISIBLE = 0.08  # of the size of the drawing: how large deflections should look
 ROUND = (1.0, 2.0, 5.0)
-
-
-@runtime_checkable
-class Points(Protocol):
-    """Where points of bodies are at n samples: ``points`` with their elastic displacement, ``rigid_points`` without.
-
-    ``parameters`` are the values that held.
-
-    Both take the name of a body (``"ground"`` too) and k points in its frame (k, 3), drawn, and return (n, k, 3) in the
-    world.
-    """
-
-    mechanism: Mechanism
-    parameters: dict[str, float]
-    t: np.ndarray
-
-    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
-        """As they are."""
-
-    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
-        """As they would be with rigid links."""
 
 
 class Line(NamedTuple):
@@ -216,34 +196,6 @@ def _around(points: np.ndarray) -> tuple[np.ndarray, bool]:
 # ---- floating frames -------------------------------------------------------------------------------------------------
 
 
-class Posed:
-    """Points of bodies with coordinates q (n, nq): flexible ones ride on floating frames."""
-
-    def __init__(self, samples: Samples) -> None:
-        self.samples = samples
-        e = self.equations = samples.equations
-        self.mechanism, self.t = e.topology.mechanism, samples.t
-        self.parameters = dict(zip(self.mechanism.parameters, samples.parameters.tolist(), strict=False))
-        value = self.mechanism.values(self.parameters)
-        self._beams = {k: (x, BeamNumbers.of(x, value)) for k, x in self.mechanism.flexible.items()}
-        got = samples.evaluate("floating frames", lambda a, lam: _poses(e))
-        n, links = len(samples), len(e.topology.links)
-        self._R = got["R"].reshape(n, 3, links, 3).transpose(2, 0, 1, 3)
-        self._r = got["r"].transpose(2, 0, 1)
-
-    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
-        """(n, k, 3) in the world."""
-        k = self.equations.topology.link_of[body]
-        if k < 0:
-            return np.broadcast_to(drawn, (len(self.t), *drawn.shape))
-        link = self.equations.topology.links[k]
-        local = np.broadcast_to(drawn, (len(self.t), *drawn.shape))
-        if link.shape is not None:
-            data, beam = self._beams[body]
-            local = bent_points(data, beam, self.samples.q[:, link.shape_q], drawn)
-        return local @ self._R[k].transpose(0, 2, 1) + self._r[k][:, None]
-
-
 class RunPoints(Posed):
     """Points of bodies along a run or a motion, at some of its samples, and with rigid links beside them."""
 
@@ -291,27 +243,29 @@ def _known(run: Run | Motion) -> dict[str, float]:
     return {k: x for k, x in run.parameters.items() if k in run.mechanism.parameters}
 
 
-def _poses(e: Equations) -> dict[str, ca.SX]:
-    """Poses of the frames of all bodies: those that float, of flexible ones."""
-    X = [e.motion.X[k] @ traced.X_LB for k, traced in enumerate(e.limbs.links)]
-    return {"R": ca.horzcat(*(ca.densify(x.R) for x in X)), "r": ca.horzcat(*(ca.densify(x.r) for x in X))}
+def mode_outline(about: Modes, k: int, phases: Any = (0.0,)) -> Outline:
+    """The mechanism in mode number k (from 1), displaced to first order, at some phases of its swing (rad).
 
+    Displacements are such that the largest one over the swing is 1 m: magnify them by what it shall be.
+    """
+    swing, phases = about.swing(k), np.atleast_1d(np.asarray(phases, float))
+    found = outline(swing, swing.mechanism.values(swing.parameters))
 
-def bent_points(data: Flexibility, beam: BeamNumbers, eta: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Points of a flexible body (n, k, 3) in its floating frame: on rigid arms on the nearest section."""
-    L = beam.length
-    xi = np.clip(drawn[:, 0] / L, 0.0, 1.0)
-    foot = np.zeros_like(drawn)
-    foot[:, 0] = xi * L
-    shapes = data.modes.fields(xi)
-    moved = np.stack([eta @ shapes[f][0].T for f in "uvw"], axis=2)
-    if data.stiffening:
-        H = np.array([data.modes.integrals.H(float(x)) for x in xi])
-        moved[..., 0] -= np.einsum("ti,xij,tj->tx", eta, H, eta) / (2 * L)
-    turned = np.stack([eta @ shapes["t"][0].T, -eta @ shapes["w"][1].T / L, eta @ shapes["v"][1].T / L], axis=2)
-    arm = drawn - foot
-    # Cayley's rotation: arm + 2 / (1 + |h|^2) (h x arm + h x (h x arm)), h = turned / 2
-    h = turned / 2
-    once = np.cross(h, arm[None])
-    swung = arm + 2 / (1 + np.sum(h**2, axis=2, keepdims=True)) * (once + np.cross(h, once))
-    return foot + moved + swung
+    def swung(rest: np.ndarray, two: np.ndarray, phases: np.ndarray) -> np.ndarray:
+        away = two - rest
+        return np.cos(phases)[:, None, None] * away[0] + np.sin(phases)[:, None, None] * away[1]
+
+    pairs = [*zip(found.rigid, found.bent, strict=True), found.pins]
+    round_ = np.linspace(0, np.pi, 37)
+    size = max(float(np.linalg.norm(swung(*x, round_), axis=2).max(initial=0.0)) for x in pairs) or 1.0
+    still = [np.repeat(a[:1], len(phases), axis=0) for a, _ in pairs]
+    bent = [a + swung(*x, phases) / size for a, x in zip(still, pairs, strict=True)]
+    return Outline(
+        swing.mechanism,
+        phases,
+        found.lines,
+        tuple(still[:-1]),
+        tuple(bent[:-1]),
+        (still[-1], bent[-1]),
+        found.grounded,
+    )

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.look.outline import VISIBLE, Outline, Points, StatePoints, outline, run_outline
+from closedchain.look.outline import VISIBLE, Outline, StatePoints, mode_outline, outline, run_outline
 from closedchain.pose.state import State
 from closedchain.results.beams.deflection import deflection
 from closedchain.results.files import saved
 from closedchain.results.motion.motion import Motion
+from closedchain.results.points import Points
 from closedchain.results.run import Run
-from closedchain.results.vibration.modal import Modes, mode_outline
+from closedchain.results.vibration.modal import Modes
 
 # distinguishable with all common kinds of colour vision (Okabe and Ito 2008, jfly.uni-koeln.de/color)
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")

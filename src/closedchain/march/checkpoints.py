@@ -29,11 +29,12 @@ from closedchain.disk.plain import Maybe
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Counts, Failure, Status, Trajectory
+from closedchain.march.events import Happening, Watch
+from closedchain.march.segment import Choice, Segment
 from closedchain.pose.state import State
 
 if TYPE_CHECKING:
-    from closedchain.march.events import Watch
-    from closedchain.march.run_loop import March, Segment
+    from closedchain.march.run_loop import March
 
 CHECKPOINT = "checkpoint.npz"
 OWN = r"checkpoint\.npz|piece\d+\.[tx]"  # what a folder holds besides its mark and its lock
@@ -290,8 +291,6 @@ class Saving:
 
     def _put_back(self, march: March, told: dict[str, Any]) -> Left:
         """Everything is where it was; what the file says is in the shape of what is here."""
-        from closedchain.march.events import Happening
-
         self.rows, self.columns = told["rows"], told["columns"]
         march.record[:] = [Happening(**entry) for entry in told["record"]]
         if (march.stiffness is None) != (told["stiffness"] is None):
@@ -322,8 +321,6 @@ class Saving:
             )
 
     def _restore_segment(self, march: March, entry: dict[str, Any], columns: int) -> None:
-        from closedchain.march.run_loop import Segment
-
         chosen = _choice(march, entry["chosen"])
         program = march.choose(chosen)
         trajectory = Trajectory(
@@ -353,11 +350,6 @@ def _digest() -> Any:
 
 def _files(piece: int) -> tuple[str, str]:
     return f"piece{piece}.t", f"piece{piece}.x"
-
-
-# Equations are made anew from where they were made: the state, whether closures are watched one by one, how many pieces
-# there were before, and the step that the method was tuned to.
-Choice = tuple[State, bool, int, float | None]
 
 
 def _known(solver: str) -> str:

@@ -23,7 +23,7 @@ from closedchain.march.program.compiled import Compiled
 from closedchain.model.expressions.expression import Expression, t
 from closedchain.model.forces.sampled import LIVE, Jump
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.native.at_samples import at_samples
 
 BETWEEN = 8  # looks at each step

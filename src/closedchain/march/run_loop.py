@@ -21,7 +21,7 @@ from closedchain.integrate.interrupt import check, interrupts, noted
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 from closedchain.march.automatic import Stiffness
-from closedchain.march.checkpoints import Choice, Left, Saving
+from closedchain.march.checkpoints import Left, Saving
 from closedchain.march.controllers.held_inputs import Flip, Holding
 from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
 from closedchain.march.impacts import switch
@@ -30,6 +30,7 @@ from closedchain.march.judge.gaps import fitted, told
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.program.solver_inputs import for_solver
+from closedchain.march.segment import Choice, Segment
 from closedchain.march.sundials import integrate_sundials
 from closedchain.march.team import Team
 from closedchain.pose.size import drawn_scale
@@ -48,36 +49,6 @@ LOOK, LOOK_TUNING = 50, 10
 SOON = 1e-3  # of a step
 # Independent velocities are chosen anew when others would be this much better.
 LESS_GOOD = 0.4
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """A piece of a run under one set of equations.
-
-    Attributes
-    ----------
-    start, program, trajectory
-        Where it begins, its equations, and what came of them.
-    solver
-        By name.
-    holding
-        What was held on the way.
-    chosen
-        Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
-        before, and the step that the method was tuned to.
-    """
-
-    start: State
-    program: Compiled
-    trajectory: Trajectory
-    solver: str
-    holding: Holding
-    chosen: Choice
-
-    @property
-    def p(self) -> np.ndarray:
-        """Parameter values: one vector, or a row for each sample where controllers act."""
-        return self.holding.at(self.trajectory.t)
 
 
 @dataclass(frozen=True)

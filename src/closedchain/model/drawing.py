@@ -7,7 +7,8 @@ drawing altogether or, if it is refused, not at all: in a notebook one corrects 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +28,8 @@ from closedchain.model.forces.actions import (
     PointSpring,
     Rotor,
 )
-from closedchain.model.parts import Body, Frame, Joint, suggest
+from closedchain.model.parts import Body, Frame, Joint
+from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from closedchain.model.bodies.flexible import Flexibility
@@ -43,30 +45,38 @@ RESERVED = frozenset(
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+@contextmanager
+def attempt(drawing: Drawing) -> Iterator[None]:
+    """Change the drawing altogether or, if the change is refused, not at all."""
+    if drawing._attempting:
+        yield
+        return
+    tables = {k: dict(v) for k, v in vars(drawing).items() if isinstance(v, dict)}
+    values, taken, revision = dict(drawing.parameters._values), set(drawing._taken), drawing.revision
+    frames = {body: dict(body.frames) for body in (drawing.ground, *drawing.bodies.values())}
+    drawing._attempting = True
+    try:
+        yield
+    except BaseException:
+        for name, table in tables.items():
+            setattr(drawing, name, table)
+        drawing.parameters._values, drawing._taken, drawing.revision = values, taken, revision
+        for body, before in frames.items():
+            body.frames = before
+        raise
+    finally:
+        drawing._attempting = False
+
+
 def atomic(method: Method) -> Method:
-    """A method that changes the drawing altogether or, if it is refused, not at all."""
+    """A method that is an `attempt`."""
 
     @functools.wraps(method)
-    def attempt(self: Drawing, *args: Any, **kwargs: Any) -> Any:
-        if self._attempting:
+    def attempted(self: Drawing, *args: Any, **kwargs: Any) -> Any:
+        with attempt(self):
             return method(self, *args, **kwargs)
-        tables = {k: dict(v) for k, v in vars(self).items() if isinstance(v, dict)}
-        values, taken, revision = dict(self.parameters._values), set(self._taken), self.revision
-        frames = {body: dict(body.frames) for body in (self.ground, *self.bodies.values())}
-        self._attempting = True
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            for name, table in tables.items():
-                setattr(self, name, table)
-            self.parameters._values, self._taken, self.revision = values, taken, revision
-            for body, before in frames.items():
-                body.frames = before
-            raise
-        finally:
-            self._attempting = False
 
-    return attempt  # type: ignore[return-value]
+    return attempted  # type: ignore[return-value]
 
 
 class Drawing:

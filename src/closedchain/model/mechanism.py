@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model import validate
 from closedchain.model.bodies.shapes import MassProperties, Shape, Vector
@@ -20,23 +20,20 @@ from closedchain.model.joints.draw import DrawsJoints
 from closedchain.model.parts import Body, Frame
 from closedchain.model.values import entries
 
+if TYPE_CHECKING:
+    from closedchain.look.graph import draw_graph
+    from closedchain.model.bodies.flexible import rigid_twin
+    from closedchain.pose.assemble import assemble, assembly_modes
+    from closedchain.pose.equilibrium import equilibrium
+    from closedchain.pose.mobility import mobility
+    from closedchain.results.vibration.linearise import linearise
+
 __all__ = ["RESERVED", "Mechanism", "Parameters", "Place"]
 
 LENGTHS = frozenset(("length", "radius", "inner", "size", "width", "height", "thickness"))  # dimensions of shapes
 
 
-def _verb(module: str, name: str) -> Any:
-    """A method that is a function of a later layer, which takes the mechanism as its first argument."""
-
-    def method(self: Mechanism, *args: Any, **kwargs: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(self, *args, **kwargs)
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"See `{module}.{name}`."
-    return method
-
-
-class Mechanism(DrawsJoints, DrawsActions):
+class Mechanism(DrawsJoints, DrawsActions, Attached):
     """Bodies, joints, motors and forces, connected in any order into any graph.
 
     Parameters
@@ -59,6 +56,15 @@ class Mechanism(DrawsJoints, DrawsActions):
     >>> arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
     >>> hinge = m.revolute("hinge", m.ground, arm)
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        rigid_twin = rigid_twin
+        assemble = assemble
+        assembly_modes = assembly_modes
+        mobility = mobility
+        equilibrium = equilibrium
+        linearise = linearise
+        draw_graph = draw_graph
 
     def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81), tolerance: float = 0.0) -> None:
         super().__init__(name)
@@ -119,17 +125,6 @@ class Mechanism(DrawsJoints, DrawsActions):
         validate.check_mechanism(self, value)
         for flexibility in self.flexible.values():
             flexibility.check(value)
-
-    # verbs of the layers above, found when they are called: the drawing itself depends on none of them
-    assemble = _verb("closedchain.pose.assemble", "assemble")
-    mobility = _verb("closedchain.pose.mobility", "mobility")
-    assembly_modes = _verb("closedchain.pose.assemble", "assembly_modes")
-    equilibrium = _verb("closedchain.pose.equilibrium", "equilibrium")
-    linearise = _verb("closedchain.results.vibration.linearise", "linearise")
-    draw_graph = _verb("closedchain.look.graph", "draw_graph")
-    __str__ = _verb("closedchain.cut.describe", "describe")
-
-    rigid_twin = _verb("closedchain.model.bodies.flexible", "rigid_twin")
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_derived": {}}  # a copy is the drawing: it derives and compiles its own equations

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_axis, from_matrix, from_rpy
 from closedchain.model.bodies.shapes import MassProperties, Vector
 from closedchain.model.expressions.expression import Expression, Number, check_number
 from closedchain.model.joints.types import JointType
-from closedchain.model.values import entries, listed
+from closedchain.model.values import entries, listed, suggest
 
 if TYPE_CHECKING:
-    from closedchain.model.bodies.sections import Section
+    from closedchain.model.bodies.flexible import make_flexible
     from closedchain.model.mechanism import Mechanism
-    from closedchain.model.modes import ModeSet
-
-
-def suggest(name: str, known: Any) -> str:
-    """A tail for 'unknown name' errors: the nearest known names."""
-    known = list(known)
-    near = get_close_matches(str(name), known, n=3, cutoff=0.5)
-    if near:
-        return f"; did you mean {' or '.join(map(repr, near))}?"
-    return f"; known: {', '.join(map(repr, known[:12]))}{', ...' if len(known) > 12 else ''}" if known else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +49,14 @@ class Frame:
         return f"Frame({self.body.name}.{self.name or '?'})"
 
 
-class Body:
+class Body(Attached):
     """A body: mass properties and named frames, rigid unless `flexible` says otherwise.
 
     ``body.tip`` and ``body["tip"]`` give a frame.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        flexible = make_flexible
 
     def __init__(self, mechanism: Mechanism, name: str, properties: MassProperties, kind: str, outline: Any) -> None:
         self.mechanism = mechanism
@@ -118,68 +111,6 @@ class Body:
         what = f"frame {self.name}.{name}"
         x, y, z = entries(at, 3, f"{what}: a position has three components", "at=(0.1, 0, 0)")
         return self.mechanism._name_frame(Frame(self, (x, y, z), _rotation(rpy, R, axis, what)), name)
-
-    def flexible(
-        self,
-        E: Number,
-        section: Section,
-        *,
-        modes: ModeSet | None = None,
-        nu: Number | None = None,
-        G: Number | None = None,
-        length: Number | None = None,
-        damping: Number = 0.0,
-        rayleigh: Sequence[Number] = (0.0, 0.0),
-        stiffening: bool = False,
-    ) -> Body:
-        """Let this body deform as a beam along its x axis, from its origin. A second call replaces the first.
-
-        Parameters
-        ----------
-        E
-            Young's modulus, Pa.
-        section
-            The cross-section: ``cc.Section.rectangle(y=0.02, z=0.03)``.
-        modes
-            The shapes in which it may deform: ``cc.modes.craig_bampton(y=2)``. By default static shapes of the far end
-            and some normal modes in every direction in which the section has a stiffness; a planar mechanism needs
-            ``y`` only. Their coordinates are in the results as ``coupler.y1``, ...
-        nu, G
-            Poisson's ratio (0.3 unless given) or the shear modulus, Pa.
-        length
-            m; by default where the frame ``tip`` is.
-        damping
-            Damping ratio of all modes of the shapes, for instance 0.01.
-        rayleigh
-            alpha (1/s) and beta (s): damping alpha times mass plus beta times stiffness.
-        stiffening
-            Whether axial loads, as by rotation, change the stiffness against bending.
-
-        Examples
-        --------
-        >>> import closedchain as cc
-        >>> m = cc.Mechanism("arm")
-        >>> arm = m.body("arm", cc.rod(length=0.5, mass=2.352))
-        >>> arm.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.clamped_free(y=2))
-        Body('arm')
-        >>> m.flexible["arm"].labels
-        ('arm.y1', 'arm.y2')
-        """
-        from closedchain.model.bodies.flexible import make_flexible  # which needs this class
-
-        return make_flexible(
-            self.mechanism,
-            self,
-            E,
-            section,
-            modes=modes,
-            nu=nu,
-            G=G,
-            length=length,
-            damping=damping,
-            rayleigh=rayleigh,
-            stiffening=stiffening,
-        )
 
     def __getitem__(self, name: str) -> Frame:
         if not isinstance(name, str) or name not in self.frames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Set
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -68,3 +69,12 @@ def entries(values: Any, count: int, sentence: str, example: str) -> tuple[Any, 
     if len(found) != count:
         raise ModelError(f"{sentence}, not {len(found)}")
     return found
+
+
+def suggest(name: str, known: Any) -> str:
+    """A tail for 'unknown name' errors: the nearest known names."""
+    known = list(known)
+    near = get_close_matches(str(name), known, n=3, cutoff=0.5)
+    if near:
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    return f"; known: {', '.join(map(repr, known[:12]))}{', ...' if len(known) > 12 else ''}" if known else ""

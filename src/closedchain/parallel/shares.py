@@ -15,7 +15,7 @@ from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.native.function import NativeFunction, Parts, compile_parts
 from closedchain.native.memory import Memory
 from closedchain.native.traced.graph import Graph

@@ -16,10 +16,10 @@ from closedchain.cut.topology import Topology
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
-from closedchain.model.values import shown
-from closedchain.pose.closing import NEARLY, Closing, by_label, is_number, row_name, wanted_poses
+from closedchain.model.values import shown, suggest
+from closedchain.pose.closing import NEARLY, Closing, active_rows, by_label, is_number, row_name, wanted_poses
 from closedchain.pose.collapse import Collapse, collapse, scatter, unfolded
+from closedchain.pose.mobility import mobility
 from closedchain.pose.state import State, parameter_vector
 from closedchain.progress import visibly
 
@@ -289,21 +289,8 @@ def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]
     return {name: float(value) for name, value in (gaps or {}).items()}
 
 
-def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:
-    """Closure rows of all cut joints but the open ones."""
-    cuts = {j.name for j in e.topology.cuts} | set(e.topology.mechanism.couplings) | set(e.topology.mechanism.drives)
-    for name in open_joints:
-        if name not in cuts:
-            raise ModelError(
-                f"{name!r} is not a cut joint{suggest(name, cuts)}; draw it with cut=True to open and close it"
-            )
-    return [i for i, joint in enumerate(e.closure.joints) if joint not in open_joints]
-
-
 def _warn(folds: Collapse, state: State) -> None:
     """Warn of bodies that coincide at a state."""
-    from closedchain.pose.mobility import mobility  # which assembles by itself
-
     freedoms = mobility(state.mechanism, state)
     lost = freedoms.here - freedoms.true
     rank = f" The rank of the closures is {lost} less there than around it." if lost else ""
@@ -311,7 +298,7 @@ def _warn(folds: Collapse, state: State) -> None:
         f"degenerate assembly of {state.mechanism.name!r}: {folds}.{rank} For other poses give another guess=, hold "
         "other values, or take one of cc.assembly_modes(m, ...) whose .coincident is empty",
         AssemblyWarning,
-        stacklevel=4,  # past the method of the mechanism
+        stacklevel=3,
     )
 
 

@@ -24,8 +24,8 @@ from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import PATIENCE, locked, patient
 from closedchain.model.bodies.rotation import from_matrix, from_rpy
 from closedchain.model.expressions.expression import HUGE
-from closedchain.model.parts import Frame, suggest
-from closedchain.model.values import numeric, real, shown
+from closedchain.model.parts import Frame
+from closedchain.model.values import numeric, real, shown, suggest
 from closedchain.pose.rank import (
     ALIKE,
     COARSEST,
@@ -797,3 +797,14 @@ def functions(e: Equations) -> dict[str, ca.Function]:
             "middle": e.function("middle", {"angle": _column(limbs.number(x.middle) for x in turns)}),
         }
     return derived["closing"]
+
+
+def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:
+    """Closure rows of all cut joints but the open ones."""
+    cuts = {j.name for j in e.topology.cuts} | set(e.topology.mechanism.couplings) | set(e.topology.mechanism.drives)
+    for name in open_joints:
+        if name not in cuts:
+            raise ModelError(
+                f"{name!r} is not a cut joint{suggest(name, cuts)}; draw it with cut=True to open and close it"
+            )
+    return [i for i, joint in enumerate(e.closure.joints) if joint not in open_joints]

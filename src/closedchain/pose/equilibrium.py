@@ -21,8 +21,8 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
 from closedchain.model.mechanism import Mechanism
-from closedchain.pose.assemble import active_rows, assemble
-from closedchain.pose.closing import Closing
+from closedchain.pose.assemble import assemble
+from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.closing import functions as closing_functions
 from closedchain.pose.inertia import weightless
 from closedchain.pose.loads import load_sizes

@@ -28,8 +28,7 @@ from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked, once
 from closedchain.model.targets import Wishes
-from closedchain.pose.assemble import active_rows
-from closedchain.pose.closing import TOLERANCE
+from closedchain.pose.closing import TOLERANCE, active_rows
 from closedchain.pose.closing import functions as closing_functions
 from closedchain.pose.in_place import InPlace
 from closedchain.pose.rank import LOOSE, SOLVED, UNDETERMINED, apart, cut_off, relative_tolerance, significant

@@ -46,7 +46,7 @@ from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once
 from closedchain.native.at_samples import at_samples
-from closedchain.pose.assemble import active_rows
+from closedchain.pose.closing import active_rows
 from closedchain.pose.rank import ALIKE, UNDETERMINED, cut_off, null_space, relative_tolerance, significant
 from closedchain.pose.redundancy import generic_rank, independent_rows
 from closedchain.pose.size import drawn_length, row_sizes, velocity_sizes

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedchain.derive.equations import Equations
-from closedchain.pose.assemble import active_rows
-from closedchain.pose.closing import Closing
+from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.rank import ALIKE, EXACT, LOOSE, independent, rank, relative_tolerance, without_units
 from closedchain.pose.state import State, parameter_vector
 

@@ -17,7 +17,7 @@ from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 
 @dataclass(frozen=True, eq=False)

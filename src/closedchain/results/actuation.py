@@ -19,7 +19,7 @@ import numpy as np
 
 from closedchain.march.events import TOUCHING
 from closedchain.march.judge.conditioning import Conditioning
-from closedchain.march.run_loop import Segment
+from closedchain.march.segment import Segment
 from closedchain.pose.closing import Closing
 from closedchain.pose.redundancy import spread
 

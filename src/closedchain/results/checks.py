@@ -22,7 +22,7 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.integrate.solvers import SOLVERS
-from closedchain.march.judge.divergence import energies
+from closedchain.march.judge.explained import energies
 from closedchain.pose.closing import enough
 from closedchain.pose.rank import needed_tolerance, row_tolerances
 from closedchain.results.actuation import lost_hold

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.errors import Interrupted
 from closedchain.integrate.trajectory import SENTENCES, Failure, Status
 from closedchain.march.judge.explained import Place, too_long
 from closedchain.march.program.compiled import Compiled
@@ -153,3 +155,12 @@ def _lost(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:
         f"along ({direction}) (smallest singular value {s[smallest]:.2g}, largest {s[0]:.2g}); that direction is lost. "
         "Stop before it, or drive the mechanism by another joint"
     )
+
+
+def interrupted(run: Any, folder: Path | None = None) -> Interrupted:
+    """What Ctrl-C left of a run."""
+    end = " when it had reached its end" if run.complete else f" after t = {run.t[-1]:.6g} s" if len(run.t) else ""
+    saved = "" if folder is None else f"; what was saved is in '{folder}', the same call goes on from there"
+    stop = Interrupted(f"the run was interrupted{end}{saved}", run)
+    stop.add_note(f"{len(run.t)} samples are in the exception's .run")
+    return stop

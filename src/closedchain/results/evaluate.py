@@ -11,7 +11,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.march.judge.gaps import fixed_rows
 from closedchain.march.program.compiled import Compiled
-from closedchain.march.run_loop import Segment
+from closedchain.march.segment import Segment
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cached_property
 from importlib import metadata
@@ -17,22 +16,29 @@ from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Counts, Status, total
 from closedchain.march.events import Happening
 from closedchain.march.judge.gaps import dropped_rows
-from closedchain.march.run_loop import Segment, Task
+from closedchain.march.run_loop import Task
+from closedchain.march.segment import Segment
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Body, Frame, suggest
+from closedchain.model.parts import Body, Frame
+from closedchain.model.values import suggest
 from closedchain.native import engine
 from closedchain.pose.size import Scale, drawn_scale
 from closedchain.pose.state import State
 from closedchain.results import checks
 from closedchain.results.evaluate import frame_motion, outputs
-from closedchain.results.takeaway import Takeaway
+from closedchain.results.tables import Tables
 
 if TYPE_CHECKING:
     import xarray
 
     from closedchain.close.formulation import Formulation
     from closedchain.cut.topology import Topology
-    from closedchain.results.beams.fields import BeamFields
+    from closedchain.look.animation import animate
+    from closedchain.look.plots.variables import plot
+    from closedchain.look.sketch import plot_deformed
+    from closedchain.results.beams.deflection import beam, deflection, stress, tip_deflection
+    from closedchain.results.reactions.balance import balance
+    from closedchain.results.reactions.reactions import reaction, reaction_table
     from closedchain.results.samples import Samples
 
 
@@ -50,13 +56,25 @@ def _put_back(segment: Segment, t: np.ndarray, x: np.ndarray) -> np.ndarray:
 MANY = 20_000  # samples: with more, the checks look at some
 
 
-class Run(Takeaway):
+class Run(Tables):
     """A simulated motion.
 
     ``run["O"]`` is the coordinate of joint O over time, ``run["O'"]`` its velocity, ``run["O''"]`` its acceleration;
     ``run.dataset`` holds all of it with units. ``run.complete`` tells whether the end was reached, and
     ``run.complaints()`` what is worse than the tolerance promises.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        reaction = reaction
+        reactions = reaction_table
+        balance = balance
+        beam = beam
+        deflection = deflection
+        stress = stress
+        tip_deflection = tip_deflection
+        plot = plot
+        plot_deformed = plot_deformed
+        animate = animate
 
     def __init__(
         self,
@@ -223,40 +241,6 @@ class Run(Takeaway):
         if isinstance(frame, Body):
             frame = frame["origin"]
         return frame_motion(self, frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame))
-
-    def balance(self, stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
-        """Whether the reactions balance every body and do no work; see `results.reactions.balance`."""
-        from closedchain.results.reactions.balance import balance
-
-        return balance(self, stiffness)
-
-    # ---- flexible bodies -------------------------------------------------------------------------------------------
-
-    def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
-        """Displacements, forces and stresses along a flexible body; see `closedchain.results.beams.deflection.beam`."""
-        from closedchain.results.beams.deflection import beam
-
-        return beam(self, body, x, forces=forces)
-
-    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
-        """How far a place on a flexible body is displaced; see `closedchain.results.beams.deflection.deflection`."""
-        from closedchain.results.beams.deflection import deflection
-
-        return deflection(self, body, at, against=against)
-
-    def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
-        """Stresses along a flexible body over time; see `closedchain.results.beams.deflection.stress`."""
-        from closedchain.results.beams.deflection import stress
-
-        return stress(self, body, x)
-
-    def tip_deflection(
-        self, frame: Frame | Body | str, rigid: Run | None = None, *, same: str = "efforts", axes: str = "world"
-    ) -> xarray.Dataset:
-        """A frame against the motion with rigid links; see `closedchain.results.beams.deflection.tip_deflection`."""
-        from closedchain.results.beams.deflection import tip_deflection
-
-        return tip_deflection(self, frame, rigid, same=same, axes=axes)
 
     def _samples(self) -> list[Samples]:
         from closedchain.results.reactions.reactions import samples_of_run

@@ -15,7 +15,8 @@ import numpy as np
 from closedchain.derive.equations import Equations, Freedom
 from closedchain.errors import ModelError
 from closedchain.lock import locked
-from closedchain.model.parts import Frame, suggest
+from closedchain.model.parts import Frame
+from closedchain.model.values import suggest
 from closedchain.native.at_samples import at_samples
 
 Trace = Callable[[ca.SX, dict[int, ca.SX]], dict[str, ca.SX]]

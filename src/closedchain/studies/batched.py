@@ -24,7 +24,8 @@ from closedchain.march.batch.batch import Reason, batch_march, can_batch
 from closedchain.march.controllers.held_inputs import Holding
 from closedchain.march.judge import divergence
 from closedchain.march.program.compiled import Compiled, compiled
-from closedchain.march.run_loop import Segment, Task
+from closedchain.march.run_loop import Task
+from closedchain.march.segment import Segment
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector

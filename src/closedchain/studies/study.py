@@ -24,13 +24,14 @@ from closedchain.march.batch.assemble import SENTENCES, Reason
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.events import Event
+from closedchain.march.identity import described_controller, digest_of_equations
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
-from closedchain.simulate import described_controller, digest_of_equations, simulate
+from closedchain.simulation import simulate
 from closedchain.studies.drawn import as_drawn
 from closedchain.studies.points import Points
 from closedchain.studies.varied import Role, Start

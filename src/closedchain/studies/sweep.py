@@ -18,10 +18,10 @@ from closedchain.close.multipliers import Multipliers
 from closedchain.errors import Interrupted, ModelError
 from closedchain.integrate.times import Equal
 from closedchain.march.events import Event
+from closedchain.march.options import check_options, check_times, sample_times, usual_solver
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
 from closedchain.progress import counted
-from closedchain.simulate import check_options, check_times, sample_times, usual_solver
 from closedchain.studies.batched import why_not
 from closedchain.studies.layout import Layout, divided
 from closedchain.studies.points import SAMPLINGS, points

@@ -14,7 +14,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.batch.assemble import BatchStart, batch_assemble
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.closing import by_label
 from closedchain.pose.independent import choose_pivots, scaled

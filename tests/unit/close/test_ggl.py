@@ -11,8 +11,8 @@ from closedchain.integrate.solvers import SOLVERS
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.jacobian import jacobian
 from closedchain.march.program.solver_inputs import for_solver
+from closedchain.march.start import residuals
 from closedchain.pose.state import parameter_vector
-from closedchain.simulate import residuals
 from tests.invariants import drawings
 from tests.random_mechanisms import draw
 from tests.unit.integrate import problems

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.look.outline import StatePoints, bent_points, outline, run_outline
+from closedchain.look.outline import StatePoints, outline, run_outline
 from closedchain.results.beams.numbers import BeamNumbers
+from closedchain.results.points import bent_points
 from tests.unit.results.beams.flexible_motions import clamped, four_bar_run, tripod
 
 

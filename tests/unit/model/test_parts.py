@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 
 @pytest.fixture

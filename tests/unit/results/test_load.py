@@ -9,7 +9,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.native import engine
-from closedchain.results.reactions.reactions import reactions as module
+from closedchain.results.reactions import reactions as module
 
 
 def drawn(k):

@@ -20,7 +20,7 @@ from closedchain.derive.measure import COORDINATES
 from closedchain.derive.relative import Pair
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.errors import ModelError
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 ADVICE = "; use cc.Multipliers()"
 

@@ -24,7 +24,7 @@ from closedchain.close.formulation import Choice, Formulation, has_quaternions, 
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 PerRow = float | Mapping[str, float] | tuple[tuple[str, float], ...]
 

@@ -21,10 +21,9 @@ from closedchain.derive.size import traced_length, traced_sizes, traced_time
 from closedchain.errors import ModelError
 from closedchain.integrate.batch.threads import cores, share_out
 from closedchain.lock import LOCK, locked
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.native import NativeFunction, compile_function
-from closedchain.pose.assemble import active_rows
-from closedchain.pose.closing import NEARLY, TOLERANCE, Closing, functions
+from closedchain.pose.closing import NEARLY, TOLERANCE, Closing, active_rows, functions
 from closedchain.pose.rank import ARM, COARSEST, SOLVED
 from closedchain.pose.state import State, parameter_vector
 

@@ -9,7 +9,7 @@ import numpy as np
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 from closedchain.lock import locked
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.state import joint_values
 
 

@@ -455,14 +455,8 @@ def natural(e: Equations, p: np.ndarray, span: float) -> Any:
     return np.where(falls, 4.0 * np.pi**2, 1.0) * drawn_scale(e, p, span).energy
 
 
-def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
-    """Kinetic energy ``T`` and potential ``U``, with what springs in the closures store, (time, 1, 1) each, J."""
-    e = program.equations
-    return program.evaluate("energies", lambda: {"T": e.kinetic, "U": e.potential + program.closed.stored}, t, x, p)
-
-
 def _energies(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> Energies:
-    got = energies(program, np.array([t]), x[None], p)
+    got = explained.energies(program, np.array([t]), x[None], p)
     return Energies(float(got["T"][0, 0, 0]), float(got["U"][0, 0, 0]), float(x[-1]))
 
 

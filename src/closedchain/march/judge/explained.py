@@ -101,8 +101,6 @@ def too_long(here: Place, step: float) -> str | None:
 
 def _energy(here: Place, x: np.ndarray, t: float) -> tuple[float, float]:
     """Kinetic energy, and energy that has come in since the start, J."""
-    from closedchain.march.judge.divergence import energies
-
     got = energies(here.program, np.array([here.start.t, t]), np.array([here.begin, x]), here.holding.p)
     kinetic, potential = got["T"][:, 0, 0], got["U"][:, 0, 0]
     with np.errstate(invalid="ignore"):
@@ -182,3 +180,9 @@ def _march(here: Place, t: float, x: np.ndarray, until: float) -> Trajectory | N
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(p) if program.correct else None, dense_output=True,
     )  # fmt: skip
+
+
+def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
+    """Kinetic energy ``T`` and potential ``U``, with what springs in the closures store, (time, 1, 1) each, J."""
+    e = program.equations
+    return program.evaluate("energies", lambda: {"T": e.kinetic, "U": e.potential + program.closed.stored}, t, x, p)

@@ -24,8 +24,7 @@ from closedchain.lock import locked
 from closedchain.native import LateFunction
 from closedchain.native.at_samples import at_samples
 from closedchain.native.partial import Bound
-from closedchain.pose.assemble import active_rows
-from closedchain.pose.closing import Closing
+from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.independent import Pivots, choose_pivots, health
 from closedchain.pose.inertia import limbs_have_inertia
 from closedchain.pose.rank import relative_tolerance

@@ -16,7 +16,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number
 from closedchain.model.expressions.functions import maximum, minimum
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 Values = Callable[[Number], float]
 

@@ -10,7 +10,8 @@ from closedchain.model.actuators.base import ActuatorModel
 from closedchain.model.actuators.draw import draw_actuator
 from closedchain.model.drawing import Drawing, atomic
 from closedchain.model.forces.actions import Actuator, Law, Motor
-from closedchain.model.parts import Joint, suggest
+from closedchain.model.parts import Joint
+from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism

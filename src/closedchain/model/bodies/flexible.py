@@ -17,7 +17,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.bodies.sections import Section
-from closedchain.model.drawing import atomic
+from closedchain.model.drawing import attempt
 from closedchain.model.expressions.expression import Number, is_zero
 from closedchain.model.modes import ModeSet, craig_bampton
 from closedchain.model.modes.integrals import eigenpairs
@@ -92,22 +92,53 @@ class Flexibility:
         _check_beam(self, value)
 
 
-@atomic
 def make_flexible(
-    drawing: Mechanism,
     body: Body,
     E: Number,
     section: Section,
     *,
-    modes: ModeSet | None,
-    nu: Number | None,
-    G: Number | None,
-    length: Number | None,
-    damping: Number,
-    rayleigh: Sequence[Number],
-    stiffening: bool,
+    modes: ModeSet | None = None,
+    nu: Number | None = None,
+    G: Number | None = None,
+    length: Number | None = None,
+    damping: Number = 0.0,
+    rayleigh: Sequence[Number] = (0.0, 0.0),
+    stiffening: bool = False,
 ) -> Body:
-    """Make a body of the drawing flexible; what it had been before in this respect is replaced. See `Body.flexible`."""
+    """Let this body deform as a beam along its x axis, from its origin. A second call replaces the first.
+
+    Parameters
+    ----------
+    E
+        Young's modulus, Pa.
+    section
+        The cross-section: ``cc.Section.rectangle(y=0.02, z=0.03)``.
+    modes
+        The shapes in which it may deform: ``cc.modes.craig_bampton(y=2)``. By default static shapes of the far end
+        and some normal modes in every direction in which the section has a stiffness; a planar mechanism needs
+        ``y`` only. Their coordinates are in the results as ``coupler.y1``, ...
+    nu, G
+        Poisson's ratio (0.3 unless given) or the shear modulus, Pa.
+    length
+        m; by default where the frame ``tip`` is.
+    damping
+        Damping ratio of all modes of the shapes, for instance 0.01.
+    rayleigh
+        alpha (1/s) and beta (s): damping alpha times mass plus beta times stiffness.
+    stiffening
+        Whether axial loads, as by rotation, change the stiffness against bending.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> m = cc.Mechanism("arm")
+    >>> arm = m.body("arm", cc.rod(length=0.5, mass=2.352))
+    >>> arm.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.clamped_free(y=2))
+    Body('arm')
+    >>> m.flexible["arm"].labels
+    ('arm.y1', 'arm.y2')
+    """
+    drawing = body.mechanism
     name, what = body.name, f"flexible body {body.name!r}"
     if body is drawing.ground:
         raise ModelError("the ground cannot be flexible: weld a body to it, and make that one flexible")
@@ -120,47 +151,48 @@ def make_flexible(
     if nu is not None and G is not None:
         raise ModelError(f"{what}: give either Poisson's ratio nu or the shear modulus G")
     alpha, beta = entries(rayleigh, 2, f"{what}: rayleigh damping is alpha and beta", "rayleigh=(0.5, 1e-4)")
-    _forget(drawing, name)
+    with attempt(drawing):
+        _forget(drawing, name)
 
-    before = set(drawing.parameters)
-    if length is None:
-        if "tip" not in body.frames:
-            raise ModelError(f"{what} has no frame 'tip' at its end: say its length=...")
-        length = body.frames["tip"].position[0]
-    else:
-        length = drawing._number(length, f"{name}.beam.length")
-    E = drawing._number(E, f"{name}.E")
-    if G is None:
-        poisson = drawing._number(0.3 if nu is None else nu, f"{name}.nu")
-        G = E / (2 * (1 + poisson))
-        _check_poisson(poisson, drawing, what)
-    else:
-        G = drawing._number(G, f"{name}.G")
-    drawn = section.drawn(lambda x, dimension: drawing._number(x, f"{name}.section.{dimension}"))
-    flexibility = Flexibility(
-        body=body,
-        length=length,
-        E=E,
-        G=G,
-        section=drawn,
-        modes=default_modes(drawn) if modes is None else modes,
-        damping=drawing._number(damping, f"{name}.damping"),
-        rayleigh=(
-            drawing._number(alpha, f"{name}.rayleigh.alpha"),
-            drawing._number(beta, f"{name}.rayleigh.beta"),
-        ),
-        stiffening=stiffening,
-        declared=tuple(key for key in drawing.parameters if key not in before),
-    )
-    for label, shape in zip(flexibility.labels, flexibility.modes.names, strict=True):
-        if drawing._find(label):
-            raise ModelError(f"{what}: its shape {shape!r} would be found as {label!r}, which is a frame already")
-        drawing._take(label)
-    _check_shapes(flexibility, what)
-    flexibility.check(drawing.values())
-    drawing.flexible[name] = flexibility
-    drawing.revision += 1
-    return body
+        before = set(drawing.parameters)
+        if length is None:
+            if "tip" not in body.frames:
+                raise ModelError(f"{what} has no frame 'tip' at its end: say its length=...")
+            length = body.frames["tip"].position[0]
+        else:
+            length = drawing._number(length, f"{name}.beam.length")
+        E = drawing._number(E, f"{name}.E")
+        if G is None:
+            poisson = drawing._number(0.3 if nu is None else nu, f"{name}.nu")
+            G = E / (2 * (1 + poisson))
+            _check_poisson(poisson, drawing, what)
+        else:
+            G = drawing._number(G, f"{name}.G")
+        drawn = section.drawn(lambda x, dimension: drawing._number(x, f"{name}.section.{dimension}"))
+        flexibility = Flexibility(
+            body=body,
+            length=length,
+            E=E,
+            G=G,
+            section=drawn,
+            modes=default_modes(drawn) if modes is None else modes,
+            damping=drawing._number(damping, f"{name}.damping"),
+            rayleigh=(
+                drawing._number(alpha, f"{name}.rayleigh.alpha"),
+                drawing._number(beta, f"{name}.rayleigh.beta"),
+            ),
+            stiffening=stiffening,
+            declared=tuple(key for key in drawing.parameters if key not in before),
+        )
+        for label, shape in zip(flexibility.labels, flexibility.modes.names, strict=True):
+            if drawing._find(label):
+                raise ModelError(f"{what}: its shape {shape!r} would be found as {label!r}, which is a frame already")
+            drawing._take(label)
+        _check_shapes(flexibility, what)
+        flexibility.check(drawing.values())
+        drawing.flexible[name] = flexibility
+        drawing.revision += 1
+        return body
 
 
 def default_modes(section: Section) -> ModeSet:

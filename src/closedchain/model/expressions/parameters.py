@@ -7,7 +7,7 @@ from typing import Any
 
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, check_number
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 
 class Parameters(MutableMapping[str, float]):

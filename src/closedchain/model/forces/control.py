@@ -21,9 +21,9 @@ from closedchain.model.expressions.expression import Expression, Number, check_n
 from closedchain.model.expressions.functions import maximum, minimum, rate
 from closedchain.model.forces.efforts import coordinate_leaf
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Joint, suggest
+from closedchain.model.parts import Joint
 from closedchain.model.paths.checks import of_time
-from closedchain.model.values import listed
+from closedchain.model.values import listed, suggest
 
 NEEDED = object()  # what has no default
 

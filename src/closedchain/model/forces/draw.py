@@ -24,8 +24,8 @@ from closedchain.model.forces.actions import (
 )
 from closedchain.model.forces.efforts import effort
 from closedchain.model.forces.resistance import add_damper
-from closedchain.model.parts import Frame, Joint, suggest
-from closedchain.model.values import entries
+from closedchain.model.parts import Frame, Joint
+from closedchain.model.values import entries, suggest
 
 
 class DrawsActions(DrawsActuators):

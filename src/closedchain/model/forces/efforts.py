@@ -10,7 +10,8 @@ from typing import Any
 from closedchain.errors import ModelError
 from closedchain.model.drawing import Drawing
 from closedchain.model.expressions.expression import Expression, Number, t
-from closedchain.model.parts import Joint, suggest
+from closedchain.model.parts import Joint
+from closedchain.model.values import suggest
 
 
 def effort(drawing: Drawing, value: Any, name: str) -> Number:

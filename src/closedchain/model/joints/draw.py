@@ -12,7 +12,8 @@ from closedchain.model.expressions.functions import pi
 from closedchain.model.forces.resistance import add_friction, add_stop
 from closedchain.model.joints import options as joint_options
 from closedchain.model.joints.types import JOINT_TYPES
-from closedchain.model.parts import Body, Frame, Joint, suggest
+from closedchain.model.parts import Body, Frame, Joint
+from closedchain.model.values import suggest
 
 
 class DrawsJoints(Drawing):

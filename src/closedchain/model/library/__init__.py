@@ -30,7 +30,7 @@ from closedchain.model.library.pendulums import double_pendulum, pendulum
 from closedchain.model.library.planar import five_bar, four_bar, four_bar_chain, slider_crank
 from closedchain.model.library.rrr3 import rrr3
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 __all__ = [
     "FLEXIBLE",

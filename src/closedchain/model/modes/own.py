@@ -12,7 +12,7 @@ from closedchain.errors import ModelError
 from closedchain.model.modes.craig_bampton import hermite
 from closedchain.model.modes.curves import Pieces
 from closedchain.model.modes.mode_set import FIELDS, Mode, ModeSet
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 SPANS, DEGREE = 16, 9  # sin(2 pi xi) is then met to 1e-14, its second derivative to 1e-10
 SMOOTH = 1e-9  # of the largest value: a function that is missed by more between the points is not smooth

@@ -84,7 +84,7 @@ def chain(*paths: Path, shift: bool = False) -> Path:
 
 
 def repeated(path: Path, times: int) -> Path:
-    """A path several times, one after another; see `Path.repeated`."""
+    """A path several times, one after another; it must end where it begins."""
     n = whole(times, "repeated: how many times")
     T = path.duration
     if path.endless:

@@ -23,8 +23,8 @@ from typing import ClassVar
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import piecewise, where
-from closedchain.model.parts import suggest
 from closedchain.model.paths.checks import positive
+from closedchain.model.values import suggest
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_matrix, f
 from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.expressions.functions import cos, sin
 from closedchain.model.paths.checks import of_time, plain, seconds
+from closedchain.model.paths.joining import together
 from closedchain.model.paths.laws import TimeLaw, find
 from closedchain.model.paths.path import Path
 from closedchain.model.paths.splines import Fitted, fit
@@ -141,11 +142,30 @@ def rpy(roll: Any, pitch: Any, yaw: Any, *, duration: float | None = None) -> Pa
     return euler("zyx", yaw, pitch, roll, duration=duration)
 
 
-def turning(about: Any, angle: Any, before: Rotation | None) -> Path:
-    """An orientation turned about an axis of the world, for `Path.turned`."""
-    by, path = _angle(angle, "turned: the angle")
-    R = _about(unit(about, "turned"), by, before or IDENTITY)
-    return Path((), R, path.duration, path.breaks, path.endless)
+def turned(path: Path, about: Any, angle: Any) -> Path:
+    """Turn the frame of a path about an axis of the world.
+
+    Parameters
+    ----------
+    path
+        Without an orientation it gets one; that of another is turned further.
+    about
+        The axis, three numbers.
+    angle
+        rad: a number, an expression of time, or the path of one coordinate.
+    """
+    by, angles = _angle(angle, "turned: the angle")
+    R = _about(unit(about, "turned"), by, path.rotation or IDENTITY)
+    return together(path, Path((), R, angles.duration, angles.breaks, angles.endless))
+
+
+def oriented(path: Path, orientation: Any) -> Path:
+    """A path with an orientation: that of a path (`paths.turn`, `paths.turns`), or a fixed one.
+
+    A fixed one is three angles (roll, pitch, yaw), a quaternion (w, x, y, z), or a 3 x 3 matrix.
+    """
+    fixed = not isinstance(orientation, Path)
+    return together(path, Path((), as_matrix(orientation, "oriented")) if fixed else orientation)
 
 
 def as_matrix(x: Any, what: str) -> Rotation:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import Rotation, from_matrix
 from closedchain.model.expressions.expression import Number, t
@@ -19,6 +20,10 @@ from closedchain.model.expressions.functions import where
 from closedchain.model.paths.checks import of_time, plain, seconds
 from closedchain.model.paths.values import at_time, evaluated
 from closedchain.model.values import listed
+
+if TYPE_CHECKING:
+    from closedchain.model.paths.joining import chain, repeated
+    from closedchain.model.paths.orientation import oriented, turned
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class PathValues:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(Attached):
     """Components and orientation as expressions of time.
 
     Attributes
@@ -74,6 +79,12 @@ class Path:
     >>> path.at(1.0).value, path.at(1.0).rate
     (array([0.5, 0. , 0. ]), array([0.9375, 0.    , 0.    ]))
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        then = chain
+        repeated = repeated
+        turned = turned
+        oriented = oriented
 
     components: tuple[Number | None, ...] = ()
     rotation: Rotation | None = None
@@ -145,21 +156,6 @@ class Path:
 
     # ---- new paths out of this one -----------------------------------------------------------------------------------
 
-    def then(self, other: Path, shift: bool = False) -> Path:
-        """One path after another; it must begin where the first one ends.
-
-        With ``shift=True`` the components of the other are shifted so that it does.
-        """
-        from closedchain.model.paths.joining import chain  # which makes paths
-
-        return chain(self, other, shift=shift)
-
-    def repeated(self, times: int) -> Path:
-        """Several times, one after another; it must end where it begins."""
-        from closedchain.model.paths.joining import repeated
-
-        return repeated(self, times)
-
     def shifted(self, offset: Any) -> Path:
         """The same path elsewhere: a number is added to each component."""
         several = listed(offset)
@@ -187,32 +183,6 @@ class Path:
         """From its end to its beginning."""
         back = self._at_time(self.duration - t)
         return replace(back, breaks=tuple(self.duration - x for x in self.breaks))
-
-    def turned(self, about: Any, angle: Any) -> Path:
-        """Turn the frame about an axis of the world.
-
-        Parameters
-        ----------
-        about
-            The axis, three numbers.
-        angle
-            rad: a number, an expression of time, or the path of one coordinate. A path without an orientation gets one,
-            that of another is turned further.
-        """
-        from closedchain.model.paths.orientation import turning
-
-        return self.oriented(turning(about, angle, self.rotation))
-
-    def oriented(self, orientation: Any) -> Path:
-        """With an orientation: that of a path (`paths.turn`, `paths.turns`), or a fixed one.
-
-        A fixed one is three angles (roll, pitch, yaw), a quaternion (w, x, y, z), or a 3 x 3 matrix.
-        """
-        from closedchain.model.paths.joining import together
-        from closedchain.model.paths.orientation import as_matrix
-
-        fixed = not isinstance(orientation, Path)
-        return together(self, Path((), as_matrix(orientation, "oriented")) if fixed else orientation)
 
     def _at_time(self, time: Number) -> Path:
         return self.with_entries(at_time(self.entries, time))

@@ -6,17 +6,16 @@ run of another kind joins in by having a method ``beam(body, x)`` that returns `
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from closedchain.errors import ModelError, RunWarning
+from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Body, Frame, suggest
+from closedchain.model.parts import Body, Frame
+from closedchain.model.values import suggest
 from closedchain.pose.state import State
-from closedchain.results.beams.fields import BeamFields
+from closedchain.results.beams.fields import BeamFields, warn_of_axial_loads
 from closedchain.results.beams.numbers import BeamNumbers, places
 from closedchain.results.beams.rigid_motion import RigidTwin, rigid_run, with_parameters
 from closedchain.results.beams.section_forces import section_forces
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from closedchain.results.reactions.wrenches import Reactions
 
 WAYS = ("equilibrium", "shapes")
-AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against bending as much
 AGAINST = ("frame", "chord")
 
 
@@ -135,23 +133,13 @@ def beam(
     return fields
 
 
-def warn_of_axial_loads(fields: BeamFields, bends: Sequence[str]) -> None:
-    """Warn where bending along some axes does not know of an axial load that would change it much."""
-    if "N" in fields.undetermined:
-        return
-    shares = {name: x for name, x in fields.buckling.items() if name[-1] in bends and np.isfinite(x).any()}
-    if not shares:
-        return
-    name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))
-    peak = fields.maximum(name)
-    if abs(peak.value) > AXIAL:
-        warnings.warn(
-            f"the axial load of {fields.beam.name!r} comes to {100 * abs(peak.value):.0f} % of its buckling load "
-            f"between pins ({'tension' if peak.value > 0 else 'compression'}, t = {peak.t:.4g} s), which its stiffness "
-            "against bending does not know: take flexible(..., stiffening=True)",
-            RunWarning,
-            stacklevel=3,
-        )
+def beam_of_motion(motion: Motion, body: Body | str, x: Any = None, *, forces: str = "shapes") -> BeamFields:
+    """Displacements along a flexible body; see `beam`.
+
+    A motion has no efforts, so section forces are those of the curvature; ``cc.inverse_dynamics(...).beam(...)`` has
+    those that are in balance, and stresses.
+    """
+    return beam(motion, body, x, forces=forces)
 
 
 def deflection(

@@ -17,6 +17,7 @@ acts on the beam beyond x. Both are the same in the limit of many shapes; the se
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,15 +25,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from closedchain.errors import ModelError
+from closedchain.errors import ModelError, RunWarning
 from closedchain.model.modes import ModeSet
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.results.beams.numbers import BeamNumbers, places
 from closedchain.results.beams.stress import STRESSES, stresses
 
 if TYPE_CHECKING:
     import xarray
 
+AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against bending as much
 FORCES = ("N", "Vy", "Vz", "T", "My", "Mz")
 UNITS = {"N": "N", "Vy": "N", "Vz": "N", "T": "N m", "My": "N m", "Mz": "N m"}
 ABOUT = {
@@ -386,3 +388,22 @@ def _between(ends: np.ndarray, i: np.ndarray, h: np.ndarray, s: np.ndarray) -> d
         )
         out[moment], out[shear] = curve[0], sign * curve[1]
     return {name: out[name] for name in FORCES}
+
+
+def warn_of_axial_loads(fields: BeamFields, bends: Sequence[str]) -> None:
+    """Warn where bending along some axes does not know of an axial load that would change it much."""
+    if "N" in fields.undetermined:
+        return
+    shares = {name: x for name, x in fields.buckling.items() if name[-1] in bends and np.isfinite(x).any()}
+    if not shares:
+        return
+    name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))
+    peak = fields.maximum(name)
+    if abs(peak.value) > AXIAL:
+        warnings.warn(
+            f"the axial load of {fields.beam.name!r} comes to {100 * abs(peak.value):.0f} % of its buckling load "
+            f"between pins ({'tension' if peak.value > 0 else 'compression'}, t = {peak.t:.4g} s), which its stiffness "
+            "against bending does not know: take flexible(..., stiffening=True)",
+            RunWarning,
+            stacklevel=3,
+        )

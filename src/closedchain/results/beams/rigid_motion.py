@@ -18,7 +18,7 @@ from closedchain.pose.mobility import mobility
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
 from closedchain.results.samples import Samples
-from closedchain.simulate import simulate
+from closedchain.simulation import simulate
 
 
 class RigidTwin:

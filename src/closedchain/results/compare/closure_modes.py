@@ -22,7 +22,7 @@ import numpy as np
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.lock import locked
-from closedchain.pose.assemble import active_rows
+from closedchain.pose.closing import active_rows
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
 

@@ -22,8 +22,9 @@ from closedchain.close.parts.springs import SpringFormulation
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.integrate.solvers import SOLVERS, marching
+from closedchain.march.options import check_options
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.progress import counting
@@ -32,7 +33,6 @@ from closedchain.results.compare.comparison import ABOUT, Comparison
 from closedchain.results.compare.reference import Reference, make_reference
 from closedchain.results.compare.trial import KINDS, Cost, Trial, attempt, cost, label, seconds_to_prepare
 from closedchain.results.run import Run
-from closedchain.simulate import check_options
 
 if TYPE_CHECKING:
     from closedchain.results.erls.run import ErlsRun

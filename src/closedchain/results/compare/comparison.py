@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
-from closedchain.disk.whole import write
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.results.erls.solvers import CITATIONS
 
 if TYPE_CHECKING:
     import xarray
     from rich.table import Table
+
+    from closedchain.look.comparison_page import write_page
+    from closedchain.look.plots.comparison import plot
 
 ABOUT = {
     "error": {
@@ -63,7 +66,7 @@ ORDER = ("error", "gap", "gap rate", "force error", "energy [J]", "steps", "reje
          "march", "prepare")  # fmt: skip
 
 
-class Comparison:
+class Comparison(Attached):
     """What methods, solvers and tolerances are worth on a mechanism, and what they cost.
 
     Attributes
@@ -73,6 +76,10 @@ class Comparison:
     methods
         The formulations by label.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        plot = plot
+        to_html = write_page
 
     def __init__(self, dataset: xarray.Dataset, methods: dict[str, Formulation]) -> None:
         self.dataset = dataset
@@ -110,18 +117,6 @@ class Comparison:
         methods = [x.citation() for x in self.methods.values()]
         solvers = [str(x) for x in self.dataset["solver"].values]
         return list(dict.fromkeys(methods + [SOLVERS[x].citation if x in SOLVERS else CITATIONS[x] for x in solvers]))
-
-    def plot(self, path: Any = None) -> Any:
-        """Work-precision diagrams, error against time and operations; see `closedchain.look.plots.comparison`."""
-        from closedchain.look.plots.comparison import plot
-
-        return plot(self, path)
-
-    def to_html(self, path: Any) -> None:
-        """Write a page with the figure, the table, failures and citations; it needs nothing but itself."""
-        from closedchain.look.comparison_page import page
-
-        write(path, page(self))
 
     # ---- as a table --------------------------------------------------------------------------------------------------
 

@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ModelError, RunError
+from closedchain.march.options import check_options
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
@@ -33,10 +35,11 @@ from closedchain.results.compare.closure_modes import critical_damping, stiffest
 from closedchain.results.compare.reference import TIGHTEST, Reference, make_reference
 from closedchain.results.compare.trial import Trial, attempt, cost, number
 from closedchain.results.run import Run
-from closedchain.simulate import check_options
 
 if TYPE_CHECKING:
     import xarray
+
+    from closedchain.look.plots.stiffness import plot
 
 RESOLVED = 100.0  # times rtol: smaller closure errors are those of the solver, not of the springs
 RANGE = (-2.5, 1.0)  # decades around the stiffness that the load asks for
@@ -47,7 +50,7 @@ UNLOADED = 1e-9  # of the forces that move a mechanism of this size in its time
 
 
 @dataclass(frozen=True, eq=False)
-class StiffnessChoice:
+class StiffnessChoice(Attached):
     """Springs for a wanted closure error.
 
     Attributes
@@ -67,6 +70,9 @@ class StiffnessChoice:
         The curve: errors and costs by stiffness.
     """
 
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        plot = plot
+
     mechanism: str
     stiffness: float
     damping: float
@@ -83,12 +89,6 @@ class StiffnessChoice:
     def method(self) -> VirtualSpring:
         """The formulation, for `simulate`."""
         return VirtualSpring(self.stiffness, self.damping)
-
-    def plot(self, path: Any = None) -> Any:
-        """Errors and evaluations against stiffness, with the choice marked."""
-        from closedchain.look.plots.stiffness import plot
-
-        return plot(self, path)
 
     def __str__(self) -> str:
         data = self.dataset.attrs

@@ -23,7 +23,7 @@ from closedchain.march.run_loop import March
 from closedchain.native.traced.counts import OperationCounts
 from closedchain.pose.state import State
 from closedchain.results.run import Run
-from closedchain.simulate import simulate
+from closedchain.simulation import simulate
 
 if TYPE_CHECKING:
     from closedchain.results.erls.run import ErlsRun

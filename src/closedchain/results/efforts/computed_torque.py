@@ -18,7 +18,7 @@ from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.expressions.functions import maximum, rate, sqrt
 from closedchain.model.forces.control import Numbers, Target, Tracking
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.mobility import mobility
 from closedchain.pose.rank import rank

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.derive.equations import Freedom
 from closedchain.errors import ModelError
-from closedchain.model.expressions.expression import Number
-from closedchain.model.expressions.expression import t as time
-from closedchain.model.expressions.functions import where
-from closedchain.model.parts import Body, suggest
+from closedchain.model.values import suggest
 from closedchain.pose.inverse import Terms
 from closedchain.results.motion.motion import Motion
-from closedchain.results.motion.thinning import parts, pieced, thinned, through
 from closedchain.results.samples import Samples
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from closedchain.model.actuators.base import ActuatorModel
-    from closedchain.results.beams.fields import BeamFields
-    from closedchain.results.efforts.sizing import Sizing
-    from closedchain.results.reactions.reactions import Place
+    from closedchain.look.plots.efforts import envelope, plot
+    from closedchain.results.beams.deflection import beam, deflection, stress
+    from closedchain.results.efforts.signal import signal
+    from closedchain.results.efforts.sizing import sizing
+    from closedchain.results.reactions.balance import balance
+    from closedchain.results.reactions.reactions import reaction, reaction_table
 
 
-class Efforts:
+class Efforts(Attached):
     """Torques and forces of actuators along a motion.
 
     ``need["base1"]`` is the effort on joint base1 over time, ``need["base1 speed"]`` the speed of the joint there and
@@ -52,6 +50,18 @@ class Efforts:
         How they were found.
     """
 
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        signal = signal
+        sizing = sizing
+        reaction = reaction
+        reactions = reaction_table
+        balance = balance
+        beam = beam
+        deflection = deflection
+        stress = stress
+        plot = plot
+        envelope = envelope
+
     def __init__(
         self,
         motion: Motion,
@@ -70,6 +80,7 @@ class Efforts:
         # singular samples have what the nearest other one has
         self._nearest = np.array([told[np.argmin(np.abs(self.t[told] - time))] for time in self.t], int)
         self._reactions: dict[Any, Any] = {}
+        self.held_ends: tuple[np.ndarray, np.ndarray] | None = None  # found by `signal`
 
     @cached_property
     def internal(self) -> np.ndarray:
@@ -153,114 +164,10 @@ class Efforts:
             raise ModelError(f"there is no effort {name!r}{suggest(name, self.dataset.data_vars)}")
         return self.dataset[name]
 
-    def signal(self, name: str) -> Number:
-        """The effort of an actuator as an expression of time: polynomials of degree five through the samples.
-
-        Between samples it is off by some ``h^6`` of their distance. Where the path makes the effort jump, it jumps at
-        that very time, and a run steps onto it; the samples on each side are continued to there. Before and after the
-        motion it holds the first and the last pose, as references do.
-        """
-        if name not in self.actuators:
-            raise ModelError(f"there is no actuator {name!r}{suggest(name, self.actuators)}")
-        values = self.tau[:, self.actuators.index(name)]
-        if len(self.t) < 2:
-            return float(values[0])
-        inside = [x for x in self.motion.breaks if self.t[0] < x < self.t[-1]]
-        along = pieced([_smooth(self.t, values, *part) for part in parts(self.t, inside)], inside)
-        first, last = (float(held[self.actuators.index(name)]) for held in self._held_ends)
-        return where(time < float(self.t[0]), first, where(time <= float(self.t[-1]), along, last))
-
-    @cached_property
-    def _held_ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """The efforts that hold the first and the last pose; those of the sample itself where it is at rest."""
-        return self._at_rest(0), self._at_rest(-1)
-
-    def _at_rest(self, index: int) -> np.ndarray:
-        from closedchain.results.efforts.inverse_dynamics import holding_efforts  # which makes efforts
-
-        if not (self.motion.v[index].any() or self.motion.a[index].any()):
-            return self.tau[index]
-        try:
-            return holding_efforts(self.mechanism, self.motion.state(index), actuators=self.actuators).tau[0]
-        except ModelError:  # what moves may be balanced, and cannot be held
-            return self.tau[index]
-
-    def sizing(self, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None) -> Sizing:
-        """What each motor must be able to do: peaks, root mean squares, speeds and powers.
-
-        ``models`` are motors or cylinders to try; see `closedchain.results.efforts.sizing.sizing`.
-        """
-        from closedchain.results.efforts.sizing import sizing
-
-        return sizing(self, models)
-
     def _samples(self) -> list[Samples]:
         """The motion with these efforts, for the balance of its bodies."""
         efforts = {freedom: self.tau[:, k] for k, freedom in enumerate(self.freedoms)}
         return [replace(self.motion.samples, efforts=efforts)]
-
-    def reaction(
-        self,
-        joint: str,
-        axes: Place = "world",
-        stiffness: Mapping[str, float] | None = None,
-        *,
-        about: Place = "second",
-        on: Body | str | None = None,
-    ) -> xarray.Dataset:
-        """Reaction in any joint over time; see `closedchain.results.reactions.reactions.reaction`."""
-        from closedchain.results.reactions.reactions import reaction
-
-        return reaction(self, joint, axes, stiffness, about=about, on=on)
-
-    def reactions(
-        self, axes: Place = "world", stiffness: Mapping[str, float] | None = None, *, about: Place = "second"
-    ) -> xarray.Dataset:
-        """Reactions in all joints over time, side by side; see `results.reactions.reactions.reaction_table`."""
-        from closedchain.results.reactions.reactions import reaction_table
-
-        return reaction_table(self, axes, stiffness, about=about)
-
-    def balance(self, stiffness: Mapping[str, float] | None = None) -> xarray.Dataset:
-        """Whether the reactions balance every body and do no work; see `results.reactions.balance`."""
-        from closedchain.results.reactions.balance import balance
-
-        return balance(self, stiffness)
-
-    # ---- what flexible bodies do -----------------------------------------------------------------------------------
-
-    def beam(self, body: Body | str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
-        """Displacements, section forces and stresses along a flexible body over time.
-
-        See `closedchain.results.beams.deflection.beam`.
-        """
-        from closedchain.results.beams.deflection import beam
-
-        return beam(self, body, x, forces=forces)
-
-    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
-        """How far a place on a flexible body is displaced; see `closedchain.results.beams.deflection.deflection`."""
-        from closedchain.results.beams.deflection import deflection
-
-        return deflection(self, body, at, against=against)
-
-    def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
-        """Stresses along a flexible body over time; see `closedchain.results.beams.deflection.stress`."""
-        from closedchain.results.beams.deflection import stress
-
-        return stress(self, body, x)
-
-    def plot(self, path: Any = None) -> Any:
-        """Efforts, speeds and powers over time."""
-        from closedchain.look.plots.efforts import plot
-
-        return plot(self, path)
-
-    def envelope(self, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None, *, path: Any = None) -> Any:
-        """Effort against speed of every actuator, with what its motor can give where a model is drawn or given."""
-        from closedchain.look.plots.efforts import envelope
-
-        return envelope(self, models, path)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One column for each variable, indexed by time."""
@@ -269,12 +176,3 @@ class Efforts:
     def __repr__(self) -> str:
         more = f", {self.redundancy} more than needed" if self.redundancy else ""
         return f"Efforts({self.mechanism.name!r}, {len(self.t)} samples, {len(self.actuators)} actuators{more})"
-
-
-def _smooth(t: np.ndarray, values: np.ndarray, first: int, last: int) -> Number:
-    """A function of time through samples first to last - 1, continued to the next ones."""
-    spline = through(t[first:last], values[first:last])
-    if spline is None:  # hardly a sample between two jumps
-        return float(values[min(first, len(values) - 1)])
-    at = t[max(first - 1, 0) : last + 1]
-    return thinned(at, *(spline(at, nu=k) if k <= spline.k else np.zeros(len(at)) for k in range(3)))

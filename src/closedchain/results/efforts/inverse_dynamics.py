@@ -13,8 +13,9 @@ from closedchain.derive.equations import Freedom
 from closedchain.errors import AssemblyError, ModelError, RunWarning
 from closedchain.lock import locked
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Joint, suggest
+from closedchain.model.parts import Joint
 from closedchain.model.paths.checks import of_time
+from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.follow import Shapes
 from closedchain.pose.inverse import (

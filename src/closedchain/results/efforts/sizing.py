@@ -13,7 +13,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.actuators.base import ActuatorModel, effective
 from closedchain.model.actuators.series_elastic import SeriesElastic
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -19,24 +19,31 @@ from closedchain.erls.steps.integrate import Counts, Motion, in_balance
 from closedchain.erls.system import System
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import Status
-from closedchain.model.parts import Body, Frame, suggest
+from closedchain.model.parts import Body, Frame
+from closedchain.model.values import suggest
 from closedchain.native import engine
 from closedchain.pose.size import drawn_scale
-from closedchain.results.beams.fields import BeamFields
+from closedchain.results.beams.fields import BeamFields, warn_of_axial_loads
 from closedchain.results.beams.numbers import BeamNumbers
 from closedchain.results.erls.dataset import acceleration, dataset, rigid_dataset, with_drives
 from closedchain.results.erls.ended import why_it_ended
 from closedchain.results.erls.frames import carried_points, frame_motion
 from closedchain.results.erls.reactions import ErlsSamples, samples_of_erls
 from closedchain.results.erls.solvers import CITATIONS
-from closedchain.results.run import MANY, Run
-from closedchain.results.takeaway import Takeaway
+from closedchain.results.run import MANY
+from closedchain.results.tables import Tables
 
 if TYPE_CHECKING:
     import xarray
 
     from closedchain.cut.topology import Topology
+    from closedchain.look.animation import animate
+    from closedchain.look.plots.variables import plot
+    from closedchain.look.sketch import plot_deformed
     from closedchain.march.events import Happening
+    from closedchain.results.beams.deflection import deflection, stress
+    from closedchain.results.erls.tip import tip_deflection
+    from closedchain.results.reactions.reactions import reaction, reaction_table
 
 # What may come from nowhere, as a share of the energy exchanged. A step of ESDIRK may be wrong by a tenth of rtol, and
 # what is too fast for it dies out: of the library's mechanisms up to 24 rtol together (rtol 1e-4 to 1e-8, the most for
@@ -49,7 +56,7 @@ SMALL_STRAIN = 0.02  # stretch of a beam over its length up to which it counts a
 SMALL_TURN = 0.2  # rad: rotations of sections up to which displacements count as small
 
 
-class ErlsRun(Takeaway):
+class ErlsRun(Tables):
     """A simulated motion of a mechanism with flexible links.
 
     ``run["joint1"]`` is the true angle of a joint over time, elasticity included, ``run["joint1'"]`` its velocity;
@@ -57,6 +64,16 @@ class ErlsRun(Takeaway):
     paper's order; ``run.beam("link1")``, ``run.deflection("link1", 1.0)`` what a beam does; ``run.zeroed`` tells which
     displacements are zeroed, and why these.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        reaction = reaction
+        reactions = reaction_table
+        deflection = deflection
+        stress = stress
+        tip_deflection = tip_deflection
+        plot = plot
+        plot_deformed = plot_deformed
+        animate = animate
 
     def __init__(self, system: System, motion: Motion, solver: str, rtol: float, atol: float) -> None:
         self.system, self.motion = system, motion
@@ -188,53 +205,9 @@ class ErlsRun(Takeaway):
         fields = BeamFields.from_nodes(numbers, self.t, nodes, moved, x, end_forces=at_ends)
         stiffens = data.stiffening if self.method.stiffening is None else self.method.stiffening
         if not stiffens:
-            from closedchain.results.beams.deflection import warn_of_axial_loads
-
             turns = (("y", "rz"), ("z", "ry"))
             warn_of_axial_loads(fields, [axis for axis, turn in turns if turn in self.system.mesh.names])
         return fields
-
-    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
-        """How far a place on a flexible body is displaced; see `closedchain.results.beams.deflection.deflection`."""
-        from closedchain.results.beams.deflection import deflection
-
-        return deflection(self, body, at, against=against)
-
-    def stress(self, body: Body | str, x: Any = None) -> xarray.Dataset:
-        """Stresses along a flexible body over time; see `closedchain.results.beams.deflection.stress`."""
-        from closedchain.results.beams.deflection import stress
-
-        return stress(self, body, x)
-
-    def tip_deflection(self, frame: Frame | Body | str, rigid: Run | None = None) -> xarray.Dataset:
-        """How far a frame is from where it would be with rigid links under the same efforts, over time.
-
-        ``rigid`` is a run of the rigid twin at the same times, if there is one already.
-        """
-        import xarray
-
-        from closedchain.simulate import simulate
-
-        at = self._frame(frame)
-        if self.topology.nv:
-            if rigid is None:
-                rigid = simulate(self.system.twin, self.system.start, float(self.t[-1]), rtol=1e-9, t_eval=self.t)
-            if len(rigid.t) != len(self.t) or not np.allclose(rigid.t, self.t):
-                raise ModelError("the rigid run has other times: simulate it with t_eval=run.t, or leave it out")
-            bodies = {"ground": rigid.mechanism.ground, **rigid.mechanism.bodies}
-            there = rigid.frame(type(at)(bodies[at.body.name], at.position, at.rotation, at.name))["position"].values
-        else:  # a structure without joints that move stands where it is
-            value = self.mechanism.values(self.parameters)
-            there = self.rigid_points(at.body.name, np.array([[value(x) for x in at.position]]))[:, 0]
-        away = self.frame(at)["position"].values - there
-        return xarray.Dataset(
-            {
-                "displacement": (("time", "axis"), away, {"units": "m"}),
-                "distance": ("time", np.linalg.norm(away, axis=1), {"units": "m"}),
-            },
-            coords={"time": ("time", self.t, {"units": "s"}), "axis": list("xyz")},
-            attrs={"frame": f"{at.body.name}.{at.name}", "axes": "world"},
-        )
 
     def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
         """Position, rotation, velocity and angular velocity of a frame or body over time, in world axes.

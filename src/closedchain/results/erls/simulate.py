@@ -14,8 +14,7 @@ from closedchain.errors import ModelError, RunError, RunWarning
 from closedchain.integrate.times import Given
 from closedchain.integrate.trajectory import Status
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
-from closedchain.model.values import real, shown
+from closedchain.model.values import real, shown, suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.progress import followed
@@ -92,7 +91,8 @@ def simulate_erls(
     """
     from closedchain.erls.steps.integrate import integrate  # loads Numba
     from closedchain.erls.system import rigid_twin, system
-    from closedchain.simulate import check_divergence, interrupted, sample_times
+    from closedchain.march.options import check_divergence, sample_times
+    from closedchain.results.diagnose import interrupted
 
     check_divergence(divergence)
     method = ERLS() if method is None else method

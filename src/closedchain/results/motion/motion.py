@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
-from closedchain.pose.assemble import active_rows
+from closedchain.model.parts import Body, Frame
+from closedchain.model.values import suggest
+from closedchain.pose.closing import active_rows
 from closedchain.pose.rank import LOOSE, relative_tolerance
 from closedchain.pose.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.pose.state import State, parameter_vector
@@ -26,14 +28,15 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from closedchain.model.parts import Body
-    from closedchain.results.beams.fields import BeamFields
+    from closedchain.look.animation import animate
+    from closedchain.look.sketch import plot_deformed
+    from closedchain.results.beams.deflection import beam_of_motion, deflection
 
 AT_REST = 1e-12  # of the mechanism's size in its time: rates of a motion at rest, which are rounding
 OPEN = 1e-7  # of the mechanism's size, or of the rates: loops that are open more than this belong to another drawing
 
 
-class Motion:
+class Motion(Attached):
     """A motion along paths: coordinates, velocities and accelerations of every joint at sample times.
 
     ``motion["O"]`` is the coordinate of joint O over time, ``motion["O'"]`` its velocity, ``motion["O''"]`` its
@@ -58,6 +61,12 @@ class Motion:
     violations
         Coordinates that leave their limits.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        beam = beam_of_motion
+        deflection = deflection
+        plot_deformed = plot_deformed
+        animate = animate
 
     def __init__(
         self,
@@ -248,8 +257,6 @@ class Motion:
         """Position, rotation, velocity and acceleration of a frame or body over time, in world axes."""
         import xarray
 
-        from closedchain.model.parts import Body, Frame
-
         if isinstance(frame, Body):
             frame = frame["origin"]
         frame = frame if isinstance(frame, Frame) else self.mechanism.find_frame(frame)
@@ -275,36 +282,6 @@ class Motion:
         variables["rotation"] = (("time", "axis", "frame_axis"), got["rotation"], {"units": "1"})
         coords = {"time": ("time", self.t, {"units": "s"}), "axis": list("xyz"), "frame_axis": list("xyz")}
         return xarray.Dataset(variables, coords, {"frame": f"{frame.body.name}.{frame.name}", "axes": "world"})
-
-    # ---- what flexible bodies do -----------------------------------------------------------------------------------
-
-    def beam(self, body: Body | str, x: Any = None, *, forces: str = "shapes") -> BeamFields:
-        """Displacements along a flexible body; see `closedchain.results.beams.deflection.beam`.
-
-        A motion has no efforts, so section forces are those of the curvature; ``cc.inverse_dynamics(...).beam(...)``
-        has those that are in balance, and stresses.
-        """
-        from closedchain.results.beams.deflection import beam
-
-        return beam(self, body, x, forces=forces)
-
-    def deflection(self, body: Body | str, at: float = 0.5, *, against: str = "frame") -> xarray.DataArray:
-        """How far a place on a flexible body is displaced; see `closedchain.results.beams.deflection.deflection`."""
-        from closedchain.results.beams.deflection import deflection
-
-        return deflection(self, body, at, against=against)
-
-    def plot_deformed(self, time: float | None = None, *, magnify: float | None = None, path: Any = None) -> Any:
-        """Draw the mechanism with its deflections magnified; see `closedchain.look.sketch.plot_deformed`."""
-        from closedchain.look.sketch import plot_deformed
-
-        return plot_deformed(self, time, magnify=magnify, path=path)
-
-    def animate(self, file: Any, **options: Any) -> Any:
-        """Write the motion as a GIF or an HTML page; see `closedchain.look.animation.animate`."""
-        from closedchain.look.animation import animate
-
-        return animate(self, file, **options)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One column for each variable, indexed by time."""

@@ -20,7 +20,7 @@ from closedchain.results.samples import Samples
 if TYPE_CHECKING:
     import xarray
 
-    from closedchain.march.run_loop import Segment
+    from closedchain.march.segment import Segment
     from closedchain.results.run import Run
 
 Place = Frame | Body | str

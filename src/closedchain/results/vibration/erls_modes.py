@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.forces.actions import Drive
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.results.erls.frames import carried_points
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
 
     from closedchain.erls.energy import Samples
     from closedchain.erls.system import System
+    from closedchain.look.animation import animate_mode
 
 RIGID = 1e-8  # of the stiffest motion against springs: stiffness that is smaller is rounding of their differences
 
 
 @dataclass(frozen=True, eq=False)
-class ErlsModes:
+class ErlsModes(Attached):
     """Modes of a flexible mechanism about a pose, slowest first.
 
     Attributes
@@ -54,6 +56,9 @@ class ErlsModes:
     locked : names of coordinates that are locked.
     mass : (n, n) mass matrix of y.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        animate = animate_mode
 
     system: System
     frequencies: np.ndarray
@@ -139,12 +144,6 @@ class ErlsModes:
     def swing(self, k: int) -> ErlsSwing:
         """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
         return ErlsSwing(self, k)
-
-    def animate(self, mode: int, file: Any, **options: Any) -> Any:
-        """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.look.animation.animate_mode`."""
-        from closedchain.look.animation import animate_mode
-
-        return animate_mode(self, mode, file, **options)
 
     def deformed(self, mode: int, scale: float = 1.0) -> dict[str, np.ndarray]:
         """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.cut.describe import table
+from closedchain.attached import Attached
 from closedchain.derive.equations import derive
+from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
 from closedchain.pose.size import Scale, drawn_scale
 from closedchain.pose.state import State, parameter_vector
@@ -22,7 +23,8 @@ from closedchain.pose.state import State, parameter_vector
 if TYPE_CHECKING:
     import xarray
 
-    from closedchain.look.outline import Points
+    from closedchain.look.animation import animate_mode
+    from closedchain.results.vibration.modal import deforms, swing
 
 NEUTRAL = 1e-13  # of the largest squared eigenvalue: smaller ones are rounding
 BALANCED = 1e-8  # rad, or of the length: so far from balance, by the largest stiffness, is still an equilibrium
@@ -34,7 +36,7 @@ COLUMNS = ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most"
 
 
 @dataclass(frozen=True, eq=False)
-class Linearisation:
+class Linearisation(Attached):
     """``x' = rates + A x + B u``, ``z = values + C x + D u`` for small deviations x = (y, y'), u and z from a state.
 
     Attributes
@@ -56,6 +58,11 @@ class Linearisation:
     remark
         What else to know about it, if anything.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        deforms = deforms
+        swing = swing
+        animate = animate_mode
 
     state: State
     A: xarray.DataArray
@@ -132,8 +139,6 @@ class Linearisation:
     @cached_property
     def _sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """By which the independent coordinates compare, and all states: 1 for an angle, the length for a length."""
-        from closedchain.results.vibration.modal import displacements
-
         m = self.state.mechanism
         units = {
             label: unit
@@ -290,34 +295,6 @@ class Linearisation:
             )
         return f"the mechanism moves: eigenvalues hold for this instant and these coordinates ({name}'' = {value:.4g})"
 
-    def deforms(self) -> list[str]:
-        """Which bodies deform in each mode, with their share of its energy; see `results.vibration.modal.deforms`."""
-        from closedchain.results.vibration.modal import deforms
-
-        return deforms(self)
-
-    def swing(self, k: int) -> Points:
-        """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
-        from closedchain.results.vibration.modal import Swing
-
-        return Swing(self, k)
-
-    def animate(self, mode: int, file: Any, **options: Any) -> Any:
-        """Write a mode, counted from 1, as a GIF or an HTML page; see `closedchain.look.animation.animate_mode`."""
-        from closedchain.look.animation import animate_mode
-
-        return animate_mode(self, mode, file, **options)
-
-    def __str__(self) -> str:
-        from closedchain.results.vibration.modal import table as modal_table
-
-        what = "an equilibrium" if self.in_equilibrium else "a pose at rest" if self.at_rest else "a moving state"
-        names = ", ".join(self.independent) or "none"
-        lines = [f"{self.state.mechanism.name} about {what}; independent coordinates: {names}", ""]
-        lines += table(*modal_table(self))
-        lines += ["", "stable" if self.stable else "unstable: a small deviation grows"]
-        return "\n".join(lines + ([f"note: {self.note}"] if self.note else []))
-
     def __repr__(self) -> str:
         sizes = f"{self.A.shape[0]} states, {self.B.shape[1]} inputs, {self.C.shape[0]} outputs"
         return f"Linearisation({self.state.mechanism.name!r}, {sizes})"
@@ -329,3 +306,10 @@ def _share(x: complex) -> str:
     if phase in (0, 180, -180):
         return f"{-abs(x) if phase else abs(x):.3g}"
     return f"{abs(x):.3g} at {phase} deg"
+
+
+def displacements(part: Measured) -> tuple[str, ...]:
+    """Names of small displacements along the velocities of a joint or shape, as a `Linearisation` has them."""
+    if not part.type.has_quaternion:
+        return part.velocity_labels()
+    return tuple(f"{part.name}.{'turn' if x[0] == 'w' else 'shift'} {x[1]}" for x in part.type.velocities)

@@ -26,9 +26,10 @@ from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import Body, Frame, suggest
-from closedchain.pose.assemble import active_rows, assemble
-from closedchain.pose.closing import TOLERANCE, Closing
+from closedchain.model.parts import Body, Frame
+from closedchain.model.values import suggest
+from closedchain.pose.assemble import assemble
+from closedchain.pose.closing import TOLERANCE, Closing, active_rows
 from closedchain.pose.independent import choose_pivots
 from closedchain.pose.inertia import weightless
 from closedchain.pose.loads import load_sizes

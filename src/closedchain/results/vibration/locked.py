@@ -21,9 +21,9 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
-from closedchain.pose.assemble import active_rows, assemble
-from closedchain.pose.closing import Closing
+from closedchain.model.values import suggest
+from closedchain.pose.assemble import assemble
+from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.loads import load_sizes
 from closedchain.pose.mobility import SHAPES_FIRST
 from closedchain.pose.rank import ALIKE, cut_off, null_space, relative_tolerance
@@ -31,8 +31,7 @@ from closedchain.pose.redundancy import closure_jacobian
 from closedchain.pose.size import drawn_length, velocity_sizes
 from closedchain.pose.state import State, parameter_vector
 from closedchain.pose.tangent import functions
-from closedchain.results.vibration.linearisation import Linearisation
-from closedchain.results.vibration.modal import displacements
+from closedchain.results.vibration.linearisation import Linearisation, displacements
 
 SAGGED = 1e-12  # rad, or of the length: a step this short only improves rounding
 SAGS = 20  # Newton steps

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import casadi as ca
 import numpy as np
 
+from closedchain.cut.describe import table
 from closedchain.derive.equations import Equations, derive
-from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
 from closedchain.lock import locked
-from closedchain.look.outline import Outline, Points, Posed, outline
 from closedchain.pose.size import drawn_length, velocity_sizes
 from closedchain.pose.state import parameter_vector
+from closedchain.results.points import Points, Posed
 from closedchain.results.samples import Samples
-from closedchain.results.vibration.linearisation import COLUMNS, Linearisation
+from closedchain.results.vibration.linearisation import COLUMNS, Linearisation, displacements
 
 if TYPE_CHECKING:
     import xarray
@@ -132,13 +132,6 @@ def motions(about: Linearisation) -> np.ndarray:
     return about.modes["shape"].values[:, [names.index(x) for part in own for x in displacements(part)]].astype(complex)
 
 
-def displacements(part: Measured) -> tuple[str, ...]:
-    """Names of small displacements along the velocities of a joint or shape, as a `Linearisation` has them."""
-    if not part.type.has_quaternion:
-        return part.velocity_labels()
-    return tuple(f"{part.name}.{'turn' if x[0] == 'w' else 'shift'} {x[1]}" for x in part.type.velocities)
-
-
 def deforms(about: Linearisation) -> list[str]:
     """Which bodies deform in each mode, with their share of its energy: ``"coupler 99 %, crank 1 %"``, or ``"-"``."""
     if not about.state.mechanism.flexible:
@@ -156,7 +149,7 @@ def told_shares(bodies: Sequence[str], shares: np.ndarray) -> list[str]:
     return out
 
 
-def table(about: Linearisation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def cells(about: Linearisation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Headings and rows of the table of modes, with the bodies that deform where there are flexible ones."""
     if not about.state.mechanism.flexible:
         return COLUMNS, list(about.rows())
@@ -164,6 +157,16 @@ def table(about: Linearisation) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
         (*row[:4], body, row[4]) for row, body in zip(about.rows(), deforms(about), strict=True)
     ]
     return (*COLUMNS[:4], DEFORMS, COLUMNS[4]), rows
+
+
+def describe(about: Linearisation) -> str:
+    """The table of modes in words, with what is to be said about the state."""
+    what = "an equilibrium" if about.in_equilibrium else "a pose at rest" if about.at_rest else "a moving state"
+    names = ", ".join(about.independent) or "none"
+    lines = [f"{about.state.mechanism.name} about {what}; independent coordinates: {names}", ""]
+    lines += table(*cells(about))
+    lines += ["", "stable" if about.stable else "unstable: a small deviation grows"]
+    return "\n".join(lines + ([f"note: {about.note}"] if about.note else []))
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------------------
@@ -175,6 +178,11 @@ def mode_number(about: Modes, k: int) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= count:
         raise ModelError(f"modes are numbered 1 to {count}, not {k!r}")
     return int(k) - 1
+
+
+def swing(about: Linearisation, k: int) -> Swing:
+    """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
+    return Swing(about, k)
 
 
 class Swing:
@@ -202,31 +210,3 @@ class Swing:
         """As they swing."""
         found = self._posed.points(body, drawn)
         return found[:1] + (found[1:3] - found[3:]) / (2 * self._step)
-
-
-def mode_outline(about: Modes, k: int, phases: Any = (0.0,)) -> Outline:
-    """The mechanism in mode number k (from 1), displaced to first order, at some phases of its swing (rad).
-
-    Displacements are such that the largest one over the swing is 1 m: magnify them by what it shall be.
-    """
-    swing, phases = about.swing(k), np.atleast_1d(np.asarray(phases, float))
-    found = outline(swing, swing.mechanism.values(swing.parameters))
-
-    def swung(rest: np.ndarray, two: np.ndarray, phases: np.ndarray) -> np.ndarray:
-        away = two - rest
-        return np.cos(phases)[:, None, None] * away[0] + np.sin(phases)[:, None, None] * away[1]
-
-    pairs = [*zip(found.rigid, found.bent, strict=True), found.pins]
-    round_ = np.linspace(0, np.pi, 37)
-    size = max(float(np.linalg.norm(swung(*x, round_), axis=2).max(initial=0.0)) for x in pairs) or 1.0
-    still = [np.repeat(a[:1], len(phases), axis=0) for a, _ in pairs]
-    bent = [a + swung(*x, phases) / size for a, x in zip(still, pairs, strict=True)]
-    return Outline(
-        swing.mechanism,
-        phases,
-        found.lines,
-        tuple(still[:-1]),
-        tuple(bent[:-1]),
-        (still[-1], bent[-1]),
-        found.grounded,
-    )

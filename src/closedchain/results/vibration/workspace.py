@@ -23,14 +23,13 @@ from closedchain.close.erls import ERLS
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.parts import suggest
+from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State, parameter_vector
 from closedchain.pose.tangent import functions
 from closedchain.results.vibration.erls_modes import erls_modes
-from closedchain.results.vibration.linearisation import Linearisation
+from closedchain.results.vibration.linearisation import Linearisation, displacements
 from closedchain.results.vibration.locked import drives_of, locked_modes, motor_coordinates, names_of
-from closedchain.results.vibration.modal import displacements
 
 if TYPE_CHECKING:
     import xarray

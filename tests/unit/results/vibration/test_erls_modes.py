@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import brentq
 
 import closedchain as cc
+from closedchain.look.outline import mode_outline
 from closedchain.results.vibration.erls_modes import erls_modes
-from closedchain.results.vibration.modal import mode_outline
 from closedchain.results.vibration.workspace import frequencies_over
 from tests.unit.results.beams.flexible_motions import crossing
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.look.outline import mode_outline
 from closedchain.results.vibration.locked import locked_modes
-from closedchain.results.vibration.modal import deforms, mode_outline, shares, table
+from closedchain.results.vibration.modal import cells, deforms, shares
 from tests.unit.results.beams.flexible_motions import clamped, flexible_four_bar, two_beams
 
 
@@ -52,12 +53,12 @@ def test_a_rigid_motion_has_no_elastic_share():
 
 
 def test_the_table_tells_which_bodies_deform():
-    headings, rows = table(about())
+    headings, rows = cells(about())
     assert headings[4].startswith("deforms") and [row[4] for row in rows] == ["-", "coupler 100 %", "coupler 100 %"]
     assert [row[:4] for row in rows] == [row[:4] for row in about().rows()]
     rigid = cc.library.pendulum()
     plain = cc.linearise(rigid, cc.equilibrium(rigid, {"hinge": -1.0}))
-    assert table(plain)[0] == ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
+    assert cells(plain)[0] == ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
     assert deforms(locked_modes(two_beams()))[:2] == ["slim 100 %", "strong 100 %"]
 
 

@@ -1,0 +1,73 @@
+"""A run as named strings: a saved run resumes, and ranks march together, only if every entry matches."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import casadi as ca
+
+from closedchain import processor
+from closedchain._version import __version__
+from closedchain.errors import ModelError
+from closedchain.integrate.times import Equal
+from closedchain.lock import locked
+from closedchain.march.controllers.fingerprint import fingerprint
+from closedchain.march.program.compiled import Compiled
+from closedchain.march.run_loop import Task
+from closedchain.march.team import Team
+from closedchain.model.forces.sampled import Controller, held
+from closedchain.pose.state import State
+
+
+def check_same(team: Team, about: dict[str, str]) -> None:
+    """All processes of a team must have been given the same run: otherwise they would wait for each other for ever."""
+    everyone = team.everyone(about)
+    for rank, about in enumerate(everyone):
+        for name, value in everyone[0].items():
+            if about.get(name) != value:
+                raise ModelError(
+                    f"ranks were given different runs, with other {name}: {value} on rank 0, {about.get(name)} on rank "
+                    f"{rank}; every rank has to make the same call"
+                )
+
+
+@locked
+def digest_of_equations(program: Compiled) -> str:
+    """A few digits that change with the equations of motion."""
+    inputs = [program.equations.limbs.t, program.closed.x, program.equations.limbs.p, program.closed.parameters]
+    traced = ca.Function("equations", inputs, [program.closed.dx])
+    return hashlib.sha256(traced.serialize().encode()).hexdigest()[:16]
+
+
+def described_controller(controller: Controller) -> str:
+    """A controller in words, and a few digits that change with its code."""
+    seen = fingerprint(controller.function, values=False)  # it may remember things
+    return f"{controller.name} every {controller.period!r} s, {controller.outputs} outputs, code {seen}"
+
+
+def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
+    """What a run is, in words by name; a saved run goes on only where all of them are the same."""
+    m = start.mechanism
+    numbers = hashlib.sha256(start.q.tobytes() + start.v.tobytes()).hexdigest()[:16]
+    times = task.times
+    kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
+    return {
+        "mechanism": f"{m.name!r}, equations {digest_of_equations(program)}",
+        "controllers": "; ".join(described_controller(c) for c in held(m).controllers),
+        "coordinates": ", ".join(program.equations.topology.q_labels),
+        "parameters": json.dumps(m.parameters.merged(start.parameters)),
+        "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
+        "until": repr(float(task.until)),
+        "method": repr(task.method),
+        "solver": task.solver,
+        "tolerances": f"rtol {task.rtol!r}, atol {'by size' if task.atol is None else repr(task.atol)}",
+        "steps": f"step {task.step}, first {task.first_step}, longest {task.max_step}, most {task.max_steps}",
+        "samples": f"{kept}",
+        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
+        "singularity": task.singularity,
+        "divergence": task.divergence,
+        "partition": "" if task.team is None else task.team.about,
+        "cpu": processor.setting(),
+        "closedchain": __version__,
+    }

@@ -1,0 +1,46 @@
+"""A piece of a run under one set of equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from closedchain.integrate.trajectory import Trajectory
+from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.program.compiled import Compiled
+from closedchain.pose.state import State
+
+# Equations are made anew from where they were made: the state, whether closures are watched one by one, how many pieces
+# there were before, and the step that the method was tuned to.
+Choice = tuple[State, bool, int, float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A piece of a run under one set of equations.
+
+    Attributes
+    ----------
+    start, program, trajectory
+        Where it begins, its equations, and what came of them.
+    solver
+        By name.
+    holding
+        What was held on the way.
+    chosen
+        Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
+        before, and the step that the method was tuned to.
+    """
+
+    start: State
+    program: Compiled
+    trajectory: Trajectory
+    solver: str
+    holding: Holding
+    chosen: Choice
+
+    @property
+    def p(self) -> np.ndarray:
+        """Parameter values: one vector, or a row for each sample where controllers act."""
+        return self.holding.at(self.trajectory.t)

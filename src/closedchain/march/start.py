@@ -1,0 +1,58 @@
+"""Checks of the state in which a run starts: inertia everywhere, loops closed in positions and velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from closedchain.derive.equations import Equations
+from closedchain.errors import AssemblyError, ModelError
+from closedchain.lock import PATIENCE, locked
+from closedchain.march.program.compiled import Compiled
+from closedchain.pose.closing import TOLERANCE, Closing, active_rows
+from closedchain.pose.inertia import weightless
+from closedchain.pose.rank import apart
+from closedchain.pose.size import Scale, row_sizes, velocity_sizes
+from closedchain.pose.state import State
+
+
+@PATIENCE
+def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, gap: float = 0.0) -> None:
+    """A start that leaves a loop open would be a wrong answer from the first step on; ``gap`` is allowed, relative."""
+    e = program.equations
+    missing = weightless(e, start, program.active)
+    if missing:
+        raise ModelError(f"mechanism {start.mechanism.name!r} cannot be simulated. {missing}")
+    active = active_rows(e, start.open_joints)
+    closing = Closing(e, p, time=start.t, rows=active, open_joints=start.open_joints)
+    closing.check_fixed()
+    if not active or program.method.all_rows:  # springs may be stretched
+        return
+    c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
+    size = row_sizes(e, active, scale.length)
+    fast = max(1.0 / scale.time, np.abs(start.v / velocity_sizes(e, scale.length)).max(initial=0.0))
+    units, closed = [e.closure.units[i] for i in active], max(1e3 * TOLERANCE, gap)
+    # as `assemble` has it, which finds velocities first and a branch for them after that
+    loose = 2 * size * closing.loose(closing.relative_jacobian(start.q), start.v)
+    for what, r, unit, most in (
+        ("position", c, "m or rad", apart(units, closed, start.mechanism.tolerance, scale.length)),
+        ("velocity", c_dot, "m/s or rad/s", np.maximum(closed * fast * size, loose)),
+    ):
+        i = int(np.argmax(r / most))
+        if r[i] > most[i]:
+            raise AssemblyError(
+                f"the start is not consistent in {what}: joint {e.closure.joints[active[i]]!r} is off by {r[i]:.3g} "
+                f"{unit} ({e.closure.labels[active[i]]}). Take it from m.assemble(...) with the same parameters; loops "
+                "that are open on purpose are closed by springs, cc.VirtualSpring(...) or cc.ModifiedDeNOC(...)"
+            )
+
+
+@locked
+def residuals(e: Equations) -> Any:
+    """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
+    derived = e.topology.mechanism._derived
+    if "residuals" not in derived:
+        rate = e.closure.A @ e.limbs.v + e.closure.c_t
+        derived["residuals"] = e.function("residuals", {"c": e.closure.c, "c_dot": rate})
+    return derived["residuals"]
