@@ -5,7 +5,7 @@ import re
 
 from latex2mathml.converter import convert
 
-SECTIONS = ("Tutorials", "How-to", "Theory", "Papers", "Reference")
+SECTIONS = ("Tutorials", "How-to", "Theory", "Papers", "Reference", "Development")
 
 # what pymdownx.arithmatex (generic) leaves in a page
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)

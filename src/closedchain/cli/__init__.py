@@ -1,5 +1,7 @@
 """The command line: ``closedchain demo | list | info | run | modes | compare | ...``. One file for each verb.
 
+Not known here: how numbers are computed. A command calls a verb and tells its result.
+
 How to add your own verb
 ------------------------
 1. Write a function in a file of this folder, named after the verb. Its docstring is the help text, its arguments are

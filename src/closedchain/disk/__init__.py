@@ -1,6 +1,6 @@
 """What all writers and readers of files share: names, whole files, folders of ours, plain data, trusted folders.
 
-Nothing here knows what a mechanism is. Every layer may use it; it uses none of them.
+Not known here: mechanisms, equations and time. Every layer may use it; it uses none of them.
 
 ``names``
     Check the name of a file or a folder before anything is computed.

@@ -1,5 +1,7 @@
 """CasADi expressions as machine code in memory.
 
+Not known here: mechanisms and time.
+
 ``compile_function`` traces an SX graph, writes LLVM IR, compiles it with llvmlite, and keeps the object code in the
 user's cache folder. It knows nothing of mechanisms. Numba code calls the result by its address
 (:mod:`closedchain.native.call`). The theory is in ``docs/theory/native.md``.

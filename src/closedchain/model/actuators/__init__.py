@@ -1,5 +1,7 @@
 """Models of actuators: what a motor or cylinder can do, what it needs, and what it draws on a joint.
 
+Not known here: how loops are closed and motions integrated.
+
 A model is data: a frozen set of numbers. ``m.actuator(joint, model, command=...)`` draws it; its formulas are written
 once, for expressions in the drawing and for arrays afterwards, so that a run and the sizing of a motor agree.
 

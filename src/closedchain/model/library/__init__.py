@@ -1,5 +1,7 @@
 """Mechanisms ready to run. Each function returns a new `Mechanism`; ``MECHANISMS`` lists them by name.
 
+Not known here: anything but drawing.
+
 How to add your own mechanism
 -----------------------------
 1. Write a function in a file of this folder that draws it and returns the `Mechanism`. Its docstring gives the source
