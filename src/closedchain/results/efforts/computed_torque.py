@@ -5,6 +5,7 @@ The equations are in `closedchain.close.computed_torque`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ import numpy as np
 
 from closedchain.close.computed_torque import Mobility, TorqueLaw, actuated_rows, parts, shafts
 from closedchain.derive.equations import derive
-from closedchain.errors import ClosedChainError, ModelError
+from closedchain.errors import AssemblyWarning, ClosedChainError, ModelError
 from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.expressions.functions import maximum, rate, sqrt
 from closedchain.model.forces.control import Numbers, Target, Tracking
@@ -138,11 +139,14 @@ class ComputedTorque(Tracking):
                 else x
             )
 
-        for hold in ({target.label: begin(target.reference) for target in targets}, None):
+        # where references begin, unless bodies lie on each other there, and ranks are smaller by chance
+        first = {target.label: begin(target.reference) for target in targets}
+        for hold, folded in ((first, "error"), (None, "ignore")):
             try:
-                state = assemble(mechanism, hold)
+                with warnings.catch_warnings(action=folded, category=AssemblyWarning):  # type: ignore[call-overload]
+                    state = assemble(mechanism, hold)
                 freedoms = mobility(mechanism, state).true
-            except ClosedChainError:
+            except (ClosedChainError, AssemblyWarning):
                 continue
             moved = _moved(state, targets, freedoms)
             return Mobility(freedoms - len(shafts(mechanism)), moved, parts(mechanism))

@@ -1,5 +1,7 @@
 """Computed torque as a user writes it: its numbers, what it finds out about the mechanism, and what it refuses."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -172,3 +174,16 @@ def test_other_laws_may_open_joints():
     m.control(cc.PD({"O": 1.5}, kp=10.0, kd=1.0))
     run = cc.simulate(m, until=0.1, events=[cc.Event("lets go", cc.t - 0.05, then=cc.Switch(open="B"))])
     assert run.t[-1] == 0.1 and abs(run.energy_error).max() < 1e-6
+
+
+def test_a_reference_that_begins_where_bodies_lie_on_each_other():
+    """The pose is only tried, so nobody is told of it; how the mechanism moves is found elsewhere."""
+
+    def found(reference):
+        m = cc.library.five_bar()
+        law = ComputedTorque({"tip": reference}, kp=2.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return law._mobility(m, law.targets(m))
+
+    assert found(cc.where(cc.t < 0.05, 0.0, 0.1)) == found(cc.where(cc.t < 0.05, 1.0, 0.1))
