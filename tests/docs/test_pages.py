@@ -14,14 +14,14 @@ THEORY = sorted((ROOT / "docs" / "theory").glob("*.md"))
 @pytest.mark.parametrize("page", THEORY, ids=lambda page: page.stem)
 def test_source_files_named_in_the_theory_exist(page):
     folder = None
-    for name in re.findall(r"`((?:[a-z]+/)?[a-z0-9_]+\.py)`", page.read_text(encoding="utf-8")):
+    for name in re.findall(r"`((?:[a-z0-9_]+/)*[a-z0-9_]+\.py)`", page.read_text(encoding="utf-8")):
         # "`derive/rnea.py`, `crba.py`": a name without a folder lies in the last folder named before it
         folder = name.rpartition("/")[0] or folder
-        if folder in ("docs", "tests", "benchmarks", "examples"):
-            assert (ROOT / folder / name.rpartition("/")[2]).is_file(), name
+        end = name.rpartition("/")[2] if folder is None else f"{folder}/{name.rpartition('/')[2]}"
+        if end.partition("/")[0] in ("docs", "tests", "benchmarks", "examples", "tools"):
+            assert (ROOT / end).is_file(), name
         else:
-            found = [p for p in SOURCE.rglob(name.rpartition("/")[2]) if folder is None or p.parent.name == folder]
-            assert found, name
+            assert [p for p in SOURCE.rglob("*.py") if p.as_posix().endswith(f"/{end}")], name
 
 
 def test_every_page_of_the_theory_is_in_its_index():
