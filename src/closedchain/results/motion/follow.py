@@ -21,6 +21,7 @@ from closedchain.results.samples import Samples
 
 SAMPLES = 201
 BESIDE = 1e-9  # of the whole time: how long before a jump it is looked at
+MOST_SAMPLES = 10**8  # all of them are in memory
 
 
 def follow(
@@ -126,6 +127,8 @@ def _times(asked: Wishes, until: float | None, begin: float, t_eval: Any, sample
         raise ModelError(f"until ({until:g} s) must come after begin ({begin:g} s)")
     if not isinstance(samples, int | np.integer) or samples < 2:
         raise ModelError(f"samples must be a whole number of at least 2, not {samples!r}")
+    if samples > MOST_SAMPLES:
+        raise ModelError(f"samples = {samples:.2g} are more than a motion can hold: take {MOST_SAMPLES:.0g} at most")
     t = np.linspace(begin, until, int(samples))
     # both sides of every jump, where peaks lie
     beside = BESIDE * (until - begin)

@@ -227,6 +227,7 @@ def test_a_path_may_not_depend_on_the_state():
         ({"until": -1.0}, r"until \(-1 s\) must come after begin \(0 s\)"),
         ({"until": math.nan}, r"until must be a finite time"),
         ({"samples": 1, "until": 1.0}, r"samples must be a whole number of at least 2"),
+        ({"samples": 10**12, "until": 1.0}, r"samples = 1e\+12 are more than a motion can hold: take 1e\+08 at most"),
         ({"t_eval": [1.0, 0.5]}, r"increasing times"),
         ({}, r"say until when"),
     ],
