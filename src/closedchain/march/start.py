@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.close.computed_torque import TorqueLaw, actuated_rows
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import PATIENCE, locked
 from closedchain.march.program.compiled import Compiled
+from closedchain.model.forces.control import traced_laws
 from closedchain.pose.closing import TOLERANCE, Closing, active_rows
 from closedchain.pose.inertia import weightless
-from closedchain.pose.rank import apart
+from closedchain.pose.rank import REPEATED, apart, null_space, relative_tolerance
+from closedchain.pose.redundancy import closure_jacobian, spread
 from closedchain.pose.size import Scale, row_sizes, velocity_sizes
 from closedchain.pose.state import State
 
@@ -27,6 +30,8 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
     active = active_rows(e, start.open_joints)
     closing = Closing(e, p, time=start.t, rows=active, open_joints=start.open_joints)
     closing.check_fixed()
+    if start.mechanism.drives:
+        check_controlled(closing, start)
     if not active or program.method.all_rows:  # springs may be stretched
         return
     c, c_dot = (np.abs(np.array(x)).ravel()[active] for x in residuals(e)(start.t, start.q, start.v, p))
@@ -56,3 +61,24 @@ def residuals(e: Equations) -> Any:
         rate = e.closure.A @ e.limbs.v + e.closure.c_t
         derived["residuals"] = e.function("residuals", {"c": e.closure.c, "c_dot": rate})
     return derived["residuals"]
+
+
+def check_controlled(closing: Closing, start: State) -> None:
+    """Refuse laws for coordinates that drives leave no freedom, at the start and at poses around it."""
+    e, m = closing.e, start.mechanism
+    for law in (x for x in traced_laws(m) if isinstance(x, TorqueLaw)):
+        rows = e.function("controlled", {"B": actuated_rows(e, law.coordinates)[0]})
+        moved = np.zeros(len(law.coordinates))
+        for q in spread(closing, start.q):
+            motions = null_space(closure_jacobian(closing, q), relative_tolerance(e, closing.p))
+            B = np.array(rows(start.t, q, start.v, closing.p)) * closing.velocity_size
+            moved = np.maximum(moved, np.abs(B @ motions).max(axis=1, initial=0.0))
+        slides = [m.joints[joint].type.velocity_units[index] == "m/s" for joint, index in law.coordinates]
+        moved /= np.where(slides, closing.scale.length, 1.0)
+        still = [label for label, x in zip(law.labels, moved, strict=True) if x < REPEATED]
+        if still:
+            drives = " and ".join(map(repr, m.drives))
+            raise ModelError(
+                f"{law}: {still[0]!r} cannot move, since {drives} prescribe{'s' * (len(m.drives) == 1)} its motion: "
+                "control another coordinate, or draw the mechanism without the drive"
+            )

@@ -187,3 +187,21 @@ def test_a_reference_that_begins_where_bodies_lie_on_each_other():
             return law._mobility(m, law.targets(m))
 
     assert found(cc.where(cc.t < 0.05, 0.0, 0.1)) == found(cc.where(cc.t < 0.05, 1.0, 0.1))
+
+
+@pytest.mark.parametrize("driven", ["O", "C", "A"])
+def test_a_coordinate_that_a_drive_moves_cannot_be_controlled(driven):
+    """Also where the drive is drawn after the law, or moves the coordinate through the loop."""
+    m = controlled(cc.library.four_bar(torque=0.0), {"O": 1.5})
+    m.start = {}
+    start = m.assemble(guess={"O": 1.5})
+    m.drive(driven, float(start.coordinates[driven]) + 0.1 * cc.t)
+    sentence = rf"computed torque of O: 'O' cannot move, since '{driven}\.drive' prescribes its motion: control another"
+    with pytest.raises(cc.ModelError, match=sentence):
+        cc.simulate(m, m.assemble(guess={"O": 1.5}), until=0.1)
+
+
+def test_a_coordinate_beside_a_driven_one_can_be_controlled():
+    m = controlled(cc.library.double_pendulum(), {"shoulder": 0.3})
+    m.drive("elbow", 0.3 * cc.t)
+    assert cc.simulate(m, m.assemble(shoulder=0.3), until=0.1).good
