@@ -1,13 +1,14 @@
 """The house in figures: files in a folder, import cycles, lengths of signatures, classes and functions.
 
-``python -m tools.house`` prints the largest of each; ``tests/unit/test_house.py`` bounds them. ``--rooms`` prints the
-table of rooms in CONTRIBUTING.md, which is made from the docstrings of the folders.
+``python -m tools.house`` prints the largest of each; ``tests/unit/test_house.py`` bounds them from above.
+``--rooms`` prints the table of rooms in CONTRIBUTING.md, which is made from the docstrings of the folders.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -34,9 +35,14 @@ def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes but those for type checkers."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from _at_run_time(node)
+            inner = node.orelse
+        else:
+            yield node
+            inner = [node]
+        for part in inner:
+            if part is not node:
+                yield part
+            yield from _at_run_time(part)
 
 
 def imports(name: str) -> set[str]:
@@ -61,17 +67,14 @@ def cycle() -> list[str]:
 
 
 def imported_by_text() -> list[str]:
-    """Modules that give ``import_module`` a name of ours in a text."""
+    """Modules that import by text, and hold a name of ours in a text that is no docstring."""
     found = []
     for name, tree in modules().items():
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module"
-            ):
-                texts = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant) and isinstance(x.value, str)]
-                if any(text.startswith("closedchain") for text in texts):
-                    found.append(name)
+        called = {getattr(x.func, "attr", getattr(x.func, "id", "")) for x in ast.walk(tree) if isinstance(x, ast.Call)}
+        texts = [x.value for x in ast.walk(tree) if isinstance(x, ast.Constant) and isinstance(x.value, str)]
+        ours = any(re.fullmatch(r"closedchain(\.\w*)*(:\w+)?", x) for x in texts)
+        if ours and called & {"import_module", "__import__", "resolve_name"}:
+            found.append(name)
     return found
 
 

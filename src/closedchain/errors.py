@@ -3,6 +3,9 @@
 Every message names the joint or body, the number that was wrong, and what to try.
 """
 
+import sys
+import warnings
+
 
 class ClosedChainError(Exception):
     """Base of all errors that closedchain raises on purpose."""
@@ -59,3 +62,11 @@ class RunWarning(UserWarning):
 
 class AssemblyWarning(UserWarning):
     """A mechanism was put together, but not as its drawing can mean it: bodies lie on each other."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's that called the package, however deep inside of it this happens."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,9 +1,11 @@
-"""`simulate`: from a mechanism and a start to a `Run`."""
+"""`simulate`: from a mechanism and a start to a `Run`.
+
+A module `closedchain.simulate` would hide the function of the package that has this name.
+"""
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,7 +18,7 @@ from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.erls.start import ErlsState
-from closedchain.errors import ModelError, RunError, RunWarning
+from closedchain.errors import ModelError, RunError, RunWarning, warn
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Status
 from closedchain.march.checkpoints import Saving
@@ -269,5 +271,5 @@ def simulate(
     if not run.complete:
         raise RunError(explain(run), run)
     for complaint in run.complaints():
-        warnings.warn(complaint, RunWarning, stacklevel=2)
+        warn(complaint, RunWarning)
     return run

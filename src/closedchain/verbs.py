@@ -1,8 +1,8 @@
 """Methods of classes that are functions of later layers: one table for all of them.
 
-A drawing, a run or a motion is asked for much that is computed above it: ``m.assemble()``, ``run.plot()``. Such a
-method *is* the function: it takes the object as its first argument, and its signature and help are the function's own.
-The package imports this table before it imports any class; functions are imported when they are first used.
+Many methods of a drawing, a run or a motion are implemented in later layers: ``m.assemble()``, ``run.plot()``. Such a
+method *is* the function: it takes the object as its first argument, and has the function's signature and help. The
+package imports this table before it imports any class; functions are imported when they are first used.
 
 How to add your own verb
 ------------------------
@@ -23,7 +23,7 @@ _REACTIONS, _BEAMS = "results.reactions", "results.beams.deflection"
 # class, method, module:function
 VERBS = (
     ("Body", "flexible", "model.bodies.flexible:make_flexible"),
-    ("Path", "then", "model.paths.joining:chain"),
+    ("Path", "then", "model.paths.joining:then"),
     ("Path", "repeated", "model.paths.joining:repeated"),
     ("Path", "turned", "model.paths.orientation:turned"),
     ("Path", "oriented", "model.paths.orientation:oriented"),

@@ -11,7 +11,7 @@ import closedchain as cc
 from closedchain.march.batch.batch import batch_march, can_batch
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import compiled
-from closedchain.model.expressions.corners import Corners
+from closedchain.model.forces.corners import Corners
 from closedchain.pose.state import parameter_vector
 from tests.invariants.drawings import four_bar
 

@@ -1,6 +1,6 @@
 """The command line: ``closedchain demo | list | info | run | modes | compare | ...``. One file for each verb.
 
-Not known here: how numbers are computed. A command calls a verb and tells its result.
+Not known here: how numbers are computed. A command calls a verb and reports its result.
 
 How to add your own verb
 ------------------------

@@ -10,6 +10,7 @@ import typer
 
 from closedchain.cli.parts import output, save, source
 from closedchain.cli.parts.exits import FAILED, GOOD, WrongUsage, fail
+from closedchain.cli.parts.values import names
 from closedchain.cli.run import formulation
 from closedchain.errors import ModelError
 from closedchain.progress import Progress
@@ -121,14 +122,6 @@ def method(name: str) -> Formulation:
     from closedchain.close.erls import ERLS
 
     return ERLS() if name == "erls" else formulation(name)
-
-
-def names(option: str, typed: str) -> list[str]:
-    """Names separated by commas."""
-    out = [name.strip() for name in typed.split(",") if name.strip()]
-    if not out:
-        raise WrongUsage(f"{option} needs at least one name")
-    return out
 
 
 def numbers(option: str, typed: str) -> list[float]:

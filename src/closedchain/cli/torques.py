@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli.compare import as_typed, names
+from closedchain.cli.compare import as_typed
 from closedchain.cli.parts import output, path_kinds, paths, reactions_report, save, source, values
 from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
+from closedchain.cli.parts.values import names
 from closedchain.errors import AssemblyError, ModelError, RunWarning
 from closedchain.progress import Progress
 

@@ -1,4 +1,4 @@
 """Formulations: one file for each way to close the loops of a cut mechanism.
 
-Not known here: machine code, solvers and steps. A formulation is ``dx = f(t, x, p)``.
+Not known here: machine code and solvers. A formulation is ``dx = f(t, x, p)``.
 """

@@ -2,7 +2,7 @@
 
 How to add your own solver
 --------------------------
-A solver is one jitted function `advance` with the signature `step_control.ADVANCE`, in a file of its own. It
+A solver is one jitted function `advance` with the signature `step_control.ADVANCE`, in a file of `methods/`. It
 makes some attempts at steps and returns how many were accepted; Python then looks around (progress, Ctrl-C)
 and calls it again. Read `rk4.py` as the shortest example, `dopri5.py` as one with step control.
 
@@ -24,8 +24,9 @@ and calls it again. Read `rk4.py` as the shortest example, `dopri5.py` as one wi
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Solver:
     dense_order : observed order of the samples between steps.
     adaptive : whether the step is controlled; otherwise it is given.
     error_order : `q` in `err ~ h^q`, for the starting step; 0 if not adaptive.
-    function : `module:name` of the jitted `advance`; its module also tells WORK_ROWS and DENSE_ROWS.
+    home : finds the module of the method, with the jitted `advance`, WORK_ROWS and DENSE_ROWS; None with a driver.
     citation : where the method comes from.
     implicit : whether it solves linear equations.
     marches : kinds of equations (`Formulation.kind`) it can march.
@@ -52,7 +53,7 @@ class Solver:
     dense_order: int
     adaptive: bool
     error_order: int
-    function: str
+    home: Callable[[], ModuleType] | None
     citation: str
     implicit: bool = False
     needs: str = ""
@@ -66,11 +67,61 @@ class Solver:
 
     def load(self):
         """The jitted function and its module; the first call in a process imports Numba."""
-        if self.driver:
+        if self.home is None:
             return None, None
-        module, function = self.function.split(":")
-        home = importlib.import_module(module)
-        return getattr(home, function), home
+        home = self.home()
+        return home.advance, home
+
+
+# modules of the methods: each loads Numba, and is imported when it is needed
+
+
+def _dop853() -> ModuleType:
+    from closedchain.integrate.methods import dop853
+
+    return dop853
+
+
+def _dopri5() -> ModuleType:
+    from closedchain.integrate.methods import dopri5
+
+    return dopri5
+
+
+def _radau5() -> ModuleType:
+    from closedchain.integrate.methods import radau5
+
+    return radau5
+
+
+def _rodas() -> ModuleType:
+    from closedchain.integrate.methods import rodas
+
+    return rodas
+
+
+def _rk4() -> ModuleType:
+    from closedchain.integrate.methods import rk4
+
+    return rk4
+
+
+def _semi_implicit_euler() -> ModuleType:
+    from closedchain.integrate.methods import semi_implicit_euler
+
+    return semi_implicit_euler
+
+
+def _rosenbrock2() -> ModuleType:
+    from closedchain.integrate.methods import rosenbrock2
+
+    return rosenbrock2
+
+
+def _generalised_alpha() -> ModuleType:
+    from closedchain.integrate.methods import generalised_alpha
+
+    return generalised_alpha
 
 
 _HAIRER = "Hairer, Norsett, Wanner (1993), Solving Ordinary Differential Equations I, 2nd ed., Springer"
@@ -84,51 +135,51 @@ SOLVERS = {
     solver.name: solver
     for solver in (
         Solver(
-            "dop853", 8, 8, True, 8, "closedchain.integrate.methods.dop853:advance", f"{_HAIRER}, II.5, II.6, II.10"
+            "dop853", 8, 8, True, 8, _dop853, f"{_HAIRER}, II.5, II.6, II.10"
         ),
         Solver(
-            "dopri5", 5, 5, True, 5, "closedchain.integrate.methods.dopri5:advance",
+            "dopri5", 5, 5, True, 5, _dopri5,
             f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6",
         ),
         Solver(
-            "auto", 8, 8, True, 8, "closedchain.integrate.methods.dop853:advance",
+            "auto", 8, 8, True, 8, _dop853,
             f"{_HAIRER}, II.10; {_WANNER}, IV.2 and IV.8: dop853, and radau5 where equations are stiff",
         ),
         Solver(
-            "radau5", 5, 5, True, 4, "closedchain.integrate.methods.radau5:advance", f"{_WANNER}, IV.8",
+            "radau5", 5, 5, True, 4, _radau5, f"{_WANNER}, IV.8",
             implicit=True, needs="jacobian", marches=("ode", "index 2"),
         ),
         Solver(
-            "rodas5p", 5, 5, True, 5, "closedchain.integrate.methods.rodas:advance",
+            "rodas5p", 5, 5, True, 5, _rodas,
             "Steinebach (2023), Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the "
             "Julia Differential Equations package, BIT Numerical Mathematics 63, 27", implicit=True, needs="jacobian",
         ),
         Solver(
-            "rk4", 4, 4, False, 0, "closedchain.integrate.methods.rk4:advance",
+            "rk4", 4, 4, False, 0, _rk4,
             "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453",
         ),
         Solver(
-            "semi-implicit-euler", 1, 1, False, 0, "closedchain.integrate.methods.semi_implicit_euler:advance",
+            "semi-implicit-euler", 1, 1, False, 0, _semi_implicit_euler,
             "Hairer, Lubich, Wanner (2006), Geometric Numerical Integration, 2nd ed., Springer, I.1 and VI.3",
             needs="kinematics",
         ),
         Solver(
-            "rosenbrock2", 2, 2, False, 0, "closedchain.integrate.methods.rosenbrock2:advance",
+            "rosenbrock2", 2, 2, False, 0, _rosenbrock2,
             "Verwer, Spee, Blom, Hundsdorfer (1999), A second-order Rosenbrock method applied to photochemical "
             "dispersion problems, SIAM J. Sci. Comput. 20(4), 1456-1480", implicit=True, needs="jacobian",
         ),
         Solver(
-            "generalised-alpha", 2, 2, False, 0, "closedchain.integrate.methods.generalised_alpha:advance",
+            "generalised-alpha", 2, 2, False, 0, _generalised_alpha,
             "Chung, Hulbert (1993), A time integration algorithm for structural dynamics with improved numerical "
             "dissipation: the generalized-alpha method, J. Appl. Mech. 60(2), 371-375",
             needs="index3", marches=("index 3",),
         ),
         Solver(
-            "cvodes", 5, 5, True, 0, "",
+            "cvodes", 5, 5, True, 0, None,
             _SUNDIALS, implicit=True, driver="SUNDIALS",
         ),
         Solver(
-            "idas", 5, 5, True, 0, "",
+            "idas", 5, 5, True, 0, None,
             _SUNDIALS, implicit=True, driver="SUNDIALS", marches=("ode", "index 2"),
         ),
     )

@@ -1,4 +1,4 @@
 """Pictures: outlines, sketches, plots, animations, graphs, pages.
 
-Not known here: how numbers are computed. Only results are drawn.
+Not known here: how motions are computed.
 """

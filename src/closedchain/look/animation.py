@@ -88,15 +88,15 @@ def animate(
 
 
 def animate_mode(
-    about: Modes, k: int, file: str | Path, *, amplitude: float = VISIBLE, frames: int = SWING, fps: int = FPS
+    about: Modes, mode: int, file: str | Path, *, amplitude: float = VISIBLE, frames: int = SWING, fps: int = FPS
 ) -> Path:
-    """Write an animation of mode number k (from 1): one swing, over and over.
+    """Write an animation of a mode: one swing, over and over.
 
     Parameters
     ----------
     about
         From `linearise`, `locked_modes` or `erls_modes`.
-    k
+    mode
         Number of the mode, from 1, as in its table.
     file
         ``.gif`` or ``.html``.
@@ -113,11 +113,11 @@ def animate_mode(
     target, kind = _target(file)
     frames, fps = _pictures(frames, fps)
     amplitude = positive("amplitude", amplitude)
-    i = mode_number(about, k)
-    shape = mode_outline(about, k, np.linspace(0, 2 * np.pi, frames, endpoint=False))
+    i = mode_number(about, mode)
+    shape = mode_outline(about, mode, np.linspace(0, 2 * np.pi, frames, endpoint=False))
     factor = amplitude * shape.size
     bodies = about.deforms()[i]
-    title = f"{shape.mechanism.name}, mode {k}: {told_frequency(about, k)}"
+    title = f"{shape.mechanism.name}, mode {mode}: {told_frequency(about, mode)}"
     told = "" if bodies == "-" else f"Deforms: {bodies} (share of the energy). "
     if kind == ".html":
         text = page(

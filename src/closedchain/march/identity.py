@@ -47,7 +47,7 @@ def described_controller(controller: Controller) -> str:
 
 
 def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
-    """What a run is, in words by name; a saved run goes on only where all of them are the same."""
+    """Describe the run as named strings. A saved run resumes only if every entry matches."""
     m = start.mechanism
     numbers = hashlib.sha256(start.q.tobytes() + start.v.tobytes()).hexdigest()[:16]
     times = task.times

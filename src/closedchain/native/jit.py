@@ -31,28 +31,23 @@ _one_at_a_time = threading.RLock()
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-def source_digest(package=_PACKAGE):
-    """Digest of Numba's version and of all sources whose functions the integrators may call.
+def jitted_sources(package=_PACKAGE):
+    """Files of a package with jitted functions, or with numbers for them, in a fixed order.
 
-    Parameters
-    ----------
-    package : the folder of the package; the files in it that mention this decorator, and `native/call.py`, are read.
-
-    Returns
-    -------
-    16 hexadecimal digits.
+    All other files may change without a new compilation.
     """
-    package = Path(package)
-    march = package / "march"
+    marks = (b"import numba", b"from numba", b"native.jit import", b"native.memory import")
+    for path in sorted(Path(package).rglob("*.py")):
+        text = path.read_bytes()
+        if path.name == "tableaus.py" or any(mark in text for mark in marks):
+            yield path.relative_to(package).as_posix(), text
+
+
+def source_digest(package=_PACKAGE):
+    """Digest of Numba's version and of all sources whose functions the integrators may call: 16 hexadecimal digits."""
     digest = hashlib.sha256(numba.__version__.encode())
-    folders = (march.glob("*.py"), march.glob("*/*.py"), (package / "distribute").glob("*.py"))
-    for path in [*(x for found in folders for x in sorted(found)), package / "native" / "call.py"]:
-        if path.is_file():
-            text = path.read_bytes()
-            # files without jitted functions or numbers for them may change without a new compilation
-            named = path.name in ("call.py", "tableaus.py", "jit.py", "memory.py")
-            if named or b"march.jit import" in text or b".memory import" in text:
-                digest.update(path.name.encode() + b"\0" + text + b"\0")
+    for name, text in jitted_sources(package):
+        digest.update(name.encode() + b"\0" + text + b"\0")
     return digest.hexdigest()[:16]
 
 

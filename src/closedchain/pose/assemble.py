@@ -5,7 +5,6 @@ The theory is in ``docs/theory/assembly.md``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +13,12 @@ import numpy as np
 
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import derive
-from closedchain.errors import AssemblyError, AssemblyWarning, ModelError
+from closedchain.errors import AssemblyError, AssemblyWarning, ModelError, warn
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import shown, suggest
 from closedchain.pose.closing import NEARLY, Closing, active_rows, by_label, is_number, row_name, wanted_poses
 from closedchain.pose.collapse import Collapse, collapse, scatter, unfolded
-from closedchain.pose.mobility import mobility
+from closedchain.pose.redundancy import rank_lost
 from closedchain.pose.state import State, parameter_vector
 from closedchain.progress import visibly
 
@@ -86,6 +85,24 @@ def assemble(
     1.264858
     """
     closing, wanted = _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps)
+    q, v, a, folds = _search(closing, wanted, acceleration)
+    state = State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
+    if folds and len(closing.columns):  # a pose that is held altogether is meant
+        _warn(folds, state)
+    return state
+
+
+def folded(mechanism: Mechanism, hold: Mapping[str, Any] | None) -> tuple[State, bool]:
+    """The state that `assemble` finds, and whether bodies coincide there; without a warning."""
+    closing, wanted = _prepare(mechanism, hold, {}, None, None, None, 0.0, None, ())
+    q, v, _, folds = _search(closing, wanted)
+    return State(mechanism, q, v), bool(folds)
+
+
+def _search(
+    closing: Closing, wanted: dict[str, float], acceleration: Mapping[str, float] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Collapse]:
+    """A closed pose, velocities and accelerations there, and which bodies coincide."""
     closing.check_fixed()
     rng = np.random.default_rng(0)  # restarts must be the same each time
     best = closing.q0
@@ -106,10 +123,7 @@ def assemble(
             v = closing.velocities(q, wanted)
             asked = acceleration is not None or any("acceleration" in name for x in closing.poses for name in x.rates)
             a = closing.accelerations(q, v, _rates(closing, acceleration, "acceleration")) if asked else None
-            state = State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
-            if folds and len(closing.columns):  # a pose that is held altogether is meant
-                _warn(folds, state)
-            return state
+            return q, v, a, folds
         if closing.error(reached) < closing.error(best):
             best = reached
     raise AssemblyError(closing.complaint(best))
@@ -199,10 +213,9 @@ def assembly_modes(
     if refused is not None and not states:
         raise refused
     if refused is not None:
-        warnings.warn(
+        warn(
             f"{len(found) - len(states)} of {len(found)} modes of {mechanism.name!r} are left out: {refused}",
             AssemblyWarning,
-            stacklevel=2,
         )
     return _labelled(states, closing)
 
@@ -291,14 +304,14 @@ def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]
 
 def _warn(folds: Collapse, state: State) -> None:
     """Warn of bodies that coincide at a state."""
-    freedoms = mobility(state.mechanism, state)
-    lost = freedoms.here - freedoms.true
+    e = derive(state.mechanism)
+    p, rows = parameter_vector(state.mechanism, state.parameters), active_rows(e, state.open_joints)
+    lost = rank_lost(Closing(e, p, time=state.t, rows=rows), state.q)
     rank = f" The rank of the closures is {lost} less there than around it." if lost else ""
-    warnings.warn(
+    warn(
         f"degenerate assembly of {state.mechanism.name!r}: {folds}.{rank} For other poses give another guess=, hold "
         "other values, or take one of cc.assembly_modes(m, ...) whose .coincident is empty",
         AssemblyWarning,
-        stacklevel=3,
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
+from closedchain.pose.assemble import assemble
 from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.rank import REPEATED, null_space, rank, relative_tolerance
 from closedchain.pose.redundancy import choose_rows, closure_jacobian, spread
@@ -92,7 +93,7 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     """
     from scipy.linalg import qr
 
-    state = mechanism.assemble() if state is None else state
+    state = assemble(mechanism) if state is None else state
     if not isinstance(state, State):
         raise ModelError(f"mobility needs a state of this mechanism, from m.assemble(...), not {state!r}")
     state = state.of(mechanism, "mobility needs a state of this mechanism; the given one")

@@ -93,6 +93,13 @@ def spread(closing: Closing, q: np.ndarray) -> list[np.ndarray]:
     return [q, *(x for x in around if free.error(x) < max(1e-9, 10 * free.tolerance))]
 
 
+def rank_lost(closing: Closing, q: np.ndarray) -> int:
+    """By how much the rank of the closures is smaller at a pose than around it."""
+    tolerance = relative_tolerance(closing.e, closing.p)
+    ranks = [rank(closure_jacobian(closing, x), tolerance) for x in spread(closing, q)]
+    return max(ranks) - ranks[0]
+
+
 def choose_rows(stacked: list[np.ndarray], tolerance: float = 0.0) -> tuple[int, ...]:
     """Numbers of independent rows: as many as the largest rank found, well conditioned where it is found."""
     ranks = [rank(A, tolerance) for A in stacked]

@@ -1,4 +1,4 @@
-"""What a run is and can be asked: the run, its data set, its checks, its end in words.
+"""What a run is and can be asked: the run, its data set, its checks, and why it ended.
 
-Not known here: pictures (`look`) and studies.
+Not known here: plots, animations and pages (`look`), and studies.
 """

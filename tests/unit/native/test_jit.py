@@ -1,6 +1,7 @@
 """Machine code is kept on disk, found again, and never stale."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -11,11 +12,12 @@ import pytest
 from numba.core.event import install_recorder
 
 import closedchain.native.jit as jit_module
-from closedchain.native.jit import cache_directory, jit, source_digest
+from closedchain.native.jit import cache_directory, jit, jitted_sources, source_digest
 
 PROGRAM = textwrap.dedent(
     """
-    from closedchain.march import rk4, project, step_control
+    from closedchain.integrate import project, step_control
+    from closedchain.integrate.methods import rk4
     functions = [rk4.advance, rk4.stages, project.put_back, step_control.begin]
     print(sum(sum(f.stats.cache_hits.values()) for f in functions),
           sum(sum(f.stats.cache_misses.values()) for f in functions))
@@ -37,23 +39,34 @@ def test_second_process_compiles_nothing(tmp_path):
 
 
 def test_digest_follows_the_sources(tmp_path):
-    (tmp_path / "march").mkdir()
-    (tmp_path / "native").mkdir()
-    solver, call, other = (
-        tmp_path / name for name in ("integrate/methods/rk4.py", "native/call.py", "native/emit/ir.py")
-    )
-    for path in (solver, call, other):
-        path.write_text("from closedchain.native.jit import jit\na = 1\n")
+    for folder in ("integrate/methods", "native/emit", "erls/kernels"):
+        (tmp_path / folder).mkdir(parents=True)
+    names = ("integrate/methods/rk4.py", "native/call.py", "erls/kernels/forces.py", "native/emit/ir.py")
+    solver, call, kernel, other = (tmp_path / name for name in names)
+    solver.write_text("from closedchain.native.jit import jit\na = 1\n")
+    call.write_text("import numba\na = 1\n")
+    kernel.write_text("from closedchain.native.memory import inner\na = 1\n")
+    other.write_text("a = 1\n")
     digests = [source_digest(tmp_path)]
     other.write_text("a = 2\n")
-    (tmp_path / "march" / "assemble.py").write_text("nothing jitted here")
+    (tmp_path / "assemble.py").write_text("nothing jitted here")
     assert source_digest(tmp_path) == digests[0]
-    for path in (solver, call):
-        path.write_text("from closedchain.native.jit import jit\na = 2\n")
+    for path in (solver, call, kernel):
+        path.write_text(path.read_text().replace("a = 1", "a = 2"))
         digests.append(source_digest(tmp_path))
-    (tmp_path / "march" / "radau.py").write_text("from closedchain.native.jit import jit\n")
+    solver.rename(solver.with_name("other.py"))
     digests.append(source_digest(tmp_path))
-    assert len(set(digests)) == 4
+    assert len(set(digests)) == 5
+
+
+def test_every_module_with_jitted_functions_is_in_the_digest():
+    """Wherever it stands: what it compiles may change with any file that it calls."""
+    known = {name for name, _ in jitted_sources()}
+    assert {"native/call.py", "native/jit.py", "native/memory.py", "integrate/methods/tableaus.py"} <= known
+    package = Path(jit_module.__file__).parents[1]
+    decorated = re.compile(r"^\s*@(jit|cfunc|inner|outer|intrinsic|numba\.\w+)\b", re.MULTILINE)
+    found = {x.relative_to(package).as_posix() for x in package.rglob("*.py") if decorated.search(x.read_text())}
+    assert len(found) > 25 and found <= known
 
 
 def test_folder_that_cannot_be_written_is_not_an_error(tmp_path, monkeypatch):

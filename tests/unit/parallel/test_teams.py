@@ -163,7 +163,7 @@ def test_a_killed_run_of_threads_goes_on_to_the_same_bits(tmp_path):
     """In another process, with addresses of its own."""
     call = f"t.controlled(t.push_or_die, save_to={str(tmp_path)!r}, save_every=0.0)"
     killed = subprocess.run(
-        [sys.executable, "-c", f"from tests.unit.distribute import test_teams as t; {call}"],
+        [sys.executable, "-c", f"from tests.unit.parallel import test_teams as t; {call}"],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "closedchain_dies": "yes"},
         cwd=ROOT,
     )

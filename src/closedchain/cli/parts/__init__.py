@@ -1,4 +1,4 @@
 """Parts that commands share: options, sources of mechanisms, paths, output, exits, reports.
 
-Not known here: each command by name.
+Not known here: how numbers are computed.
 """

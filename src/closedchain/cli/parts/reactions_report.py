@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli.compare import names
 from closedchain.cli.parts import output
 from closedchain.cli.parts.exits import WrongUsage
+from closedchain.cli.parts.values import names
 
 if TYPE_CHECKING:
     import xarray

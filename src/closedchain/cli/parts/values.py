@@ -89,3 +89,11 @@ def _evaluate(node: ast.AST) -> float:
         if isinstance(value, float):  # a root of a negative number is complex
             return value
     raise ValueError("not a number")
+
+
+def names(option: str, typed: str) -> list[str]:
+    """Names separated by commas."""
+    out = [name.strip() for name in typed.split(",") if name.strip()]
+    if not out:
+        raise WrongUsage(f"{option} needs at least one name")
+    return out

@@ -1,4 +1,4 @@
 """Parts that several formulations share: elimination, feasible motions, the manifold of closed states, springs.
 
-Not known here: each formulation by name.
+Not known here: machine code and solvers.
 """

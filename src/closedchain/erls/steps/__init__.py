@@ -1,4 +1,4 @@
 """Steps of ERLS in time: stages, generalised alpha, ESDIRK, the loop, and its judgement.
 
-Not known here: names of bodies and joints.
+Not known here: data sets and reports.
 """

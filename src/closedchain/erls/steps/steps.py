@@ -41,7 +41,7 @@ OPTIONS = np.dtype(
 StateRecord, OptionsRecord = numba.from_dtype(STATE), numba.from_dtype(OPTIONS)
 F3 = numba.float64[:, :, ::1]
 
-# numbers of march.trajectory.Status
+# numbers of integrate.trajectory.Status
 RUNNING, FINISHED, NAN, TOO_SMALL, TOO_MANY, UNHEALTHY, NOT_SOLVED = 0, 1, 2, 3, 4, 7, 14
 
 SAFETY, SHRINK, GROW = 0.85, 0.2, 2.0

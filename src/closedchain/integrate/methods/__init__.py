@@ -1,4 +1,4 @@
 """Methods of integration, one in each file, and their tableaus.
 
-Not known here: mechanisms, samples and files.
+Not known here: mechanisms and files.
 """

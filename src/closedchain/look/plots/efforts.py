@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ LEAST_WIDTH = 5.0  # in, for the title
 ROUND = (1, 2, 5, 10)  # ticks
 
 if TYPE_CHECKING:
+    from closedchain.model.actuators.base import ActuatorModel
     from closedchain.results.efforts.efforts import Efforts
 
 
@@ -73,7 +74,9 @@ def _bars(need: Efforts, kinds: Sequence[str]) -> Any:
     return figure
 
 
-def envelope(need: Efforts, models: Any = None, path: Any = None) -> Any:
+def envelope(
+    need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None, *, path: Any = None
+) -> Any:
     """Effort against speed of every actuator, with the efforts that its motor can give where a model is known.
 
     Returns

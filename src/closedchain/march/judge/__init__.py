@@ -1,4 +1,4 @@
-"""Judgement of a run while it lasts: divergence and its cause, gaps of loops, conditioning of poses.
+"""Checks during a run: divergence and its cause, gaps of loops, conditioning of poses.
 
 Not known here: data sets and reports.
 """

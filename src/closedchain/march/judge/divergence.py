@@ -33,14 +33,13 @@ vehicle that drives for long, takes its time. The theory is in ``docs/theory/che
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.errors import RunWarning
+from closedchain.errors import RunWarning, warn
 from closedchain.integrate.trajectory import Status
 from closedchain.march.judge import blame, explained, gaps
 from closedchain.pose.size import drawn_scale, velocity_sizes
@@ -352,12 +351,11 @@ class Judge:
         needed = abs(until - t) / mean if mean > 0 else np.inf
         if needed > left:
             self.warned = True
-            warnings.warn(
+            warn(
                 f"steps have become {mean:.2g} s long at t = {t:.6g} s: the rest of the run, {abs(until - t):.3g} s, "
                 f"takes {needed:.1e} of them, and max_steps leaves {left:.1e}. Ctrl-C keeps what there is; stiff "
                 "springs want solver='radau5', and a motion that has become very fast a look at its motors",
                 RunWarning,
-                stacklevel=2,
             )
 
     def _speed(self, program: Compiled, x: np.ndarray) -> tuple[float, str]:

@@ -1,4 +1,4 @@
-"""Corners of forces for the solvers: the signals of `model.expressions.corners` as one native function.
+"""Corners of forces for the solvers: the signals of `model.forces.corners` as one native function.
 
 The function is ``void corners(const double* t, const double* x, const double* w, double* signals)``. Its work vector
 lies behind that of the right-hand side, in the same array: what is renewed together stays together.
@@ -12,7 +12,7 @@ import numpy as np
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
-from closedchain.model.expressions.corners import corners as drawn
+from closedchain.model.forces.corners import corners as drawn
 from closedchain.native import LateFunction
 from closedchain.native.partial import Bound
 

@@ -1,6 +1,6 @@
 """Shapes in which a beam deforms: families in closed form, static shapes and normal modes, or one's own.
 
-Not known here: mechanisms: a shape belongs to one beam.
+Not known here: mechanisms. A shape belongs to one beam.
 
     link.flexible(E=70e9, section=cc.Section.tube(radius=0.02, wall=0.002), modes=cc.modes.craig_bampton(y=2))
 

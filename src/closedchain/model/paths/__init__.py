@@ -1,6 +1,6 @@
 """Paths: where a frame or a coordinate is to be at each time.
 
-Not known here: mechanisms: a path is expressions of time.
+Not known here: mechanisms. A path consists of expressions of time.
 
 A `Path` is geometry and a time law: ``line(a, b, duration=1.0, law="trapezoidal")``. Its components are expressions of
 ``cc.t``, so velocities and accelerations are exact, wherever they are needed: in

@@ -83,6 +83,14 @@ def chain(*paths: Path, shift: bool = False) -> Path:
     )
 
 
+def then(path: Path, other: Path, shift: bool = False) -> Path:
+    """One path after another; it must begin where the first one ends.
+
+    With ``shift=True`` the components of the other are shifted so that it does.
+    """
+    return chain(path, other, shift=shift)
+
+
 def repeated(path: Path, times: int) -> Path:
     """A path several times, one after another; it must end where it begins."""
     n = whole(times, "repeated: how many times")

@@ -22,7 +22,7 @@ from closedchain.model.paths.values import at_time, evaluated
 from closedchain.model.values import listed
 
 if TYPE_CHECKING:
-    from closedchain.model.paths.joining import chain, repeated
+    from closedchain.model.paths.joining import repeated, then
     from closedchain.model.paths.orientation import oriented, turned
 
 
@@ -81,7 +81,7 @@ class Path(Attached):
     """
 
     if TYPE_CHECKING:  # attached by `closedchain.verbs`
-        then = chain
+        then = then
         repeated = repeated
         turned = turned
         oriented = oriented

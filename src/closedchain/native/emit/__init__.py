@@ -1,4 +1,4 @@
 """LLVM IR from a graph: operations, blocks, chunks, lanes, tables, and functions of mathematics.
 
-Not known here: CasADi, engines and caches.
+Not known here: engines and caches.
 """

@@ -1,4 +1,4 @@
 """A traced expression as a graph: tracing, hoisting, scheduling, counting operations.
 
-Not known here: LLVM.
+Not known here: engines and caches.
 """

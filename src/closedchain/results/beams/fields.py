@@ -17,7 +17,6 @@ acts on the beam beyond x. Both are the same in the limit of many shapes; the se
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from closedchain.errors import ModelError, RunWarning
+from closedchain.errors import ModelError, RunWarning, warn
 from closedchain.model.modes import ModeSet
 from closedchain.model.values import suggest
 from closedchain.results.beams.numbers import BeamNumbers, places
@@ -400,10 +399,9 @@ def warn_of_axial_loads(fields: BeamFields, bends: Sequence[str]) -> None:
     name = max(shares, key=lambda name: float(np.nanmax(np.abs(shares[name]))))
     peak = fields.maximum(name)
     if abs(peak.value) > AXIAL:
-        warnings.warn(
+        warn(
             f"the axial load of {fields.beam.name!r} comes to {100 * abs(peak.value):.0f} % of its buckling load "
             f"between pins ({'tension' if peak.value > 0 else 'compression'}, t = {peak.t:.4g} s), which its stiffness "
             "against bending does not know: take flexible(..., stiffening=True)",
             RunWarning,
-            stacklevel=3,
         )

@@ -5,7 +5,6 @@ The equations are in `closedchain.close.computed_torque`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,13 +13,13 @@ import numpy as np
 
 from closedchain.close.computed_torque import Mobility, TorqueLaw, actuated_rows, parts, shafts
 from closedchain.derive.equations import derive
-from closedchain.errors import AssemblyWarning, ClosedChainError, ModelError
+from closedchain.errors import ClosedChainError, ModelError
 from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.expressions.functions import maximum, rate, sqrt
 from closedchain.model.forces.control import Numbers, Target, Tracking
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
-from closedchain.pose.assemble import assemble
+from closedchain.pose.assemble import folded
 from closedchain.pose.mobility import mobility
 from closedchain.pose.rank import rank
 from closedchain.pose.state import State, parameter_vector
@@ -139,14 +138,15 @@ class ComputedTorque(Tracking):
                 else x
             )
 
-        # where references begin, unless bodies lie on each other there, and ranks are smaller by chance
+        # where references begin, unless bodies coincide there, which lowers the rank
         first = {target.label: begin(target.reference) for target in targets}
-        for hold, folded in ((first, "error"), (None, "ignore")):
+        for hold in (first, None):
             try:
-                with warnings.catch_warnings(action=folded, category=AssemblyWarning):  # type: ignore[call-overload]
-                    state = assemble(mechanism, hold)
+                state, coincide = folded(mechanism, hold)
                 freedoms = mobility(mechanism, state).true
-            except (ClosedChainError, AssemblyWarning):
+            except ClosedChainError:
+                continue
+            if coincide and hold is not None:
                 continue
             moved = _moved(state, targets, freedoms)
             return Mobility(freedoms - len(shafts(mechanism)), moved, parts(mechanism))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Freedom
-from closedchain.errors import AssemblyError, ModelError, RunWarning
+from closedchain.errors import AssemblyError, ModelError, RunWarning, warn
 from closedchain.lock import locked
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
@@ -187,11 +186,10 @@ def _settled(
             f"forces are missing. {VIBRATING}"
         )
     if left > TREMBLES:
-        warnings.warn(
+        warn(
             f"along this path the flexible bodies of {name!r} cannot be quite free of vibration: {left:.1e} of the "
             "forces are missing in these efforts",
             RunWarning,
-            stacklevel=3,
         )
     return found
 
@@ -452,17 +450,15 @@ def _warn_of_singular_poses(x: Terms, t: np.ndarray) -> None:
         passed = np.flatnonzero(sign[1:] * sign[:-1] * going_on < 0)
         if len(passed):
             first, after = t[passed[0] : passed[0] + 2]
-            warnings.warn(
+            warn(
                 f"between t = {first:.6g} and {after:.6g} s the actuators of {name!r} pass a singular "
                 "pose, where something moves although all of them are locked: near it the efforts grow without bound",
                 RunWarning,
-                stacklevel=3,
             )
             return
     if held[k] < WEAK:
-        warnings.warn(
+        warn(
             f"the actuators of {name!r} hardly hold it at t = {t[k]:.6g} s (conditioning "
             f"{held[k]:.1e}; 0 is a singular pose): the efforts there are as large as that makes them",
             RunWarning,
-            stacklevel=3,
         )

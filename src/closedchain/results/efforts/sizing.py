@@ -134,7 +134,7 @@ class Sizing:
 
 
 def sizing(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None) -> Sizing:
-    """The duties of all actuators of a motion.
+    """What each motor must be able to do: peaks, root mean squares, speeds and powers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Runs by an equivalent rigid-link system: the verb, the run, its data set, frames, reactions, its end in words.
+"""Runs by an equivalent rigid-link system: the verb, the run, its data set, frames, reactions, and why it ended.
 
 Not known here: pictures.
 """

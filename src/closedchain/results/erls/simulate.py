@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from closedchain.close.erls import ERLS
-from closedchain.errors import ModelError, RunError, RunWarning
+from closedchain.errors import ModelError, RunError, RunWarning, warn
 from closedchain.integrate.times import Given
 from closedchain.integrate.trajectory import Status
 from closedchain.model.mechanism import Mechanism
@@ -167,5 +166,5 @@ def simulate_erls(
     if not run.complete:
         raise RunError(run.explanation, run)
     for complaint in run.complaints():
-        warnings.warn(complaint, RunWarning, stacklevel=2)
+        warn(complaint, RunWarning)
     return run

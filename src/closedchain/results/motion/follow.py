@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from closedchain.derive.equations import derive
-from closedchain.errors import AssemblyError, ModelError, RunWarning
+from closedchain.errors import AssemblyError, ModelError, RunWarning, warn
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.targets import Wishes, wishes
 from closedchain.pose.assemble import assemble, assembly_modes
@@ -107,7 +106,7 @@ def follow(
             error.motion = motion(error.found, len(error.found[0]))
         raise
     for sentence in [*map(str, whole.violations), *jumps(whole, follower, t_eval is None)]:
-        warnings.warn(sentence, RunWarning, stacklevel=2)
+        warn(sentence, RunWarning)
     return whole
 
 

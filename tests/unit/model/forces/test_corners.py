@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.expressions.corners import corners
 from closedchain.model.expressions.functions import piecewise
+from closedchain.model.forces.corners import corners
 
 
 def rotor(torque=0.0, **options):
