@@ -22,6 +22,7 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.integrate.solvers import SOLVERS
+from closedchain.march.judge.conditioning import Conditioning
 from closedchain.march.judge.explained import energies
 from closedchain.pose.closing import enough
 from closedchain.pose.rank import needed_tolerance, row_tolerances
@@ -37,6 +38,7 @@ STILL = 1e-12  # of the mechanism's energy: what rounding leaves of a balance
 LARGE = 0.3  # rad: sine and tangent differ by some percent
 PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)  # along a beam
 DRAGGED = 10.0  # of what solved rows are off: those that repeat them, since they are chosen by pivoting
+DIP = 0.35  # of two samples before and after: at most a third next to a pose that is passed, in a straight line
 UNSTABILISED = 1e3  # rtol: what solvers of others may let closures drift
 
 
@@ -109,6 +111,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"rtol = {run.rtol:g} promises: {advice}"
         )
     said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.what == "divergence"]
+    said += unwatched_poses(run)
     said += large_rotations(run, out)
     said += limit_violations(run, out)
     lost = lost_hold(run)
@@ -116,6 +119,27 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.what.startswith("singular pose")]
     return said
+
+
+def unwatched_poses(run: Run) -> list[str]:
+    """Singular poses of the closures that a solver of others passed without looking for them.
+
+    On the way through such a pose the conditioning falls to zero in a straight line and rises again: at the sample next
+    to it it is far smaller than two samples before and after.
+    """
+    home, piece = SOLVERS[run.solver], run.segments[0].trajectory  # there are no switches
+    if not home.driver or not len(run.program.equations.closure) or len(run.t) < 5:
+        return []
+    closures = Conditioning(run.program, run.p)(piece.t, piece.x).get("closure", np.ones(len(piece.t)))
+    dips = closures[2:-2] < DIP * np.minimum(closures[:-4], closures[4:])
+    if not dips.any():
+        return []
+    t = piece.t[2 + int(np.argmax(dips))]
+    return [
+        f"{run.mechanism.name!r} passes a singular pose of its loops near t = {t:.4g} s, which {home.driver} does not "
+        f"look for: the branch that {run.solver!r} took there is a matter of rounding. Compare with another solver, "
+        "which watches the closures one by one"
+    ]
 
 
 def open_loops(run: Run, c: np.ndarray) -> list[str]:
