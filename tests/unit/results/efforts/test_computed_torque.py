@@ -100,7 +100,7 @@ def test_a_mechanism_that_cannot_be_assembled_yet(monkeypatch):
 
     m = cc.library.four_bar()
     with monkeypatch.context() as patch:
-        patch.setattr(controllers, "assemble", fails)
+        patch.setattr(controllers, "folded", fails)
         controlled(m, {"O": 1.5 + 0.2 * cc.t**2})
     assert mobility_of(m) is None
     run = cc.simulate(m, m.assemble(O=1.5), until=0.5, rtol=1e-9)
