@@ -33,16 +33,10 @@ def modules() -> dict[str, ast.Module]:
 
 def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes but those for type checkers."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            inner = node.orelse
-        else:
-            yield node
-            inner = [node]
-        for part in inner:
-            if part is not node:
-                yield part
-            yield from _at_run_time(part)
+    for_checkers = isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING"
+    for node in tree.orelse if for_checkers else ast.iter_child_nodes(tree):
+        yield node
+        yield from _at_run_time(node)
 
 
 def imports(name: str) -> set[str]:

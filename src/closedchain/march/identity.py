@@ -21,7 +21,7 @@ from closedchain.pose.state import State
 
 
 def check_same(team: Team, about: dict[str, str]) -> None:
-    """All processes of a team must have been given the same run: otherwise they would wait for each other for ever."""
+    """Check that all ranks were given the same run; ranks with different runs would wait for each other forever."""
     everyone = team.everyone(about)
     for rank, about in enumerate(everyone):
         for name, value in everyone[0].items():
