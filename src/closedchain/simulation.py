@@ -25,7 +25,7 @@ from closedchain.march.checkpoints import Saving
 from closedchain.march.controllers import memories
 from closedchain.march.events import Event, check_events
 from closedchain.march.identity import check_same, described
-from closedchain.march.judge.gaps import fitted
+from closedchain.march.judge.gaps import allowed_gap, fitted
 from closedchain.march.options import (
     MOST_STEPS,
     check_divergence,
@@ -38,6 +38,7 @@ from closedchain.march.options import (
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.march.run_loop import March, Refused, Task
+from closedchain.march.stabilisation import Stabilisation
 from closedchain.march.start import check_start
 from closedchain.march.team import Team
 from closedchain.model.forces.sampled import held
@@ -205,10 +206,6 @@ def simulate(
     start = replace(start, parameters=changes, t=start.t if begin is None else begin)
     mechanism.validate(start.parameters)
     p = parameter_vector(mechanism, start.parameters)
-    if until < start.t:
-        method = method.backward()
-    if step is not None:
-        method = method.tuned(step)
 
     cuts = {*(j.name for j in start.topology.cuts), *mechanism.drives, *mechanism.couplings}
     events = check_events(mechanism, cuts, events)
@@ -240,8 +237,9 @@ def simulate(
     ):
         clock = time.perf_counter()
         program = compiled(start, method, native=partition is None)
+        program = Stabilisation(until < start.t, step).applied(program)
         scale = drawn_scale(program.equations, p, until - start.t)
-        check_start(program, start, p, scale, 10 * method.promise * rtol if method.drifts else 0.0)
+        check_start(program, start, p, scale, 10 * allowed_gap(method) * rtol if method.drifts else 0.0)
         start = fitted(program, start)
         for_solver(solver, program, p)  # compiled before the march begins
         prepared = time.perf_counter()

@@ -12,7 +12,11 @@ How to write your own formulation
    ``W' = power``.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
    `close.parts.manifold.newton_step` is the usual one.
-5. Add the class to ``METHODS`` in `close.methods` and to the names in ``closedchain/__init__.py``. The tests in
+5. If the method has numbers of its own, trace them as symbols, `Closed.parameters`, and give their values in
+   ``numbers``; methods that differ in them share one compiled program if ``family`` leaves them out. Say in ``decays``
+   which of them are rates at which closure errors decay, and in ``follows_steps`` whether they follow the steps. A
+   formulation knows neither steps nor the direction of time: `march.stabilisation` decides the values in a run.
+6. Add the class to ``METHODS`` in `close.methods` and to the names in ``closedchain/__init__.py``. The tests in
    ``tests/agreement`` then compare its accelerations and multipliers with all others on every mechanism of the library.
 
 `multipliers.py` is the example to follow.
@@ -180,6 +184,11 @@ class Formulation:
         return False
 
     @property
+    def unstabilised(self) -> bool:
+        """Whether closures hold as accelerations only, so that errors of velocity open them further and further."""
+        return False
+
+    @property
     def family(self) -> object:
         """What a compiled program depends on; methods that differ in `numbers` only share one."""
         return self
@@ -188,26 +197,14 @@ class Formulation:
         """Values of `Closed.parameters`."""
         return []
 
-    def backward(self) -> Formulation:
-        """The method for runs back in time, where what decays would grow."""
-        return self
+    @property
+    def decays(self) -> tuple[int, ...]:
+        """Which of `numbers` are rates of decay of closure errors: with the opposite sign these would grow."""
+        return ()
 
     @property
-    def promise(self) -> float:
-        """By how many times rtol closures may be open at any time of a run, singular poses excepted."""
-        return 100.0
-
-    @property
-    def tunes(self) -> bool:
-        """Whether it has numbers that depend on the length of the steps."""
-        return False
-
-    def tuned(self, step: float) -> Formulation:
-        """The method with numbers that suit steps of this length."""
-        return self
-
-    def mistuned(self, step: float) -> bool:
-        """Whether its numbers do not suit steps of this length."""
+    def follows_steps(self) -> bool:
+        """Whether all of `numbers` are rates that follow the length of the steps; they are zero without steps."""
         return False
 
     def close(self, equations: Equations, choice: Choice) -> Closed:

@@ -30,9 +30,6 @@ from closedchain.close.parts.manifold import newton_step, split
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 
-# alpha h of Baumgarte's stabilisation where alpha follows the step, and by how much it may be off before it is renewed
-GAIN, TOLERATED = 0.05, 3.0
-
 
 @dataclass(frozen=True)
 class Baumgarte:
@@ -40,7 +37,7 @@ class Baumgarte:
 
     Alpha and beta are in 1/s; beta defaults to alpha, which is critical damping. Without alpha both are derived from
     the steps of the run, and so from its tolerance: ``alpha = 0.05 / h``, renewed on the way when h has changed by more
-    than a factor of three.
+    than a factor of three (`march.stabilisation`).
     """
 
     alpha: float | None = None
@@ -55,19 +52,9 @@ class Baumgarte:
 
     @property
     def rates(self) -> tuple[float, float]:
-        """Alpha and beta; zero as long as no step is known."""
+        """Alpha and beta; zero where they are derived from steps."""
         alpha = 0.0 if self.alpha is None else self.alpha
         return alpha, alpha if self.beta is None else self.beta
-
-
-@dataclass(frozen=True)
-class Following(Baumgarte):
-    """Gains that follow the steps, as they are now; backward in time alpha is negative."""
-
-    sign: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Nobody gives these numbers by hand."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +82,11 @@ class Multipliers(Formulation):
         return self.stabilise != "projection"
 
     @property
+    def unstabilised(self) -> bool:
+        """Where neither gains nor projections call errors back."""
+        return self.stabilise == "none"
+
+    @property
     def family(self) -> object:
         """Gains are numbers of the method: others compile nothing."""
         return (type(self), "Baumgarte" if isinstance(self.stabilise, Baumgarte) else self.stabilise)
@@ -104,41 +96,14 @@ class Multipliers(Formulation):
         return list(self.stabilise.rates) if isinstance(self.stabilise, Baumgarte) else []
 
     @property
-    def promise(self) -> float:
-        """Without stabilisation errors add up: runs of some thousand steps are within this."""
-        return 1000.0 if self.stabilise == "none" else 100.0
+    def decays(self) -> tuple[int, ...]:
+        """Alpha; beta is squared."""
+        return (0,) if isinstance(self.stabilise, Baumgarte) else ()
 
     @property
-    def tunes(self) -> bool:
-        """Where gains follow the steps."""
-        gains = self.stabilise
-        return isinstance(gains, Following) or (isinstance(gains, Baumgarte) and gains.alpha is None)
-
-    def tuned(self, step: float) -> Multipliers:
-        """Gains for steps of this length."""
-        if not self.tunes:
-            return self
-        sign = self.stabilise.sign if isinstance(self.stabilise, Following) else 1.0
-        return Multipliers(Following(sign * GAIN / step, GAIN / step, sign))
-
-    def mistuned(self, step: float) -> bool:
-        """Whether the gains are off by more than is tolerated."""
-        if not self.tunes:
-            return False
-        assert isinstance(self.stabilise, Baumgarte)
-        wanted, used = GAIN / step, self.stabilise.rates[1]
-        return not wanted / TOLERATED <= used <= wanted * TOLERATED
-
-    def backward(self) -> Multipliers:
-        """Baumgarte's damping turned round."""
-        if not isinstance(self.stabilise, Baumgarte):
-            return self
-        if self.stabilise.alpha is None:
-            return Multipliers(Following(0.0, 0.0, -1.0))
-        alpha, beta = self.stabilise.rates
-        turned = Baumgarte(alpha, beta)
-        object.__setattr__(turned, "alpha", -alpha)  # which users may not
-        return Multipliers(turned)
+    def follows_steps(self) -> bool:
+        """Where no gains are given."""
+        return isinstance(self.stabilise, Baumgarte) and self.stabilise.alpha is None
 
     def citation(self) -> str:
         """What to cite."""

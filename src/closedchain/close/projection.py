@@ -39,7 +39,7 @@ class Projection(Formulation):
     Attributes
     ----------
     sigma
-        Rate at which closure errors decay, 1/s; 0 lets them drift. Negative for a run back in time only.
+        Rate at which closure errors decay, 1/s; 0 lets them drift.
     """
 
     sigma: float = 10.0
@@ -56,12 +56,6 @@ class Projection(Formulation):
         """All rates are compiled as one, but zero."""
         return type(self), self.sigma == 0
 
-    def backward(self) -> Projection:
-        """Errors that decay the other way round."""
-        turned = Projection(self.sigma)
-        object.__setattr__(turned, "sigma", -self.sigma)  # which users may not
-        return turned
-
     @property
     def drifts(self) -> bool:
         """By about the integration error, pulled back at the rate sigma."""
@@ -70,6 +64,11 @@ class Projection(Formulation):
     def numbers(self, equations: Equations, choice: Choice) -> list[float]:
         """The rate."""
         return [self.sigma] if self.sigma else []
+
+    @property
+    def decays(self) -> tuple[int, ...]:
+        """The rate."""
+        return (0,) if self.sigma else ()
 
     def citation(self) -> str:
         """What to cite."""

@@ -8,8 +8,8 @@ compared before the run goes on or its result is given: a file that was replaced
 after it are computed again when the run goes on, and overwritten with the same bits.
 
 A checkpoint holds arrays and JSON (`closedchain.disk.plain`), which is compared with a schema before anything is taken
-from it. No class and no function comes from the file: a method is the one of the call, tuned to the step that the file
-tells.
+from it. No class and no function comes from the file: the method is the one of the call, with gains for the step that
+the file tells.
 """
 
 from __future__ import annotations
@@ -302,10 +302,9 @@ class Saving:
         for entry, columns in zip(told["segments"], self.columns, strict=False):
             self._restore_segment(march, entry, columns)
         place = told["place"]
-        method = march.tuned(place["tuned"])
         judged = None if place["judged"] is None else _state(march, place["judged"])
         states = {"state": _state(march, place["state"]), "judged": judged}
-        vars(march.place).update(place | states | {"method": method})
+        vars(march.place).update(place | states)
         march.judge.start = judged or march.start
         _known(march.place.solver)
         march.chosen = _choice(march, told["chosen"])

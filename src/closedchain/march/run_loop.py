@@ -31,6 +31,7 @@ from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.march.segment import Choice, Segment
+from closedchain.march.stabilisation import Stabilisation
 from closedchain.march.sundials import integrate_sundials
 from closedchain.march.team import Team
 from closedchain.pose.size import drawn_scale
@@ -93,7 +94,7 @@ class Place:
     solver, method
         As they are now.
     tuned
-        The step that the method was tuned to on the way, if it was.
+        The step that gains were derived from on the way, if they were (`march.stabilisation`).
     guarded
         Whether closures are watched one by one.
     armed
@@ -281,8 +282,7 @@ class March:
             here.guarded, here.fresh = False, True
         elif trajectory.status is Status.new_gains:
             assert here.next_step is not None
-            here.tuned = here.next_step
-            here.method, here.fresh = self.tuned(here.tuned), True
+            here.tuned, here.fresh = here.next_step, True
         elif changes:
             assert self.stiffness is not None and here.next_step is not None
             self._tell("solver", self.stiffness.change(trajectory.status, here.state.t, here.next_step))
@@ -333,9 +333,9 @@ class March:
             return False
         return True
 
-    def tuned(self, step: float | None) -> Formulation:
-        """The method, with the gains of steps of some length."""
-        return self.task.method if step is None else self.task.method.tuned(step)
+    def _stabilisation(self, step: float | None) -> Stabilisation:
+        """For steps of some length; None for the fixed one, if there is any."""
+        return Stabilisation(self.task.until < self.start.t, self.task.step if step is None else step)
 
     def choose(self, chosen: Choice) -> Compiled:
         """The equations of a piece; see `Segment.chosen`."""
@@ -345,8 +345,8 @@ class March:
         last = before[-1].program if before else None
         # keep the misfit of the numbers, even if no row is redundant any more
         aimed = last is not None and last.choice.aimed
-        program = compiled(state, self.tuned(step), guarded, pivots, native=self.task.team is None, aimed=aimed)
-        return program.aimed(state, last)
+        program = compiled(state, self.task.method, guarded, pivots, native=self.task.team is None, aimed=aimed)
+        return self._stabilisation(step).applied(program.aimed(state, last))
 
     # ---- a piece -----------------------------------------------------------------------------------------------------
 
@@ -398,11 +398,11 @@ class March:
             "least_pivot": -np.inf if program.guarded else WATCHED,
             "watch": watch if looks else None,
             "detect_stiffness": stiffness is not None and stiffness.detects,
-            "look": self._look(program) if stiffness is not None or here.method.tunes or blurred else None,
+            "look": self._look(program) if stiffness is not None or here.method.follows_steps or blurred else None,
             "keep": None if saving is None else saving.keep,
             "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
             "resume": resume,
-            "look_every": 1 if blurred else LOOK_TUNING if here.method.tunes else LOOK,
+            "look_every": 1 if blurred else LOOK_TUNING if here.method.follows_steps else LOOK,
             "judge": Judged(self.judge, program, self.holding),
             # a call that goes on beyond a change of a condition is paid for in vain
             "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
@@ -439,8 +439,9 @@ class March:
             if program.guarded and program.choice.aimed:
                 return Status.passed if self._passed(program, t, x, h) else None
             # with a fixed step gains are right from the start, and near a singular pose steps say nothing
-            tunes = SOLVERS[self.place.solver].adaptive and not self.place.guarded
-            if tunes and self.place.method.mistuned(h):
+            here = self.place
+            follows = SOLVERS[here.solver].adaptive and not here.guarded
+            if follows and not self._stabilisation(here.tuned).suits(here.method, h):
                 return Status.new_gains
             return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
 

@@ -12,7 +12,7 @@ from closedchain.march.program.compiled import Compiled
 from closedchain.pose.state import State
 
 # Equations are made anew from where they were made: the state, whether closures are watched one by one, how many pieces
-# there were before, and the step that the method was tuned to.
+# there were before, and the step that gains were derived from.
 Choice = tuple[State, bool, int, float | None]
 
 
@@ -30,7 +30,7 @@ class Segment:
         What was held on the way.
     chosen
         Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
-        before, and the step that the method was tuned to.
+        before, and the step that gains were derived from (`march.stabilisation`).
     """
 
     start: State

@@ -2,8 +2,8 @@
 
 With a local tolerance rtol, errors of a run add up over its steps. A run is called good while
 
-* the closure residual stays below ``max(promise * rtol, CLOSED)`` (rad, or of the mechanism's length), where the
-  formulation promises 100 rtol, and 1,000 where nothing stabilises the closures. Where the drawing's numbers are
+* the closure residual stays below ``max(100 rtol, CLOSED)`` (rad, or of the mechanism's length), and 1,000 rtol where
+  nothing stabilises the closures (`march.judge.gaps.allowed_gap`). Where the drawing's numbers are
   rounded, this is asked of the rows that are solved, against their residuals at the start; and all rows stay within
   the drawing's tolerance besides, and
 * the energy that came from nowhere stays below ``ENERGY * rtol`` times the energy that was exchanged.
@@ -24,6 +24,7 @@ from closedchain.close.formulation import Formulation
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.march.judge.conditioning import Conditioning
 from closedchain.march.judge.explained import energies
+from closedchain.march.judge.gaps import UNSTABILISED, allowed_gap
 from closedchain.pose.closing import enough
 from closedchain.pose.rank import needed_tolerance, row_tolerances
 from closedchain.results.actuation import lost_hold
@@ -39,7 +40,6 @@ LARGE = 0.3  # rad: sine and tangent differ by some percent
 PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)  # along a beam
 DRAGGED = 10.0  # of what solved rows are off: those that repeat them, since they are chosen by pivoting
 DIP = 0.35  # of two samples before and after: at most a third next to a pose that is passed, in a straight line
-UNSTABILISED = 1e3  # rtol: what solvers of others may let closures drift
 
 
 def energy_balance(run: Run, out: dict[str, np.ndarray]) -> tuple[np.ndarray, float]:
@@ -68,7 +68,7 @@ def energy_balance(run: Run, out: dict[str, np.ndarray]) -> tuple[np.ndarray, fl
 
 def promised(method: Formulation, solver: str) -> float:
     """By how many times rtol closures may be open: solvers of others put nothing back."""
-    return max(method.promise, UNSTABILISED if SOLVERS[solver].driver else 0.0)
+    return max(allowed_gap(method), UNSTABILISED if SOLVERS[solver].driver else 0.0)
 
 
 def closure_bounds(program: Compiled, solver: str, rtol: float, length: Any) -> np.ndarray:

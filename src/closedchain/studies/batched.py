@@ -26,6 +26,7 @@ from closedchain.march.judge import divergence
 from closedchain.march.program.compiled import Compiled, compiled
 from closedchain.march.run_loop import Task
 from closedchain.march.segment import Segment
+from closedchain.march.stabilisation import Stabilisation
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
@@ -85,9 +86,7 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     """The columns of some points, and which of them (m,) are settled; the others are for `simulate`."""
     reference = study.reference
     assert reference is not None
-    method = study.method.backward() if study.until < study.start.time else study.method
-    method = method if study.options["step"] is None else method.tuned(study.options["step"])
-    program = compiled(reference, method)
+    program = _stabilisation(study).applied(compiled(reference, study.method))
     p, own = _parameters(study, program, numbers)
     x0, reason = _starts(study, program, numbers, p, threads)
     plausible, started = valid(study.mechanism, p), reason == Reason.closed
@@ -133,6 +132,10 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
 # ---- before ----------------------------------------------------------------------------------------------------------
 
 
+def _stabilisation(study: Study) -> Stabilisation:
+    return Stabilisation(study.until < study.start.time, study.options["step"])
+
+
 def _parameters(study: Study, program: Compiled, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Parameters of the mechanism (m, np), and numbers of the method (m, n)."""
     names = list(study.mechanism.parameters)
@@ -146,8 +149,7 @@ def _parameters(study: Study, program: Compiled, numbers: Sequence[int]) -> tupl
     if of_method:
         for i, number in enumerate(numbers):
             _, method = study.settings(number)
-            method = method.backward() if study.until < study.start.time else method
-            own[i] = method.numbers(program.equations, program.choice)
+            own[i] = _stabilisation(study).numbers(method, program.equations, program.choice)
     return p, own
 
 

@@ -90,7 +90,7 @@ def can_batch(
         f"the equations of {name} are not marched by {solver!r}": method.kind not in home.marches,
         f"solver {solver!r} is {home.driver}'s, and knows one run at a time": bool(home.driver),
         f"solver {solver!r} looks at each run on its way": solver == "auto",
-        f"the gains of {name} follow the steps of each run": home.adaptive and method.tunes,
+        f"the gains of {name} follow the steps of each run": home.adaptive and method.follows_steps,
         "events are looked for in each run": bool(events),
         "singular poses are looked for in each run": singularity != "pass",
         "a drawing with a tolerance keeps the gaps of each start": mechanism.tolerance > 0,
