@@ -18,5 +18,5 @@ def perturbed(m, size, tolerance, seed=0):
         other = type(frame)(frame.body, place, tuple(map(tuple, R.tolist())), f"{joint.name} rounded")
         frame.body.frames[other.name] = other
         object.__setattr__(joint, "b", other)
-    m._derived.clear()
+    m.revision += 1
     return m

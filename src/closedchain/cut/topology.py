@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 from closedchain.cut.choose import Edge, choose_tree
 from closedchain.errors import ModelError
-from closedchain.lock import locked, once
+from closedchain.lock import once
 from closedchain.model.bodies.flexible import Flexibility
+from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.joints.types import JOINT_TYPES, JointType
 from closedchain.model.mechanism import Mechanism
@@ -231,7 +232,7 @@ class Topology:
         return next((k for k in self.path(j) if k in above), -1)
 
 
-@locked
+@cached
 def cut(mechanism: Mechanism) -> Topology:
     """Choose the cuts of a mechanism and number what remains.
 
@@ -242,11 +243,8 @@ def cut(mechanism: Mechanism) -> Topology:
     >>> [joint.name for joint in cut(cc.library.four_bar()).cuts]
     ['B']
     """
-    key = ("topology", mechanism.revision)
-    if key not in mechanism._derived:
-        mechanism.validate()
-        mechanism._derived = {key: _cut(mechanism)}  # a changed drawing drops what was derived before
-    return mechanism._derived[key]
+    mechanism.validate()
+    return _cut(mechanism)
 
 
 def _cut(m: Mechanism) -> Topology:

@@ -29,7 +29,8 @@ from closedchain.derive.measure import JointMeasures
 from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import rotor_energy, with_rotors
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.lock import locked, once
+from closedchain.model.derived import Derived, cached
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.forces.control import traced_laws
 from closedchain.model.mechanism import Mechanism
@@ -83,9 +84,15 @@ class Equations:
         """The cut mechanism these equations belong to."""
         return self.limbs.topology
 
+    @once
+    def derived(self) -> Derived:
+        """Values computed from these equations; see `closedchain.model.derived`."""
+        return Derived()
+
+    @locked
     def __reduce__(self) -> tuple[Any, ...]:
         m = self.topology.mechanism
-        if ("topology", m.revision) not in m._derived or m._derived.get("equations") is not self:
+        if not any(x is self for x in m.derived):
             raise ModelError(
                 f"the drawing of {m.name!r} has changed since this was computed from it: copy or pickle results before "
                 "the drawing is changed, or draw on a copy of the mechanism"
@@ -121,15 +128,12 @@ class Equations:
         motors = self.topology.mechanism.motors.values()
         return self.without(tuple(x.name for x in motors if (x.joint, x.index) in replaced))
 
-    @locked
+    @cached
     def without(self, names: tuple[str, ...]) -> Applied:
         """What acts without motors, joint springs and joint dampers of some names; traced once."""
-        m = self.topology.mechanism
-        key = ("without", self, names)  # with the equations themselves: the drawing may have changed since
-        if names and key not in m._derived:
-            applied = trace_applied(self.limbs, self.motion, self.measures, names)
-            m._derived[key] = _put_in_applied(applied, *self.laws)
-        return m._derived[key] if names else self.applied
+        if not names:
+            return self.applied
+        return _put_in_applied(trace_applied(self.limbs, self.motion, self.measures, names), *self.laws)
 
     @locked
     def known(self, x: ca.SX) -> ca.SX:
@@ -144,7 +148,7 @@ class Equations:
         return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
 
 
-@locked
+@cached
 def derive(mechanism: Mechanism) -> Equations:
     """Cut a mechanism and trace its equations; the result is kept until the drawing changes.
 
@@ -156,11 +160,9 @@ def derive(mechanism: Mechanism) -> Equations:
     (3, 3)
     """
     topology = cut(mechanism)
-    if "equations" not in mechanism._derived:
-        clock = time.perf_counter()
-        equations = _derive(topology)
-        mechanism._derived["equations"] = replace(equations, seconds=time.perf_counter() - clock)
-    return mechanism._derived["equations"]
+    clock = time.perf_counter()
+    equations = _derive(topology)
+    return replace(equations, seconds=time.perf_counter() - clock)
 
 
 def put(x: ca.SX, symbols: ca.SX, values: ca.SX) -> ca.SX:

@@ -21,6 +21,7 @@ from closedchain.erls.start import ErlsState
 from closedchain.erls.zeroed import Choosing, choose_zeroed
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once
+from closedchain.model.derived import cached
 from closedchain.model.mechanism import Mechanism
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.closing import Closing
@@ -252,6 +253,13 @@ def system(
     return replace(made, given=given_displacements(made, start)) if isinstance(start, ErlsState) else made
 
 
+@dataclass
+class _Latest:
+    """What was compiled last; a start at which its zeroed displacements are poor replaces it."""
+
+    compiled: Compiled | None = None
+
+
 @locked
 def _made(
     mechanism: Mechanism, twin: Mechanism, method: ERLS, at: State, p: np.ndarray, origin: Origin, anew: bool = False
@@ -262,10 +270,11 @@ def _made(
     nodes = hold_nodes(cut(twin), lengths, locked=held, value=value)
     named = None if isinstance(method.zero, str) else method.elements
     # places on beams are numbers of what is traced: other places, other equations
-    key = ("erls", origin[0], method.zero, held, named, nodes.nodes, nodes.roots)
-    if anew or key not in twin._derived:
-        twin._derived[key] = _compiled(twin, origin, nodes, method, held)
-    compiled = twin._derived[key]
+    key = (_Latest, origin[0], method.zero, held, named, nodes.nodes, nodes.roots)
+    latest = twin.derived.find(key, _Latest)
+    if anew or latest.compiled is None:
+        latest.compiled = _compiled(twin, origin, nodes, method, held)
+    compiled = latest.compiled
     T = compiled.traced.T.sparsity().get_triplet()
     mesh = make_mesh(
         compiled.traced.d.nodes,
@@ -309,13 +318,11 @@ def given_displacements(made: System, start: ErlsState) -> tuple[np.ndarray, np.
     return np.array([*(start.u[x] for x in labels), *none]), np.array([*(start.u_dot[x] for x in labels), *none])
 
 
-@locked
+@cached
 def rigid_twin(mechanism: Mechanism) -> Mechanism:
     """The rigid twin of a mechanism, made once for each drawing."""
-    cut(mechanism)  # drops what was derived from an older drawing
-    if "rigid twin" not in mechanism._derived:
-        mechanism._derived["rigid twin"] = mechanism.rigid_twin()
-    return mechanism._derived["rigid twin"]
+    cut(mechanism)  # refuses what cannot be right
+    return mechanism.rigid_twin()
 
 
 def start_of_twin(mechanism: Mechanism, twin: Mechanism, start: State, parameters: Mapping[str, float]) -> State:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import casadi as ca
 import numpy as np
 
 from closedchain.close.computed_torque import TorqueLaw, actuated_rows
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
-from closedchain.lock import PATIENCE, locked
+from closedchain.lock import PATIENCE
 from closedchain.march.program.compiled import Compiled
+from closedchain.model.derived import cached
 from closedchain.model.forces.control import traced_laws
 from closedchain.pose.closing import TOLERANCE, Closing, active_rows
 from closedchain.pose.inertia import weightless
@@ -53,14 +53,11 @@ def check_start(program: Compiled, start: State, p: np.ndarray, scale: Scale, ga
             )
 
 
-@locked
-def residuals(e: Equations) -> Any:
+@cached
+def residuals(e: Equations) -> ca.Function:
     """A CasADi function (t, q, v, p) -> all closure residuals and their rates."""
-    derived = e.topology.mechanism._derived
-    if "residuals" not in derived:
-        rate = e.closure.A @ e.limbs.v + e.closure.c_t
-        derived["residuals"] = e.function("residuals", {"c": e.closure.c, "c_dot": rate})
-    return derived["residuals"]
+    rate = e.closure.A @ e.limbs.v + e.closure.c_t
+    return e.function("residuals", {"c": e.closure.c, "c_dot": rate})
 
 
 def check_controlled(closing: Closing, start: State) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from closedchain.errors import ModelError
 from closedchain.model.bodies.shapes import Vector
+from closedchain.model.derived import Derived
 from closedchain.model.expressions.expression import Expression, Number, check_number, is_zero, parameter
 from closedchain.model.expressions.parameters import Parameters, plain_value
 from closedchain.model.forces.actions import (
@@ -53,6 +54,7 @@ def attempt(drawing: Drawing) -> Iterator[None]:
         return
     tables = {k: dict(v) for k, v in vars(drawing).items() if isinstance(v, dict)}
     values, taken, revision = dict(drawing.parameters._values), set(drawing._taken), drawing.revision
+    cache = drawing._cache.copy()
     frames = {body: dict(body.frames) for body in (drawing.ground, *drawing.bodies.values())}
     drawing._attempting = True
     try:
@@ -61,6 +63,7 @@ def attempt(drawing: Drawing) -> Iterator[None]:
         for name, table in tables.items():
             setattr(drawing, name, table)
         drawing.parameters._values, drawing._taken, drawing.revision = values, taken, revision
+        drawing._cache = cache
         for body, before in frames.items():
             body.frames = before
         raise
@@ -103,8 +106,16 @@ class Drawing:
         self.springs: dict[str, PointSpring] = {}
         self.flexible: dict[str, Flexibility] = {}  # by body
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
+        self._cache = Derived()
         self._attempting = False  # inside a method that undoes itself when it fails
         self._taken = {"ground"}
+
+    @property
+    def derived(self) -> Derived:
+        """Values that later layers computed from this revision; see `closedchain.model.derived`."""
+        if self._cache.revision != self.revision:
+            self._cache = Derived(self.revision)
+        return self._cache
 
     # ---- numbers -----------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model import validate
 from closedchain.model.bodies.shapes import MassProperties, Shape, Vector
+from closedchain.model.derived import Derived
 from closedchain.model.drawing import RESERVED, Place, atomic
 from closedchain.model.expressions.expression import HUGE, Expression, Number, check_number
 from closedchain.model.expressions.parameters import Parameters
@@ -75,7 +76,6 @@ class Mechanism(DrawsJoints, DrawsActions, Attached):
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint
         self.start_velocity: dict[str, Any] = {}
         self.stands = False  # whether it may be a structure in which nothing moves: the rigid twin of one that bends
-        self._derived: dict[Any, Any] = {}  # what later layers computed for this revision
         pull = entries(gravity, 3, f"mechanism {name!r}: gravity has three components", "(0, 0, -9.81)")
         self.gravity: Vector = self._vector(pull, "gravity")
         self.ground = Body(self, "ground", MassProperties(0.0, (0.0, 0.0, 0.0), (0.0,) * 6), "ground", {})
@@ -127,7 +127,7 @@ class Mechanism(DrawsJoints, DrawsActions, Attached):
             flexibility.check(value)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_derived": {}}  # a copy is the drawing: it derives and compiles its own equations
+        return vars(self) | {"_cache": Derived()}  # a copy is the drawing: it derives and compiles its own equations
 
     def __copy__(self) -> Mechanism:
         return copy.deepcopy(self)  # bodies know their mechanism: a copy that shares them would be none

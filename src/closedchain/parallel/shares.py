@@ -13,8 +13,8 @@ from closedchain.close.parts.aims import close
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
-from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
+from closedchain.model.derived import cached_by
 from closedchain.model.values import suggest
 from closedchain.native.function import NativeFunction, Parts, compile_parts
 from closedchain.native.memory import Memory
@@ -81,28 +81,25 @@ class Traced:
         return [member.operations for member in alone.members]
 
 
-@locked
+@cached_by(lambda x, master: (x.equations, x.method.family, x.choice, x.by_limbs, master))
 def trace_limbs(program: Compiled, master: bool) -> Traced:
     """Trace the equations of a program again, limb by limb."""
     e, m = program.equations, program.equations.topology.mechanism
-    key = ("limbs", program.method.family, program.choice, e.by_limbs, master)
-    if key not in m._derived:
-        sums = Sums(len(e.topology.limbs))
-        closed = program.closed if master else close(program.method, e, program.choice, sums)
-        n, totals = closed.x.numel(), sums.symbols.numel()
-        inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters), "totals": sums.symbols}
-        outputs = {"y": closed.dx}
-        if totals:
-            outputs["parts"] = ca.vertcat(*sums.parts)
-        rhs = trace(f"{m.name} right-hand side", inputs, outputs)
-        correct = pivot = None
-        if closed.x_plus is not None and closed.residual is not None:
-            both = ca.vertcat(closed.x_plus, closed.residual)
-            known = {k: inputs[k] for k in ("t", "x", "p")}
-            correct = trace(f"{m.name} correction", known, {"y": both})
-            pivot = ca.Function("pivot", list(known.values()), [closed.residual[2]])
-        m._derived[key] = Traced(rhs, correct, limbs_of_state(e, closed), pivot, totals, n)
-    return m._derived[key]
+    sums = Sums(len(e.topology.limbs))
+    closed = program.closed if master else close(program.method, e, program.choice, sums)
+    n, totals = closed.x.numel(), sums.symbols.numel()
+    inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters), "totals": sums.symbols}
+    outputs = {"y": closed.dx}
+    if totals:
+        outputs["parts"] = ca.vertcat(*sums.parts)
+    rhs = trace(f"{m.name} right-hand side", inputs, outputs)
+    correct = pivot = None
+    if closed.x_plus is not None and closed.residual is not None:
+        both = ca.vertcat(closed.x_plus, closed.residual)
+        known = {k: inputs[k] for k in ("t", "x", "p")}
+        correct = trace(f"{m.name} correction", known, {"y": both})
+        pivot = ca.Function("pivot", list(known.values()), [closed.residual[2]])
+    return Traced(rhs, correct, limbs_of_state(e, closed), pivot, totals, n)
 
 
 def share_out(costs: Sequence[int], members: int) -> list[int]:

@@ -23,6 +23,7 @@ from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import PATIENCE, locked, patient
 from closedchain.model.bodies.rotation import from_matrix, from_rpy
+from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import HUGE
 from closedchain.model.parts import Frame
 from closedchain.model.values import numeric, real, shown, suggest
@@ -761,42 +762,35 @@ def _column(scalars: Iterable[ca.SX]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *scalars)
 
 
-@locked
+@cached
 def functions(e: Equations) -> dict[str, ca.Function]:
-    """CasADi functions for the search, made once for each drawing."""
-    derived = e.topology.mechanism._derived
-    if "closing" not in derived:
-        limbs = e.limbs
-        q_all, J_q, J_v, drift = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)], [ca.SX(0, 1)]
-        N = ca.jacobian(e.qdot, limbs.v)
-        for j in e.topology.measured:
-            q_all.append(e.measures.coordinates(j))
-            J_v.append(e.measures.jacobian(j))
-            drift.append(e.measures.bias(j))
-            if j.name in e.topology.own:
-                J_q.append(N[e.topology.own[j.name][0], :])
-            else:  # a quaternion of a cut joint is a function of q like any other
-                J_q.append(ca.jacobian(q_all[-1], limbs.q) @ N if j.type.has_quaternion else J_v[-1])
-        columns = {"q_all": ca.vertcat(*q_all), "J_q": ca.vertcat(*J_q), "J_v": ca.vertcat(*J_v)}
-        columns["drift"] = ca.vertcat(*drift)
-        closure = {"c": e.closure.c, "A": e.closure.A, "c_t": e.closure.c_t, "gamma": e.closure.gamma}
-        frames = [side for j in e.topology.joints for side in (j.a, j.b)] + [
-            link.body["com"] for link in e.topology.links
-        ]
-        at = [e.motion.X[e.topology.link_of[frame.body.name]] @ limbs.place(frame) for frame in frames]
-        places = ca.vertcat(*(ca.densify(X.r) for X in at))
-        turns = e.topology.counters
-        derived["closing"] = {
-            "places": e.function("places", {"r": places}),
-            "residual": e.function("residual", closure),
-            "retract": e.function("retract", {"q_moved": normalise(e, limbs.q + e.qdot)}),
-            "measure": e.function("measure", columns),
-            "counted": e.function(
-                "counted", {"angle": _column(e.measures.coordinates(x.joint)[x.index] for x in turns)}
-            ),
-            "middle": e.function("middle", {"angle": _column(limbs.number(x.middle) for x in turns)}),
-        }
-    return derived["closing"]
+    """CasADi functions for the search."""
+    limbs = e.limbs
+    q_all, J_q, J_v, drift = [ca.SX(0, 1)], [ca.SX(0, e.topology.nv)], [ca.SX(0, e.topology.nv)], [ca.SX(0, 1)]
+    N = ca.jacobian(e.qdot, limbs.v)
+    for j in e.topology.measured:
+        q_all.append(e.measures.coordinates(j))
+        J_v.append(e.measures.jacobian(j))
+        drift.append(e.measures.bias(j))
+        if j.name in e.topology.own:
+            J_q.append(N[e.topology.own[j.name][0], :])
+        else:  # a quaternion of a cut joint is a function of q like any other
+            J_q.append(ca.jacobian(q_all[-1], limbs.q) @ N if j.type.has_quaternion else J_v[-1])
+    columns = {"q_all": ca.vertcat(*q_all), "J_q": ca.vertcat(*J_q), "J_v": ca.vertcat(*J_v)}
+    columns["drift"] = ca.vertcat(*drift)
+    closure = {"c": e.closure.c, "A": e.closure.A, "c_t": e.closure.c_t, "gamma": e.closure.gamma}
+    frames = [side for j in e.topology.joints for side in (j.a, j.b)] + [link.body["com"] for link in e.topology.links]
+    at = [e.motion.X[e.topology.link_of[frame.body.name]] @ limbs.place(frame) for frame in frames]
+    places = ca.vertcat(*(ca.densify(X.r) for X in at))
+    turns = e.topology.counters
+    return {
+        "places": e.function("places", {"r": places}),
+        "residual": e.function("residual", closure),
+        "retract": e.function("retract", {"q_moved": normalise(e, limbs.q + e.qdot)}),
+        "measure": e.function("measure", columns),
+        "counted": e.function("counted", {"angle": _column(e.measures.coordinates(x.joint)[x.index] for x in turns)}),
+        "middle": e.function("middle", {"angle": _column(limbs.number(x.middle) for x in turns)}),
+    }
 
 
 def active_rows(e: Any, open_joints: tuple[str, ...]) -> list[int]:

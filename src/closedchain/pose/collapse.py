@@ -23,7 +23,7 @@ import numpy as np
 
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.pose.closing import Closing
 
 SAME = 1e-5  # of the drawing's length, and rad: a search ends this near to a place even where it converges slowly
@@ -178,32 +178,29 @@ class _Pivots:
     f: ca.Function  # (t, q, v, p) -> places and axes, 3 x n
 
 
-@locked
+@cached
 def _pivots(e: Equations) -> _Pivots:
-    derived = e.topology.mechanism._derived
-    if "pivots" not in derived:
-        topology = e.topology
-        joints = [j for j in topology.joints if j.name in _in_loops(topology) and j.type.name in AXES + POINTS]
-        welds = [
-            (topology.link_of[j.a.body.name] + 1, topology.link_of[j.b.body.name] + 1)
-            for j in topology.joints
-            if j.type.name == "weld"
-        ]
-        one = _groups(len(topology.links) + 1, welds)
-        names = {one[0]: "ground"}
-        for link in topology.links:
-            names.setdefault(one[link.index + 1], link.body.name)
-        frames = [e.motion.X[topology.link_of[j.a.body.name]] @ e.limbs.attach(j.a, j).X for j in joints]
-        places = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.r) for X in frames))
-        axes = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.R)[:, 2] for X in frames))
-        derived["pivots"] = _Pivots(
-            tuple(j.name for j in joints),
-            np.array([j.type.name in AXES for j in joints], bool),
-            tuple(frozenset(one[topology.link_of[x.body.name] + 1] for x in (j.a, j.b)) for j in joints),
-            names,
-            e.function("pivots", {"r": places, "z": axes}),
-        )
-    return derived["pivots"]
+    topology = e.topology
+    joints = [j for j in topology.joints if j.name in _in_loops(topology) and j.type.name in AXES + POINTS]
+    welds = [
+        (topology.link_of[j.a.body.name] + 1, topology.link_of[j.b.body.name] + 1)
+        for j in topology.joints
+        if j.type.name == "weld"
+    ]
+    one = _groups(len(topology.links) + 1, welds)
+    names = {one[0]: "ground"}
+    for link in topology.links:
+        names.setdefault(one[link.index + 1], link.body.name)
+    frames = [e.motion.X[topology.link_of[j.a.body.name]] @ e.limbs.attach(j.a, j).X for j in joints]
+    places = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.r) for X in frames))
+    axes = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.R)[:, 2] for X in frames))
+    return _Pivots(
+        tuple(j.name for j in joints),
+        np.array([j.type.name in AXES for j in joints], bool),
+        tuple(frozenset(one[topology.link_of[x.body.name] + 1] for x in (j.a, j.b)) for j in joints),
+        names,
+        e.function("pivots", {"r": places, "z": axes}),
+    )
 
 
 def _in_loops(topology: Topology) -> set[str]:

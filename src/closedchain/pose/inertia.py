@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.pose.size import drawn_length, row_sizes, velocity_sizes
 from closedchain.pose.state import State, parameter_vector
 
@@ -52,12 +52,9 @@ def _numbers(e: Equations, state: State) -> tuple[np.ndarray, np.ndarray]:
     return M * np.outer(size, size), A * size / row_sizes(e, list(range(len(e.closure))), length)[:, None]
 
 
-@locked
+@cached
 def _function(e: Equations) -> ca.Function:
-    derived, key = e.topology.mechanism._derived, ("inertia", e)
-    if key not in derived:
-        derived[key] = e.function("inertia", {"M": e.M, "A": e.closure.A})
-    return derived[key]
+    return e.function("inertia", {"M": e.M, "A": e.closure.A})
 
 
 def _weakest(M: np.ndarray, whole: np.ndarray) -> tuple[float, np.ndarray]:

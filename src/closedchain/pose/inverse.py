@@ -44,7 +44,8 @@ from closedchain.derive.rnea import body_forces, rnea
 from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
-from closedchain.lock import locked, once
+from closedchain.lock import once
+from closedchain.model.derived import cached
 from closedchain.native.at_samples import at_samples
 from closedchain.pose.closing import active_rows
 from closedchain.pose.rank import ALIKE, UNDETERMINED, cut_off, null_space, relative_tolerance, significant
@@ -206,29 +207,26 @@ def closed_rows(e: Equations, state: State, actuators: Sequence[Freedom]) -> tup
     return tuple(row for row in active_rows(e, state.open_joints) if e.closure.joints[row] not in asked)
 
 
-@locked
+@cached
 def _function(e: Equations, actuators: tuple[Freedom, ...], rows: tuple[int, ...]) -> ca.Function:
     m = e.topology.mechanism
-    key = ("inverse dynamics", e, actuators, rows)
-    if key not in m._derived:
-        applied = e.acting(actuators)
-        a = ca.SX.sym("a", e.topology.nv)
-        h = with_rotors(e.measures, ca.SX(e.topology.nv, e.topology.nv), rnea(e.limbs, e.motion, applied.wrenches))[1]
-        tau = ca.densify(applied.tau)
-        needed = body_forces(e.limbs, e.motion, applied.wrenches, a)
-        sizes = {"rad/s": [_norm(f.ang) for f in needed], "m/s": [_norm(f.lin) for f in needed]}
-        for name, efforts in applied.on_joints.items():
-            for unit, effort in zip(m.joints[name].type.velocity_units, ca.vertsplit(efforts), strict=True):
-                sizes[unit].append(ca.fabs(effort))
-        outputs = [
-            ca.densify(e.M @ a) + h - tau,
-            _recursive(e, needed, a) - tau,
-            e.closure.A[list(rows), :],
-            ca.vertcat(ca.SX(0, e.topology.nv), *(e.measures.velocity_row(*x)[0] for x in actuators)),
-            ca.vertcat(*(sum(x, ca.SX(0)) for x in sizes.values())),
-        ]
-        m._derived[key] = ca.Function("inverse", [*e.symbols.values(), a], [ca.densify(x) for x in outputs])
-    return m._derived[key]
+    applied = e.acting(actuators)
+    a = ca.SX.sym("a", e.topology.nv)
+    h = with_rotors(e.measures, ca.SX(e.topology.nv, e.topology.nv), rnea(e.limbs, e.motion, applied.wrenches))[1]
+    tau = ca.densify(applied.tau)
+    needed = body_forces(e.limbs, e.motion, applied.wrenches, a)
+    sizes = {"rad/s": [_norm(f.ang) for f in needed], "m/s": [_norm(f.lin) for f in needed]}
+    for name, efforts in applied.on_joints.items():
+        for unit, effort in zip(m.joints[name].type.velocity_units, ca.vertsplit(efforts), strict=True):
+            sizes[unit].append(ca.fabs(effort))
+    outputs = [
+        ca.densify(e.M @ a) + h - tau,
+        _recursive(e, needed, a) - tau,
+        e.closure.A[list(rows), :],
+        ca.vertcat(ca.SX(0, e.topology.nv), *(e.measures.velocity_row(*x)[0] for x in actuators)),
+        ca.vertcat(*(sum(x, ca.SX(0)) for x in sizes.values())),
+    ]
+    return ca.Function("inverse", [*e.symbols.values(), a], [ca.densify(x) for x in outputs])
 
 
 def _norm(x: ca.SX) -> ca.SX:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 
 
 def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -18,21 +18,18 @@ def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarr
     return np.array(_loads(e)(t, q, v, p)).ravel()
 
 
-@locked
+@cached
 def _loads(e: Equations) -> ca.Function:
     m, n = e.topology.mechanism, e.topology.nv
-    derived, key = m._derived, ("loads", e)
-    if key not in derived:
-        total = ca.SX.zeros(n, 1)
-        for motor in m.motors.values():
-            J = e.measures.velocity_row(motor.joint, motor.index)[0]
-            total += ca.fabs(ca.densify(J.T) * e.applied.efforts[motor.name])
-        for force in m.forces.values():
-            at = e.motion.frame(force.frame)
-            J = ca.densify(ca.jacobian(ca.vertcat(at.velocity.lin, at.velocity.ang), e.limbs.v))
-            effort = e.applied.efforts[force.name]
-            if not force.world:
-                effort = ca.vertcat(at.X.R @ effort[:3], at.X.R @ effort[3:])
-            total += ca.fabs(J.T) @ ca.fabs(effort)
-        derived[key] = e.function("loads", {"loads": total})
-    return derived[key]
+    total = ca.SX.zeros(n, 1)
+    for motor in m.motors.values():
+        J = e.measures.velocity_row(motor.joint, motor.index)[0]
+        total += ca.fabs(ca.densify(J.T) * e.applied.efforts[motor.name])
+    for force in m.forces.values():
+        at = e.motion.frame(force.frame)
+        J = ca.densify(ca.jacobian(ca.vertcat(at.velocity.lin, at.velocity.ang), e.limbs.v))
+        effort = e.applied.efforts[force.name]
+        if not force.world:
+            effort = ca.vertcat(at.X.R @ effort[:3], at.X.R @ effort[3:])
+        total += ca.fabs(J.T) @ ca.fabs(effort)
+    return e.function("loads", {"loads": total})

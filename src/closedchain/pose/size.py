@@ -15,7 +15,8 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_length, traced_mass, traced_time
-from closedchain.lock import LOCK, locked, patient
+from closedchain.lock import LOCK, patient
+from closedchain.model.derived import cached
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,6 @@ def row_sizes(e: Equations, rows: Sequence[int], length: float) -> np.ndarray:
     return np.array([length if e.closure.units[row] == "m" else 1.0 for row in rows])
 
 
-@locked
+@cached
 def _scale(e: Equations) -> ca.Function:
-    derived, key = e.topology.mechanism._derived, ("scale", e)
-    if key not in derived:
-        derived[key] = ca.Function("scale", [e.limbs.p], [traced_length(e), traced_mass(e), traced_time(e)])
-    return derived[key]
+    return ca.Function("scale", [e.limbs.p], [traced_length(e), traced_mass(e), traced_time(e)])

@@ -9,12 +9,13 @@ import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import casadi as ca
 import numpy as np
 
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
@@ -180,15 +181,11 @@ def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = 
     return np.array([*mechanism.parameters.merged(overrides).values(), *held(mechanism).initial], float)
 
 
-@locked
-def joint_values(mechanism: Mechanism) -> Any:
+@cached
+def joint_values(mechanism: Mechanism) -> ca.Function:
     """A CasADi function (t, q, v, p) -> coordinates and velocities of all joints and shapes in order."""
-    import casadi as ca
-
     e = derive(mechanism)
-    if "joint values" not in mechanism._derived:
-        measured = e.topology.measured
-        q = ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in measured))
-        v = ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in measured))
-        mechanism._derived["joint values"] = e.function("joint_values", {"q_all": q, "v_all": v})
-    return mechanism._derived["joint values"]
+    measured = e.topology.measured
+    q = ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in measured))
+    v = ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in measured))
+    return e.function("joint_values", {"q_all": q, "v_all": v})

@@ -31,7 +31,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.pose.state import State, parameter_vector
 
 
@@ -112,31 +112,28 @@ class Tangent:
         return S @ np.linalg.solve(self.inertia, S.T @ (force - self.M @ a_0)) + a_0
 
 
-@locked
+@cached
 def functions(e: Equations) -> tuple[ca.Function, ca.Function]:
     """CasADi functions of a drawing: the terms, and the slopes of the residuals R, r and c'."""
-    derived = e.topology.mechanism._derived
-    if "tangent" not in derived:
-        limbs, closure = e.limbs, e.closure
-        a, lam = ca.SX.sym("a", e.topology.nv), ca.SX.sym("lam", len(closure))
-        N = ca.jacobian(e.qdot, limbs.v)
-        terms = {"M": e.M, "force": e.tau - e.h, "A": closure.A, "gamma": closure.gamma, "N": N}
-        R = e.M @ a + e.h + closure.A.T @ lam - e.tau
-        r = closure.A @ a + closure.gamma
-        c_dot = closure.A @ limbs.v + closure.c_t
-        slopes = [
-            ca.jacobian(R, limbs.q),
-            ca.jacobian(R, limbs.v),
-            ca.jacobian(r, limbs.q),
-            ca.jacobian(r, limbs.v),
-            ca.jacobian(c_dot, limbs.q),
-        ]
-        inputs = [*e.symbols.values(), a, lam]
-        derived["tangent"] = (
-            e.function("terms", terms),
-            ca.Function("slopes", inputs, [ca.densify(x) for x in slopes]),
-        )
-    return derived["tangent"]
+    limbs, closure = e.limbs, e.closure
+    a, lam = ca.SX.sym("a", e.topology.nv), ca.SX.sym("lam", len(closure))
+    N = ca.jacobian(e.qdot, limbs.v)
+    terms = {"M": e.M, "force": e.tau - e.h, "A": closure.A, "gamma": closure.gamma, "N": N}
+    R = e.M @ a + e.h + closure.A.T @ lam - e.tau
+    r = closure.A @ a + closure.gamma
+    c_dot = closure.A @ limbs.v + closure.c_t
+    slopes = [
+        ca.jacobian(R, limbs.q),
+        ca.jacobian(R, limbs.v),
+        ca.jacobian(r, limbs.q),
+        ca.jacobian(r, limbs.v),
+        ca.jacobian(c_dot, limbs.q),
+    ]
+    inputs = [*e.symbols.values(), a, lam]
+    return (
+        e.function("terms", terms),
+        ca.Function("slopes", inputs, [ca.densify(x) for x in slopes]),
+    )
 
 
 def _turning(e: Equations, v: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ formulation, a solver or a controller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import casadi as ca
@@ -14,7 +14,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations, Freedom
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.model.derived import cached_by
 from closedchain.model.parts import Frame
 from closedchain.model.values import suggest
 from closedchain.native.at_samples import at_samples
@@ -93,7 +93,7 @@ class Samples:
                 closing={row: force[part] for row, force in self.closing.items()},
             )
 
-    def evaluate(self, key: object, trace: Trace) -> dict[str, np.ndarray]:
+    def evaluate(self, key: Hashable, trace: Trace) -> dict[str, np.ndarray]:
         """Numbers at the samples, (n, rows, columns) each; ``trace`` is called once for each key."""
         rows = tuple(sorted(self.closing))
         f, names = self._function(key, rows, trace)
@@ -102,21 +102,17 @@ class Samples:
         values = at_samples(f, n, [np.reshape(self.t, (n, 1)), self.q, self.v, self.p, self.a, lam.T])
         return dict(zip(names, values, strict=True))
 
-    @locked
-    def _function(self, key: object, rows: tuple[int, ...], trace: Trace) -> tuple[ca.Function, tuple[str, ...]]:
+    @cached_by(lambda self, key, rows, trace: (self.equations, key, rows))
+    def _function(self, key: Hashable, rows: tuple[int, ...], trace: Trace) -> tuple[ca.Function, tuple[str, ...]]:
         e = self.equations
-        derived = e.topology.mechanism._derived
-        place = ("samples", e, key, rows)  # with the equations themselves: the drawing may have changed since
-        if place not in derived:
-            inputs = {**e.symbols, "a": ca.SX.sym("a", e.topology.nv), "lam": ca.SX.sym("lam", len(rows))}
-            try:
-                traced = trace(inputs["a"], {row: inputs["lam"][k] for k, row in enumerate(rows)})
-            except RuntimeError:  # something has parameters that the motion does not have
-                name = e.topology.mechanism.name
-                raise ModelError(f"the drawing of {name!r} has changed since the motion was computed") from None
-            dense = ca.cse([ca.densify(x) for x in traced.values()])
-            derived[place] = ca.Function("samples", list(inputs.values()), dense), tuple(traced)
-        return derived[place]
+        inputs = {**e.symbols, "a": ca.SX.sym("a", e.topology.nv), "lam": ca.SX.sym("lam", len(rows))}
+        try:
+            traced = trace(inputs["a"], {row: inputs["lam"][k] for k, row in enumerate(rows)})
+        except RuntimeError:  # something has parameters that the motion does not have
+            name = e.topology.mechanism.name
+            raise ModelError(f"the drawing of {name!r} has changed since the motion was computed") from None
+        dense = ca.cse([ca.densify(x) for x in traced.values()])
+        return ca.Function("samples", list(inputs.values()), dense), tuple(traced)
 
     def pose(self, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Axes (n, 3, 3) and origin (n, 3) of a frame in the world."""

@@ -64,11 +64,13 @@ def test_runs_leave_nothing_in_their_mechanism():
         run.dataset, run.reaction("hinge"), run.complaints()
 
     def kept():
-        programs = [x for x in m._derived.values() if hasattr(x, "shared")]
-        return len(m._derived), [(len(x.shared), len(x.functions)) for x in programs]
+        derived = [*m.derived, *derive(m).derived]
+        programs = [x for x in derived if isinstance(x, Compiled)]
+        return len(derived), [(len(x.shared), len(x.functions)) for x in programs]
 
     simulate()
     before = kept()
+    assert before[0] > 5 and len(before[1]) == 1
     for _ in range(5):
         simulate()
     assert kept() == before

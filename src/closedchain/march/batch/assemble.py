@@ -20,7 +20,8 @@ from closedchain.derive.equations import derive
 from closedchain.derive.size import traced_length, traced_sizes, traced_time
 from closedchain.errors import ModelError
 from closedchain.integrate.batch.threads import cores, share_out
-from closedchain.lock import LOCK, locked
+from closedchain.lock import LOCK
+from closedchain.model.derived import cached_by
 from closedchain.model.values import suggest
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.closing import NEARLY, TOLERANCE, Closing, active_rows, functions
@@ -217,25 +218,20 @@ def _values(
     return out
 
 
-@locked
+@cached_by(lambda start, held, wanted: (start.mechanism, held, wanted, start.open_joints))
 def _search(start: State, held: tuple[str, ...], wanted: tuple[str, ...]) -> _Search:
     """The search for given coordinates, traced and compiled once for each drawing."""
     e = derive(start.mechanism)
-    rows = active_rows(e, start.open_joints)
-    key = ("batch assemble", tuple(rows), held, wanted, start.open_joints)
-    derived = start.mechanism._derived
-    if key not in derived:
-        closing = Closing(
-            e,
-            parameter_vector(start.mechanism, start.parameters),
-            time=start.t,
-            held={x: start.coordinates[x] for x in held},
-            rows=rows,
-            open_joints=start.open_joints,
-        )
-        places = [i for i, x in enumerate(e.topology.q_labels) if x in held and i < e.topology.tree_nq]
-        derived[key] = _Search(closing, np.array(places, np.int64), **_natives(closing, wanted))
-    return derived[key]
+    closing = Closing(
+        e,
+        parameter_vector(start.mechanism, start.parameters),
+        time=start.t,
+        held={x: start.coordinates[x] for x in held},
+        rows=active_rows(e, start.open_joints),
+        open_joints=start.open_joints,
+    )
+    places = [i for i, x in enumerate(e.topology.q_labels) if x in held and i < e.topology.tree_nq]
+    return _Search(closing, np.array(places, np.int64), **_natives(closing, wanted))
 
 
 def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:

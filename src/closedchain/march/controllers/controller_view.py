@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.values import suggest
 from closedchain.pose.state import joint_values
 
@@ -50,12 +50,14 @@ class Now:
 
     @locked
     def _frame(self, name: str) -> list[np.ndarray]:
-        m = self._equations.topology.mechanism
-        key: Any = ("frame now", name)
-        if key not in m._derived:
-            at = self._equations.motion.frame(m.find_frame(name))
-            m._derived[key] = self._equations.function("frame", {"place": at.X.r, "speed": at.velocity.lin})
-        return [np.array(x).ravel() for x in m._derived[key](self.t, self.q, self.v, self._p)]
+        return [np.array(x).ravel() for x in _frame(self._equations, name)(self.t, self.q, self.v, self._p)]
+
+
+@cached
+def _frame(e: Equations, name: str) -> ca.Function:
+    """Position and velocity of a frame as a function of (t, q, v, p)."""
+    at = e.motion.frame(e.topology.mechanism.find_frame(name))
+    return e.function("frame", {"place": at.X.r, "speed": at.velocity.lin})
 
 
 def names(equations: Equations) -> list[str]:

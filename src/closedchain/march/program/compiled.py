@@ -21,6 +21,7 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.derive.size import traced_sizes
 from closedchain.errors import ModelError
 from closedchain.lock import locked
+from closedchain.model.derived import cached_by
 from closedchain.native import LateFunction
 from closedchain.native.at_samples import at_samples
 from closedchain.native.partial import Bound
@@ -247,35 +248,33 @@ def compiled(
     return _program(e, method, choice, rows, native).aimed(start)
 
 
+@cached_by(lambda e, method, choice, rows, native: (e.topology.mechanism, method, choice, rows.active, e.by_limbs))
 def _program(e: Equations, method: Formulation, choice: Choice, rows: Rows, native: bool) -> Compiled:
     m = e.topology.mechanism
-    key = ("compiled", method, choice, rows.active, e.by_limbs)
-    if key not in m._derived:
-        numbers = np.array(method.numbers(e, choice), float)
-        if choice.aimed:
-            numbers = np.concatenate([numbers, np.zeros(len(choice.rows))])
-        closed, rate, step, newton, seconds, shared = _native(e, method, choice, native)
-        correct = None if step is None else Bound(step, numbers)
-        rhs: Bound | SolvedFirst = Bound(rate, numbers)
-        if closed.solved_first:
-            from closedchain.integrate.solved_first import SolvedFirst  # loads Numba
+    numbers = np.array(method.numbers(e, choice), float)
+    if choice.aimed:
+        numbers = np.concatenate([numbers, np.zeros(len(choice.rows))])
+    closed, rate, step, newton, seconds, shared = _native(e, method, choice, native)
+    correct = None if step is None else Bound(step, numbers)
+    rhs: Bound | SolvedFirst = Bound(rate, numbers)
+    if closed.solved_first:
+        from closedchain.integrate.solved_first import SolvedFirst  # loads Numba
 
-            assert newton is not None
-            rhs = SolvedFirst(Bound(newton, numbers), Bound(rate, numbers))
-        m._derived[key] = Compiled(
-            derive(m),
-            method,
-            closed,
-            rhs,
-            correct,
-            choice,
-            rows,
-            numbers,
-            seconds,
-            shared,
-            e.by_limbs,
-        )
-    return m._derived[key]
+        assert newton is not None
+        rhs = SolvedFirst(Bound(newton, numbers), Bound(rate, numbers))
+    return Compiled(
+        derive(m),
+        method,
+        closed,
+        rhs,
+        correct,
+        choice,
+        rows,
+        numbers,
+        seconds,
+        shared,
+        e.by_limbs,
+    )
 
 
 @locked
@@ -329,30 +328,28 @@ def _nearest(e: Equations, state: State) -> State:
     return replace(state, q=closing.near(state.q, np.zeros(e.topology.nv)))
 
 
+@cached_by(lambda e, method, choice, now: (e.topology.mechanism, method.family, choice, e.by_limbs))
 def _native(
     e: Equations, method: Formulation, choice: Choice, now: bool
 ) -> tuple[Closed, LateFunction, LateFunction | None, LateFunction | None, dict[str, float], dict[Any, Any]]:
     """Trace and compile once for all methods of a family: the rates, the correction, and Newton's step alone."""
     m = e.topology.mechanism
-    key = ("native", method.family, choice, e.by_limbs)
-    if key not in m._derived:
-        clock = time.perf_counter()
-        closed = close(method, e, choice)
-        seconds = {"derive": e.seconds, "close": time.perf_counter() - clock, "compile": 0.0}
-        inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
-        rate = LateFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
-        step = newton = None
-        if closed.x_plus is not None and closed.residual is not None:
-            outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
-            step = LateFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
-            if closed.solved_first:  # many times in a step: without what is asked for once
-                moved = (closed.x_plus - closed.x)[: e.topology.nq]
-                outputs["residual"] = ca.norm_2(moved / traced_sizes(e, e.topology.q_units))
-                newton = LateFunction(f"{m.name} position closure", inputs, outputs, ("p",))
-        if now:
-            seconds["compile"] = sum(f.native.timings.total for f in (rate, step, newton) if f is not None)
-        m._derived[key] = (closed, rate, step, newton, seconds, {})
-    return m._derived[key]
+    clock = time.perf_counter()
+    closed = close(method, e, choice)
+    seconds = {"derive": e.seconds, "close": time.perf_counter() - clock, "compile": 0.0}
+    inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
+    rate = LateFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
+    step = newton = None
+    if closed.x_plus is not None and closed.residual is not None:
+        outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
+        step = LateFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
+        if closed.solved_first:  # many times in a step: without what is asked for once
+            moved = (closed.x_plus - closed.x)[: e.topology.nq]
+            outputs["residual"] = ca.norm_2(moved / traced_sizes(e, e.topology.q_units))
+            newton = LateFunction(f"{m.name} position closure", inputs, outputs, ("p",))
+    if now:
+        seconds["compile"] = sum(f.native.timings.total for f in (rate, step, newton) if f is not None)
+    return closed, rate, step, newton, seconds, {}
 
 
 def _choose(

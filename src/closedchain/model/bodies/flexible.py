@@ -17,6 +17,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.model.bodies.sections import Section
+from closedchain.model.derived import Derived
 from closedchain.model.drawing import attempt
 from closedchain.model.expressions.expression import Number, is_zero
 from closedchain.model.modes import ModeSet, craig_bampton
@@ -348,7 +349,7 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
         if isinstance(parts, dict):
             setattr(twin, table, {moved(key): moved(part) for key, part in parts.items()})
     shapes = {label for flexibility in mechanism.flexible.values() for label in flexibility.labels}
-    twin.flexible, twin._derived = {}, {}
+    twin.flexible, twin._cache = {}, Derived()
     twin.stands = mechanism.stands or bool(mechanism.flexible)
     twin.start, twin.start_velocity = (
         {key: x for key, x in wishes.items() if key not in shapes} for wishes in (twin.start, twin.start_velocity)

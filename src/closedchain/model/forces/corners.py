@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.expressions.operations import horner
 from closedchain.model.forces.sampled import efforts, nodes
@@ -44,9 +44,9 @@ class Corners:
         return bool(self.zeros or self.counted)
 
 
-@locked
+@cached
 def corners(drawing: Mechanism) -> Corners:
-    """The corners of a drawing; they are found once for each state of the drawing.
+    """The corners of a drawing.
 
     Examples
     --------
@@ -56,13 +56,6 @@ def corners(drawing: Mechanism) -> Corners:
     >>> corners(m).zeros
     (q[hinge], -(1 - t))
     """
-    key = ("corners", drawing.revision)
-    if key not in drawing._derived:
-        drawing._derived[key] = _find(drawing)
-    return drawing._derived[key]
-
-
-def _find(drawing: Mechanism) -> Corners:
     zeros: list[Expression] = []
     counted: list[Expression] = []
     for stop in drawing.joint_stops.values():

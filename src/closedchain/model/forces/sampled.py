@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
 
 if TYPE_CHECKING:
@@ -235,22 +235,15 @@ class Held:
         return sum(c.outputs for c in self.controllers)
 
 
-@locked
-def held(drawing: Mechanism) -> Held:
-    """What a drawing holds; it is found once for each state of the drawing."""
-    key = ("held", drawing.revision)
-    if key not in drawing._derived:
-        drawing._derived[key] = _find(drawing)
-    return drawing._derived[key]
-
-
 def efforts(drawing: Mechanism) -> list[Any]:
     """Efforts of motors and components of forces."""
     found = [motor.effort for motor in drawing.motors.values()]
     return found + [x for force in drawing.forces.values() for x in (*force.force, *force.moment)]
 
 
-def _find(drawing: Mechanism) -> Held:
+@cached
+def held(drawing: Mechanism) -> Held:
+    """What a drawing holds."""
     controllers: list[Controller] = []
     jumps: list[Jump] = []
     for node in nodes(*efforts(drawing), *(drive.position for drive in drawing.drives.values())):

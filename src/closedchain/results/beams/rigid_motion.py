@@ -10,7 +10,7 @@ import numpy as np
 
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame
 from closedchain.pose.assemble import assemble
@@ -34,14 +34,12 @@ class RigidTwin:
         self.labels = derive(self.twin).topology.q_labels
         self._freedoms: int | None = None
 
-    @classmethod
-    @locked
-    def of(cls, mechanism: Mechanism) -> RigidTwin:
+    @staticmethod
+    @cached
+    def of(mechanism: Mechanism) -> RigidTwin:
         """Made once for a drawing."""
-        derive(mechanism)  # drops what belongs to an older drawing
-        if "rigid motion" not in mechanism._derived:
-            mechanism._derived["rigid motion"] = cls(mechanism)
-        return mechanism._derived["rigid motion"]
+        derive(mechanism)  # refuses what cannot be right
+        return RigidTwin(mechanism)
 
     def driven(self) -> list[str]:
         """Names of the coordinates that motors act on."""

@@ -17,11 +17,13 @@ with less the springs ring on.
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
-from closedchain.derive.equations import derive
+from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.pose.closing import active_rows
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
@@ -34,9 +36,7 @@ def inverse_masses(state: State) -> np.ndarray:
     """Eigenvalues of ``A M^-1 A'`` at a state, ascending; closures that repeat others give zeros."""
     m = state.mechanism
     e = derive(m)
-    if "closure modes" not in m._derived:
-        m._derived["closure modes"] = e.function("closure_modes", {"M": e.M, "A": e.closure.A})
-    terms = m._derived["closure modes"](state.t, state.q, state.v, parameter_vector(m, state.parameters))
+    terms = _terms(e)(state.t, state.q, state.v, parameter_vector(m, state.parameters))
     M, A = (np.array(x) for x in terms)
     A = A[active_rows(e, state.open_joints)]
     try:
@@ -46,6 +46,11 @@ def inverse_masses(state: State) -> np.ndarray:
             f"a limb of {m.name!r} has no inertia of its own, so no spring can close it: give its bodies a mass"
         ) from None
     return np.linalg.eigvalsh((S + S.T) / 2)
+
+
+@cached
+def _terms(e: Equations) -> ca.Function:
+    return e.function("closure_modes", {"M": e.M, "A": e.closure.A})
 
 
 def stiffest(run: Run) -> float:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from closedchain.attached import Attached
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
 from closedchain.lock import locked
+from closedchain.model.derived import cached_by
 from closedchain.model.forces.actions import Drive
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
@@ -295,21 +296,23 @@ def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, 
 
 @locked
 def _braked(m: Mechanism, twin: Mechanism, pose: State, held: dict[str, tuple[str, int]]) -> Mechanism:
-    """The rigid twin with coordinates held where they are, and without motors; made once for each drawing."""
-    key = ("braked twin", tuple(held))
-    if key not in m._derived:
-        braked: Any = twin.rigid_twin()
-        braked.motors = {}
-        for label, (joint, index) in held.items():
-            if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
-                continue
-            name = f"{label} locked"
-            braked.drives[name] = Drive(name, joint, index, braked.parameter(name, 0.0))
-        braked.revision += 1
-        m._derived[key] = braked
-    braked = m._derived[key]
+    """The rigid twin with coordinates held where they are, and without motors."""
+    braked = _with_brakes(m, twin, held)
     for label, (joint, index) in held.items():
         if f"{label} locked" in braked.parameters:
             value = pose.coordinates[braked.joints[joint].labels()[index]]
             braked.parameters[f"{label} locked"] = float(value)
+    return braked
+
+
+@cached_by(lambda m, twin, held: (m, tuple(held)))
+def _with_brakes(m: Mechanism, twin: Mechanism, held: dict[str, tuple[str, int]]) -> Mechanism:
+    braked = twin.rigid_twin()
+    braked.motors = {}
+    for label, (joint, index) in held.items():
+        if any((x.joint, x.index) == (joint, index) for x in braked.drives.values()):
+            continue
+        name = f"{label} locked"
+        braked.drives[name] = Drive(name, joint, index, braked.parameter(name, 0.0))
+    braked.revision += 1
     return braked

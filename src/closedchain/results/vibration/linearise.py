@@ -24,6 +24,7 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.derive.measure import Measured
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
@@ -301,12 +302,9 @@ def _frame(e: Equations, wanted: Any, known: Mapping[str, Any]) -> Frame:
     return wanted
 
 
-@locked
+@cached
 def _a(e: Equations) -> ca.SX:
-    derived = e.topology.mechanism._derived
-    if "acceleration symbol" not in derived:
-        derived["acceleration symbol"] = ca.SX.sym("a", e.topology.nv)
-    return derived["acceleration symbol"]
+    return ca.SX.sym("a", e.topology.nv)
 
 
 @locked

@@ -20,6 +20,7 @@ import numpy as np
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
@@ -248,9 +249,11 @@ class _Locked:
 
 @locked
 def _joint_jacobian(e: Equations, point: tuple[float, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
-    """Velocities of all joints and shapes, cut joints too, by v; traced once."""
-    derived = e.topology.mechanism._derived
-    if "velocities of all joints" not in derived:
-        rows = [e.measures.jacobian(part) for part in e.topology.measured]
-        derived["velocities of all joints"] = e.function("joints", {"J": ca.vertcat(ca.SX(0, e.topology.nv), *rows)})
-    return np.array(derived["velocities of all joints"](*point))
+    """Velocities of all joints and shapes, cut joints too, by v."""
+    return np.array(_joint_rows(e)(*point))
+
+
+@cached
+def _joint_rows(e: Equations) -> ca.Function:
+    rows = [e.measures.jacobian(part) for part in e.topology.measured]
+    return e.function("joints", {"J": ca.vertcat(ca.SX(0, e.topology.nv), *rows)})

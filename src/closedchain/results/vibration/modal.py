@@ -14,8 +14,8 @@ With its motors locked (`closedchain.results.vibration.locked`), a mechanism mov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import casadi as ca
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from closedchain.cut.describe import table
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
-from closedchain.lock import locked
+from closedchain.model.derived import cached
 from closedchain.pose.size import drawn_length, velocity_sizes
 from closedchain.pose.state import parameter_vector
 from closedchain.results.points import Points, Posed
@@ -102,26 +102,20 @@ def shares(about: Linearisation) -> xarray.Dataset:
     )
 
 
-@locked
+@cached
 def _kinetic(e: Equations) -> ca.Function:
-    """Kinetic energies of all links as a function of (t, q, v, p); made once."""
-    derived = e.topology.mechanism._derived
-    if "kinetic energies" not in derived:
-        twist = e.motion.twist
-        each = [ca.densify(twist[i].dot(x.inertia.times(twist[i]))) / 2 for i, x in enumerate(e.limbs.links)]
-        derived["kinetic energies"] = e.function("kinetic_energies", {"T": ca.vertcat(*each)})
-    return derived["kinetic energies"]
+    """Kinetic energies of all links as a function of (t, q, v, p)."""
+    twist = e.motion.twist
+    each = [ca.densify(twist[i].dot(x.inertia.times(twist[i]))) / 2 for i, x in enumerate(e.limbs.links)]
+    return e.function("kinetic_energies", {"T": ca.vertcat(*each)})
 
 
-@locked
-def _stiffness(e: Equations) -> Any:
-    """Stiffness matrices of all flexible links as a function of p; made once."""
-    derived = e.topology.mechanism._derived
-    if "stiffness of shapes" not in derived:
-        beams = [x.beam for x in e.limbs.links if x.beam is not None]
-        f = ca.Function("stiffness", [e.limbs.p], [ca.densify(beam.K) for beam in beams])
-        derived["stiffness of shapes"] = lambda p: f.call([p])
-    return derived["stiffness of shapes"]
+@cached
+def _stiffness(e: Equations) -> Callable[[np.ndarray], list[ca.DM]]:
+    """Stiffness matrices of all flexible links as a function of p."""
+    beams = [x.beam for x in e.limbs.links if x.beam is not None]
+    f = ca.Function("stiffness", [e.limbs.p], [ca.densify(beam.K) for beam in beams])
+    return lambda p: f.call([p])
 
 
 def motions(about: Linearisation) -> np.ndarray:
