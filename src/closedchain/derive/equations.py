@@ -92,7 +92,7 @@ class Equations:
     @locked
     def __reduce__(self) -> tuple[Any, ...]:
         m = self.topology.mechanism
-        if not any(x is self for x in m.derived):
+        if self not in m.derived:
             raise ModelError(
                 f"the drawing of {m.name!r} has changed since this was computed from it: copy or pickle results before "
                 "the drawing is changed, or draw on a copy of the mechanism"

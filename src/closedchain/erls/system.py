@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -255,9 +255,14 @@ def system(
 
 @dataclass
 class _Latest:
-    """What was compiled last; a start at which its zeroed displacements are poor replaces it."""
+    """The equations compiled last; a start at which their zeroed displacements are poor replaces them."""
 
     compiled: Compiled | None = None
+
+
+@cached
+def _latest(twin: Mechanism, *key: Hashable) -> _Latest:
+    return _Latest()
 
 
 @locked
@@ -270,8 +275,7 @@ def _made(
     nodes = hold_nodes(cut(twin), lengths, locked=held, value=value)
     named = None if isinstance(method.zero, str) else method.elements
     # places on beams are numbers of what is traced: other places, other equations
-    key = (_Latest, origin[0], method.zero, held, named, nodes.nodes, nodes.roots)
-    latest = twin.derived.find(key, _Latest)
+    latest = _latest(twin, origin[0], method.zero, held, named, nodes.nodes, nodes.roots)
     if anew or latest.compiled is None:
         latest.compiled = _compiled(twin, origin, nodes, method, held)
     compiled = latest.compiled

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.derive.equations import derive
+from closedchain.march.program.compiled import Compiled
 from closedchain.native import engine
 from closedchain.results.reactions import reactions as module
 
