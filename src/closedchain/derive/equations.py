@@ -85,14 +85,14 @@ class Equations:
         return self.limbs.topology
 
     @once
-    def derived(self) -> Derived:
+    def _cache(self) -> Derived:
         """Values computed from these equations; see `closedchain.model.derived`."""
         return Derived()
 
     @locked
     def __reduce__(self) -> tuple[Any, ...]:
         m = self.topology.mechanism
-        if self not in m.derived:
+        if self not in m._cache:
             raise ModelError(
                 f"the drawing of {m.name!r} has changed since this was computed from it: copy or pickle results before "
                 "the drawing is changed, or draw on a copy of the mechanism"

@@ -72,7 +72,7 @@ class Owner(Protocol):
     """An object that owns the values computed from it."""
 
     @property
-    def derived(self) -> Derived:
+    def _cache(self) -> Derived:
         """Values that are right for the object as it is now."""
         ...
 
@@ -103,7 +103,7 @@ def cached(function: Callable[[AnyOwner, *Arguments], T]) -> Callable[[AnyOwner,
     @functools.wraps(function)
     def found(owner: AnyOwner, /, *arguments: *Arguments) -> T:
         with LOCK:
-            return owner.derived.find((function, *arguments), lambda: function(owner, *arguments))
+            return owner._cache.find((function, *arguments), lambda: function(owner, *arguments))
 
     return found
 
@@ -129,8 +129,8 @@ def cached_by(key: Callable[..., tuple[Any, ...]]) -> Callable[[Callable[P, T]],
         def found(*args: P.args, **kwargs: P.kwargs) -> T:
             with LOCK:
                 owner, *rest = key(*args, **kwargs)
-                derived: Derived = owner.derived
-                return derived.find((function, *rest), lambda: function(*args, **kwargs))
+                cache: Derived = owner._cache
+                return cache.find((function, *rest), lambda: function(*args, **kwargs))
 
         return found
 

@@ -54,7 +54,7 @@ def attempt(drawing: Drawing) -> Iterator[None]:
         return
     tables = {k: dict(v) for k, v in vars(drawing).items() if isinstance(v, dict)}
     values, taken, revision = dict(drawing.parameters._values), set(drawing._taken), drawing.revision
-    cache = drawing._cache.copy()
+    kept = drawing._kept.copy()
     frames = {body: dict(body.frames) for body in (drawing.ground, *drawing.bodies.values())}
     drawing._attempting = True
     try:
@@ -63,7 +63,7 @@ def attempt(drawing: Drawing) -> Iterator[None]:
         for name, table in tables.items():
             setattr(drawing, name, table)
         drawing.parameters._values, drawing._taken, drawing.revision = values, taken, revision
-        drawing._cache = cache
+        drawing._kept = kept
         for body, before in frames.items():
             body.frames = before
         raise
@@ -106,16 +106,16 @@ class Drawing:
         self.springs: dict[str, PointSpring] = {}
         self.flexible: dict[str, Flexibility] = {}  # by body
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
-        self._cache = Derived()
+        self._kept = Derived()  # see `_cache`
         self._attempting = False  # inside a method that undoes itself when it fails
         self._taken = {"ground"}
 
     @property
-    def derived(self) -> Derived:
+    def _cache(self) -> Derived:
         """Values that later layers computed from this revision; see `closedchain.model.derived`."""
-        if self._cache.revision != self.revision:
-            self._cache = Derived(self.revision)
-        return self._cache
+        if self._kept.revision != self.revision:
+            self._kept = Derived(self.revision)
+        return self._kept
 
     # ---- numbers -----------------------------------------------------------------------------------------------
 

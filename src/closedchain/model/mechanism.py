@@ -127,7 +127,7 @@ class Mechanism(DrawsJoints, DrawsActions, Attached):
             flexibility.check(value)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_cache": Derived()}  # a copy is the drawing: it derives and compiles its own equations
+        return vars(self) | {"_kept": Derived()}  # a copy is the drawing: it derives and compiles its own equations
 
     def __copy__(self) -> Mechanism:
         return copy.deepcopy(self)  # bodies know their mechanism: a copy that shares them would be none

@@ -66,9 +66,9 @@ def test_runs_leave_nothing_in_their_mechanism():
         run.dataset, run.reaction("hinge"), run.complaints()
 
     def kept():
-        derived = [*m.derived, *derive(m).derived]
-        programs = [x for x in derived if isinstance(x, Compiled)]
-        return len(derived), [(len(x.shared), len(x.functions)) for x in programs]
+        cached = [*m._cache, *derive(m)._cache]
+        programs = [x for x in cached if isinstance(x, Compiled)]
+        return len(cached), [(len(x.shared), len(x.functions)) for x in programs]
 
     simulate()
     before = kept()

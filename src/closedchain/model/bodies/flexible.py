@@ -349,7 +349,7 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
         if isinstance(parts, dict):
             setattr(twin, table, {moved(key): moved(part) for key, part in parts.items()})
     shapes = {label for flexibility in mechanism.flexible.values() for label in flexibility.labels}
-    twin.flexible, twin._cache = {}, Derived()
+    twin.flexible, twin._kept = {}, Derived()
     twin.stands = mechanism.stands or bool(mechanism.flexible)
     twin.start, twin.start_velocity = (
         {key: x for key, x in wishes.items() if key not in shapes} for wishes in (twin.start, twin.start_velocity)
