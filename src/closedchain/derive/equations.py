@@ -30,7 +30,7 @@ from closedchain.derive.rnea import rnea
 from closedchain.derive.rotors import rotor_energy, with_rotors
 from closedchain.errors import ModelError
 from closedchain.lock import locked, once
-from closedchain.model.derived import Derived, cached
+from closedchain.model.derived import Derived, cached, cached_by
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.forces.control import traced_laws
 from closedchain.model.mechanism import Mechanism
@@ -128,7 +128,7 @@ class Equations:
         motors = self.topology.mechanism.motors.values()
         return self.without(tuple(x.name for x in motors if (x.joint, x.index) in replaced))
 
-    @cached
+    @cached_by(lambda self, names: (self.topology.mechanism, self, names))
     def without(self, names: tuple[str, ...]) -> Applied:
         """What acts without motors, joint springs and joint dampers of some names; traced once."""
         if not names:

@@ -15,6 +15,9 @@ the owner and the key::
     @cached_by(lambda start, held: (start.mechanism, held, start.open_joints))
     def _search(start: State, held: tuple[str, ...]) -> _Search: ...
 
+The value of a function of equations that also reads the drawing (its motors, its forces) belongs to the drawing, with
+the equations in the key: a change drops it.
+
 Keys compare as in any dictionary: frozen dataclasses by value, other objects by identity. A key keeps its objects
 alive, so that no later object takes over an identity. Values are computed under `closedchain.lock.LOCK`, by one thread.
 """

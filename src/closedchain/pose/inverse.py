@@ -45,7 +45,7 @@ from closedchain.derive.rotors import with_rotors
 from closedchain.derive.spatial import Vector6
 from closedchain.errors import ModelError
 from closedchain.lock import once
-from closedchain.model.derived import cached
+from closedchain.model.derived import cached_by
 from closedchain.native.at_samples import at_samples
 from closedchain.pose.closing import active_rows
 from closedchain.pose.rank import ALIKE, UNDETERMINED, cut_off, null_space, relative_tolerance, significant
@@ -207,7 +207,7 @@ def closed_rows(e: Equations, state: State, actuators: Sequence[Freedom]) -> tup
     return tuple(row for row in active_rows(e, state.open_joints) if e.closure.joints[row] not in asked)
 
 
-@cached
+@cached_by(lambda e, actuators, rows: (e.topology.mechanism, e, actuators, rows))
 def _function(e: Equations, actuators: tuple[Freedom, ...], rows: tuple[int, ...]) -> ca.Function:
     m = e.topology.mechanism
     applied = e.acting(actuators)

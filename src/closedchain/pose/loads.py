@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations
-from closedchain.model.derived import cached
+from closedchain.model.derived import cached_by
 
 
 def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -18,7 +18,7 @@ def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarr
     return np.array(_loads(e)(t, q, v, p)).ravel()
 
 
-@cached
+@cached_by(lambda e: (e.topology.mechanism, e))
 def _loads(e: Equations) -> ca.Function:
     m, n = e.topology.mechanism, e.topology.nv
     total = ca.SX.zeros(n, 1)

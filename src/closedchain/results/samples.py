@@ -102,7 +102,7 @@ class Samples:
         values = at_samples(f, n, [np.reshape(self.t, (n, 1)), self.q, self.v, self.p, self.a, lam.T])
         return dict(zip(names, values, strict=True))
 
-    @cached_by(lambda self, key, rows, trace: (self.equations, key, rows))
+    @cached_by(lambda self, key, rows, trace: (self.equations.topology.mechanism, self.equations, key, rows))
     def _function(self, key: Hashable, rows: tuple[int, ...], trace: Trace) -> tuple[ca.Function, tuple[str, ...]]:
         e = self.equations
         inputs = {**e.symbols, "a": ca.SX.sym("a", e.topology.nv), "lam": ca.SX.sym("lam", len(rows))}
