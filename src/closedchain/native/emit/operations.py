@@ -156,7 +156,7 @@ STRUCTURAL = ("const", "input", "output")
 # what may look like a scalar operation but has no native form, with the sentence that the user gets
 UNSUPPORTED = {
     "call": "a CasADi Function is called inside the expression; inline it (never_inline=False) before compiling",
-    "erfinv": "the C library has no inverse error function; write it with erf, exp and log",
+    "erfinv": "the C library has no inverse error function; write an approximation of it",
     "parameter": "the expression has a free symbol; make it an input",
 }
 
