@@ -29,7 +29,7 @@ from closedchain.integrate.integrate import integrate
 from closedchain.integrate.trajectory import Counts
 from closedchain.march.program.compiled import Compiled, compiled, tolerances
 from closedchain.native import compile_function
-from closedchain.native.call import call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import cache_directory
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
@@ -43,7 +43,7 @@ def evaluate_often(address, t, x0, w, dx, number):
     """Call a right-hand side again and again, as an integrator does: each call waits for the result before it."""
     x = x0.copy()
     for _ in range(number):
-        call4(address, t, x, w, dx)
+        call(address, t, x, w, dx)
         for i in range(x.size):
             x[i] = x0[i] + 0.0 * dx[i]  # not known to be zero: dx might be infinite
 
@@ -53,7 +53,7 @@ def correct_often(address, t, x0, w, x_plus, residual, number):
     """The same for a correction."""
     x = x0.copy()
     for _ in range(number):
-        call5(address, t, x, w, x_plus, residual)
+        call(address, t, x, w, x_plus, residual)
         for i in range(x.size):
             x[i] = x0[i] + 0.0 * x_plus[i]
 

@@ -28,7 +28,7 @@ from benchmarks.operations import count
 from closedchain.close.formulation import Formulation
 from closedchain.errors import RunWarning
 from closedchain.march.program.compiled import compiled
-from closedchain.native.call import call2, call4
+from closedchain.native.call import call
 from closedchain.native.traced.graph import Graph
 from closedchain.parallel import kernels, shares, threads
 from closedchain.parallel.cutting import CONTRIBUTIONS, TOTALS, Cutting, Member, X, Y
@@ -329,12 +329,13 @@ def evaluations(run: Run, team: Partition, batches: int, length: int = 20) -> tu
     quietly(team)
     cutting = team.cut(program).rhs
 
+    everything = np.concatenate([p, program.numbers])
+
     def batch(work: shares.Work) -> Callable[[], object]:
         mine = x[list(cutting.members[work.share.numbers[kernels.ME]].x)]
-        dx, table = np.zeros_like(mine), work.memory.table
-        return lambda: _often(kernels.rhs.address, clock, mine, table, dx, length)
+        dx, w = np.zeros_like(mine), work.prepare(everything)
+        return lambda: _often(work.rhs.address, clock, mine, w, dx, length)
 
-    everything = np.concatenate([p, program.numbers])
     return alone / length, _fastest(team, cutting, batch, batches, everything) / length
 
 
@@ -369,15 +370,15 @@ class Meetings:
 
 
 @numba.njit(nogil=True)
-def _often(address, clock, x, table, y, n):  # type: ignore[no-untyped-def]
+def _often(address, clock, x, w, y, n):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        call4(address, clock, x, table, y)
+        call(address, clock, x, w, y)
 
 
 @numba.njit(nogil=True)
-def _agree(address, table, values, n):  # type: ignore[no-untyped-def]
+def _agree(address, values, n):  # type: ignore[no-untyped-def]
     for _ in range(n):
-        call2(address, table, values)
+        call(address, values)
 
 
 def swap(members: int, n: int) -> Cutting:
@@ -406,10 +407,10 @@ def meetings(team: Partition, sizes: Sequence[int] = SIZES, batches: int = 100, 
     def seconds(cutting: Cutting, gathers: bool = False) -> float:
         def batch(work: shares.Work) -> Callable[[], object]:
             x = np.ones(len(work.cutting.members[work.share.numbers[kernels.ME]].x))
-            clock, y, table, few = np.zeros(1), np.zeros_like(x), work.memory.table, np.zeros(4)
+            clock, y, w, few = np.zeros(1), np.zeros_like(x), work.prepare(NOTHING_VARIES), np.zeros(4)
             if gathers:
-                return lambda: _agree(kernels.together.address, table, few, length)
-            return lambda: _often(kernels.rhs.address, clock, x, table, y, length)
+                return lambda: _agree(work.together.address, few, length)
+            return lambda: _often(work.rhs.address, clock, x, w, y, length)
 
         return _fastest(team, cutting, batch, batches) / length
 
@@ -444,13 +445,10 @@ def _fastest(
 
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
         work = shares.make_work("batch", cutting, world().rank, p.size, ranks.talk(world()), nobody)
-        work.prepare(p)
         return often(batch(work), world().Barrier)
     n = team.members
     meeting = (np.zeros((n, 8), np.int64), np.zeros((n, 2, shares.widest(cutting))))
     works = [shares.make_work("batch", cutting, r, p.size, threads.talk(), meeting) for r in range(n)]
-    for work in works:
-        work.prepare(p)
     barrier, times = threading.Barrier(n), [0.0] * n
 
     def go(r: int) -> None:

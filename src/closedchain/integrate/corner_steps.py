@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from closedchain.integrate.step_control import EPS, F1, OptionsRecord, StateRecord, scaled_norm
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 # a signal is not told from its level within so many tolerances of the state, or roundings if they are more
@@ -51,7 +51,7 @@ def between(x, y, f, f_new, h, theta, z):
 @jit(numba.boolean(OptionsRecord, F1, F1, F1, F1, F1, F1))
 def beyond(o, w, clock, z, g, low, high):
     """Whether a signal has left its interval at a state."""
-    call4(o.corners, clock, z, w, g)
+    call(o.corners, clock, z, w, g)
     outside = 0
     for j in range(g.size):
         outside += g[j] < low[j] or g[j] > high[j]
@@ -78,11 +78,11 @@ def passes(rhs, w, atol, o, s, h, x, y, f, f_new):
 
     # the levels next to each signal at the start; one that it is on, to the tolerance of the state, does not count
     clock[0] = s.t
-    call4(o.corners, clock, x, own, g)
+    call(o.corners, clock, x, own, g)
     least = max(NOTICED, ROUNDINGS * EPS / o.rtol) if o.rtol > 0.0 else NOTICED
     for i in range(x.size):
         z[i] = x[i] + least * (atol[i] + o.rtol * abs(x[i])) * (0.5 + (GOLDEN * (i + 1)) % 1.0)
-    call4(o.corners, clock, z, own, low)
+    call(o.corners, clock, z, own, low)
     for j in range(g.size):
         slack = abs(low[j] - g[j])
         low[j], high[j] = -np.inf, np.inf
@@ -114,7 +114,7 @@ def passes(rhs, w, atol, o, s, h, x, y, f, f_new):
     shortest = SHORTEST * EPS * max(abs(s.t), abs(s.t + h))
     clock[0] = s.t + 0.5 * h
     bent = np.empty(x.size)
-    call4(rhs, clock, z, w, bent)
+    call(rhs, clock, z, w, bent)
     s.evaluations += 1
     for i in range(x.size):
         bent[i] = h * (f[i] - 2.0 * bent[i] + f_new[i])

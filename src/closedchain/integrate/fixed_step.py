@@ -32,7 +32,7 @@ from closedchain.integrate.step_control import (
     broken,
     copy,
 )
-from closedchain.native.call import call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 CORRECTIONS = 2  # Newton steps at the end of each step
@@ -76,7 +76,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     before = np.inf
     converges = False
     for _ in range(CORRECTIONS):
-        call5(correct, clock, x, w, x_plus, residual)
+        call(correct, clock, x, w, x_plus, residual)
         s.corrections += 1
         copy(x_plus, x)
         converges = residual[0] <= max(CONTRACTS * before, FLOOR * o.correct_tol)  # not so if it is not a number
@@ -115,7 +115,7 @@ def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus, residual, cloc
     if s.pivot < o.least_pivot:
         s.status = SINGULAR
         return False
-    call4(rhs, clock, y, w, f[0])
+    call(rhs, clock, y, w, f[0])
     s.evaluations += 1
     return finite(f, o, s, w)
 

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 
 from closedchain.integrate.structure import Structure
-from closedchain.native.call import call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 # a pivot may be this much smaller than the largest candidate: errors grow by up to its inverse, fill does not
@@ -145,7 +145,7 @@ def substitute(A, pivots, b):
 @jit(numba.boolean(numba.int64, _F1, _F1, _F1, StructureType, RoomType))
 def evaluate(jac, clock, x, w, plan, room):
     """Evaluate the Jacobian, and prepare what does not depend on the step; False if it is not finite."""
-    call5(jac, clock, x, w, room.entries, room.rate)
+    call(jac, clock, x, w, room.entries, room.rate)
     for i in range(room.entries.size):
         if not np.isfinite(room.entries[i]):
             return False

@@ -38,7 +38,7 @@ from closedchain.integrate.step_control import (
     reject_correction,
     together,
 )
-from closedchain.native.call import call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 MAX_ITERATIONS = 8
@@ -80,7 +80,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     settled = False
     before = np.inf
     for _ in range(MAX_ITERATIONS):
-        call5(correct, clock, x, w, x_plus, residual)
+        call(correct, clock, x, w, x_plus, residual)
         s.corrections += 1
         s.pivot = residual[2]
         for i in range(x.size):
@@ -216,7 +216,7 @@ def arrive(
             reject(s, h, s.moved, exponent, f, o.team, w)
             return False
     if outcome == CHANGED or not known:
-        call4(rhs, clock, y, w, f[0])
+        call(rhs, clock, y, w, f[0])
         s.evaluations += 1
         if broken(o.team, w, f, s):
             reject(s, h, np.nan, exponent, f, o.team, w)

@@ -17,7 +17,7 @@ grow. The starting step is the heuristic of the same book, II.4, in units of a t
 import numba
 import numpy as np
 
-from closedchain.native.call import call2, call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 OPTIONS = np.dtype(
@@ -132,7 +132,7 @@ def together(team, w, one, two, three, largest):
         return one, two, three, largest
     values = np.empty(4)
     values[0], values[1], values[2], values[3] = one, two, three, largest
-    call2(team, w, values)
+    call(team, values)
     return values[0], values[1], values[2], values[3]
 
 
@@ -329,7 +329,7 @@ def begin(rhs, w, atol, options, state, x, work, q):
     clock = np.empty(1)
     clock[0] = s.t
     f = work[0]
-    call4(rhs, clock, x, w, f)
+    call(rhs, clock, x, w, f)
     s.evaluations += 1
     if broken(o.team, w, work[:1], s):
         s.status = NAN
@@ -352,7 +352,7 @@ def begin(rhs, w, atol, options, state, x, work, q):
     for i in range(x.size):
         y[i] = x[i] + o.direction * h0 * f[i] if atol[i] < np.inf else x[i]
     clock[0] = s.t + o.direction * h0
-    call4(rhs, clock, y, w, fy)
+    call(rhs, clock, y, w, fy)
     s.evaluations += 1
     for i in range(x.size):
         fy[i] -= f[i]
@@ -374,7 +374,7 @@ def renew(rhs, w, options, state, x, work):
     o, s = options[0], state[0]
     clock = np.empty(1)
     clock[0] = s.t
-    call4(rhs, clock, x, w, work[0])
+    call(rhs, clock, x, w, work[0])
     s.evaluations += 1
     if broken(o.team, w, work[:1], s):
         s.status = NAN

@@ -4,8 +4,9 @@ Not known here: mechanisms and time.
 
 ``compile_function`` traces an SX graph, writes LLVM IR, compiles it with llvmlite, and keeps the object code in the
 user's cache folder. It knows nothing of mechanisms. Numba code calls the result by its address
-(:mod:`closedchain.native.call`); ``jit`` keeps Numba's own machine code in the same cache, ``memory`` passes arrays by
-address, ``partial`` binds parameters. The theory is in ``docs/theory/native.md``.
+(:mod:`closedchain.native.call`, where the calling convention is); ``jit`` keeps Numba's own machine code in the same
+cache, ``memory`` passes arrays by address, ``memory_function`` binds a function to its memory, ``partial`` binds
+parameters. The theory is in ``docs/theory/native.md``.
 """
 
 from closedchain.native.function import NativeFunction, Timings, compile_function

@@ -17,7 +17,7 @@ from closedchain.native import object_cache
 
 # functions of the C library that native code may call
 _LIBRARY = (
-    "sin cos sincos tan asin acos atan atan2 exp log pow sinh cosh tanh asinh acosh atanh erf erfc log1p expm1 "
+    "sin cos sincos tan asin acos atan atan2 exp log pow sinh cosh tanh asinh acosh atanh erf log1p expm1 "
     "hypot fmod remainder floor ceil malloc free memset"
 ).split()
 

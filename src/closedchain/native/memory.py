@@ -1,14 +1,17 @@
-"""Arrays that native functions find by their addresses.
+"""Memory of native functions: tuples of arrays, found through a table of their addresses.
 
-The integrators call ``residual``, ``linearise``, ``factor`` and ``solve`` by address, as they would call any others: so
-they are compiled once, and know nothing of links and beams. What these functions work on are tuples of arrays
-(`evaluate.Room` and others). A `Memory` is the table of where the arrays are; `unpacker` makes tuples of arrays again
-from it.
+Functions that are called by address take pointers, but work on named tuples of arrays (`parallel.kernels.Share` and
+others). A `Memory` is the table of where the arrays are; `unpacker` makes the tuples again from it::
+
+    unpack = unpacker(PlanType, RoomType)
+
+    @cfunc("void(CPointer(int64), CPointer(float64))")
+    def solve(memory, b):
+        plan, room = unpack(memory)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -43,11 +46,12 @@ def copy(a, b):
 
 
 class Memory:
-    """Numbers of some tuples, and addresses and shapes of their arrays.
+    """Integers of some tuples, and addresses and shapes of their C-contiguous arrays.
 
     Attributes
     ----------
-    table : (k,) of int64, as the bits of float64: the type that calls by address take.
+    table : (k,) of int64
+        For an integer its value, for an array its address and then its shape.
     """
 
     def __init__(self, *parts: Any) -> None:
@@ -56,62 +60,49 @@ class Memory:
         for part in parts:
             for x in part:
                 entries += [int(x)] if isinstance(x, int) else [x.ctypes.data, *x.shape]
-        self.table = np.array(entries, np.int64).view(np.float64)
+        self.table = np.array(entries, np.int64)
 
 
-def _fields(kind: Any) -> list[Any]:
-    return list(kind.types) if hasattr(kind, "types") else [kind.dtype] * kind.count
+def unpacker(*kinds: Any) -> Any:
+    """A function ``unpack(memory)`` for Numba code: the tuples of a `Memory`, given their Numba types.
 
-
-def _view(kind: Any) -> Any:
-    """A function ``view(table, at)``: the number or array whose entries in the table begin at a place."""
+    The argument is the pointer to the table that a native function was given.
+    """
 
     @intrinsic
-    def view(typingctx, table, at):  # type: ignore[no-untyped-def]
+    def unpack(typingctx, memory):  # type: ignore[no-untyped-def]
+        made = types.Tuple(kinds)
+
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            tables = context.make_array(signature.args[0])(context, builder, arguments[0])
-            entry = [
-                builder.load(builder.gep(tables.data, [builder.add(arguments[1], ir.Constant(ir.IntType(64), i))]))
-                for i in range(1 + (0 if isinstance(kind, types.Integer) else kind.ndim))
-            ]
-            if isinstance(kind, types.Integer):
-                return entry[0]
-            array = context.make_array(kind)(context, builder)
-            size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-            itemsize = ir.Constant(ir.IntType(64), size)
-            strides = [itemsize]
-            for length in reversed(entry[2:]):
-                strides.insert(0, builder.mul(strides[0], length))
-            data = builder.inttoptr(entry[0], array.data.type)
-            populate_array(array, data=data, shape=entry[1:], strides=strides, itemsize=itemsize, meminfo=None)
-            return array._getvalue()
+            at = 0
 
-        return kind(table, types.int64), generate
+            def entry() -> Any:
+                nonlocal at
+                at += 1
+                return builder.load(builder.gep(arguments[0], [ir.Constant(ir.IntType(64), at - 1)]))
 
-    return view
+            parts = []
+            for kind in kinds:
+                fields = [
+                    entry() if isinstance(field, types.Integer) else _array(context, builder, field, entry)
+                    for field in kind
+                ]
+                parts.append(context.make_tuple(builder, kind, fields))
+            return context.make_tuple(builder, made, parts)
 
+        return made(types.CPointer(types.int64)), generate
 
-def unpacker(*kinds: Any) -> Callable[[Any], Any]:
-    """A function ``unpack(table)`` that gives tuples of the given Numba types, made from the table of a `Memory`.
-
-    It is written out as text: Numba has no loop over fields of different types.
-    """
-    at = 0
-    made: list[str] = []
-    names: dict[str, Any] = {}
-    for number, kind in enumerate(kinds):
-        values = []
-        for field in _fields(kind):
-            name = "view_" + "".join(x if x.isalnum() else "_" for x in str(field))
-            names[name] = names.get(name) or _view(field)
-            values.append(f"{name}(table, {at})")
-            at += 1 + (0 if isinstance(field, types.Integer) else field.ndim)
-        names[f"Kind{number}"] = kind.instance_class
-        made.append(f"Kind{number}({', '.join(values)})")
-    exec(f"def unpack(table):\n    return {', '.join(made)},\n", names)
-    return inner(names["unpack"])
+    return unpack
 
 
-def table_of(kinds: Sequence[Any]) -> int:
-    """Length of the table of such tuples."""
-    return sum(1 + (0 if isinstance(x, types.Integer) else x.ndim) for kind in kinds for x in _fields(kind))
+def _array(context: Any, builder: Any, kind: Any, entry: Any) -> Any:
+    """An array that owns nothing, from the entries of a table."""
+    array = context.make_array(kind)(context, builder)
+    itemsize = ir.Constant(ir.IntType(64), context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    data = builder.inttoptr(entry(), array.data.type)
+    shape = [entry() for _ in range(kind.ndim)]
+    strides = [itemsize]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+    return array._getvalue()

@@ -1,14 +1,15 @@
 """What a member of a team computes, called by address as any right-hand side: its steps, and the exchanges between.
 
-    void rhs(t, x, table, dx)                        x, dx: the member's entries
-    void correct(t, x, table, x_plus, residual)      residual: the same for all members; see `integrate.project`
-    void together(table, values)                     sums over all members of three numbers, the largest of a fourth
+    void rhs(memory, t, x, w, dx)                    x, dx: the member's entries
+    void correct(memory, t, x, w, x_plus, residual)  residual: the same for all members; see `integrate.project`
+    void together(memory, values)                    sums over all members of three numbers, the largest of a fourth
 
-How members reach each other is a matter of the three functions whose addresses are in the table (`Share.talk`):
+The memory is that of a `Share`, the parameters w are the work vectors of the member's steps one after another
+(`shares.Work`). How members reach each other is a matter of the three functions whose addresses are in `Share.talk`:
 
-    void exchange(table, board)                      the parcels of the step that `Share.numbers` tells
-    void reduce(table, board)                        the sums of that step
-    void gather(table, mine, all)                    GATHERED numbers of each member, one member after another
+    void exchange(memory, board)                     the parcels of the step that `Share.numbers` tells
+    void reduce(memory, board)                       the sums of that step
+    void gather(memory, mine, all)                   GATHERED numbers of each member, one member after another
 
 They are those of `ranks` or of `threads`.
 """
@@ -22,9 +23,9 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from closedchain.native.call import call2, call3, call5
+from closedchain.native.call import call
 from closedchain.native.jit import cfunc
-from closedchain.native.memory import inner, table_of, unpacker
+from closedchain.native.memory import inner, unpacker
 
 EXCHANGE, REDUCE, NOTHING = range(3)  # what follows a step
 GATHERED = 5
@@ -49,7 +50,7 @@ class Share(NamedTuple):
     numbers, talk, counts : see the constants of this module.
     functions : (steps,) addresses.
     begin, length, then, to, to_length : (steps,) see `cutting.Step`.
-    works, works_at : work vectors of the steps one after another, and where each begins.
+    works_at : (steps + 1,) where the work vector of each step begins in w.
     parcels : (n, 6) see the constants; to send and to receive.
     board, out, all : workspace.
     tickets, posts : (members, 8), (members, 2, n) what threads meet by; empty for ranks.
@@ -64,7 +65,6 @@ class Share(NamedTuple):
     then: np.ndarray
     to: np.ndarray
     to_length: np.ndarray
-    works: np.ndarray
     works_at: np.ndarray
     parcels: np.ndarray
     board: np.ndarray
@@ -76,9 +76,8 @@ class Share(NamedTuple):
 
 _I1, _I2, _F1, _F3 = numba.int64[::1], numba.int64[:, ::1], numba.float64[::1], numba.float64[:, :, ::1]
 ShareType = numba.types.NamedTuple(
-    (_I1, _I1, _F1, _I1, _I1, _I1, _I1, _I1, _I1, _F1, _I1, _I2, _F1, _F1, _F1, _I2, _F3), Share
+    (_I1, _I1, _F1, _I1, _I1, _I1, _I1, _I1, _I1, _I1, _I2, _F1, _F1, _F1, _I2, _F3), Share
 )
-LENGTH_OF_TABLE = table_of((ShareType,))
 unpack = unpacker(ShareType)
 
 
@@ -95,26 +94,26 @@ def cycles(typingctx):  # type: ignore[no-untyped-def]
 
 
 @inner
-def evaluate(share, table, clock, x, y):
+def evaluate(share, memory, clock, x, w, y):
     """All steps of a member."""
     n, counts = share.numbers, share.counts
     begun, waited = cycles(), counts[WAITING]
     counts[TIME] = clock[0]
     for i in range(n[STEPS]):
-        w = share.works[share.works_at[i] : share.works_at[i + 1]]
+        own = w[share.works_at[i] : share.works_at[i + 1]]
         if share.then[i] == NOTHING:
-            call5(share.functions[i], clock, x, share.board, w, y)
+            call(share.functions[i], clock, x, share.board, own, y)
             break
         out = share.board[share.begin[i] : share.begin[i] + share.length[i]]
-        call5(share.functions[i], clock, x, share.board, w, out)
+        call(share.functions[i], clock, x, share.board, own, out)
         n[NOW] = i
         left = cycles()
         counts[TALKING] = 1.0
         if share.then[i] == EXCHANGE:
-            call2(share.talk[TO_EXCHANGE], table, share.board)
+            call(share.talk[TO_EXCHANGE], memory, share.board)
             counts[EXCHANGES] += 1.0
         else:
-            call2(share.talk[TO_REDUCE], table, share.board)
+            call(share.talk[TO_REDUCE], memory, share.board)
             counts[REDUCTIONS] += 1.0
             counts[BYTES] += 8.0 * share.to_length[i]
         counts[TALKING] = 0.0
@@ -124,11 +123,11 @@ def evaluate(share, table, clock, x, y):
 
 
 @inner
-def gathered(share, table, values):
+def gathered(share, memory, values):
     """GATHERED numbers of each member, one member after another."""
     left = cycles()
     share.counts[TALKING] = 1.0
-    call3(share.talk[TO_GATHER], table, values, share.all)
+    call(share.talk[TO_GATHER], memory, values, share.all)
     share.counts[TALKING] = 0.0
     share.counts[WAITING] += cycles() - left
     share.counts[GATHERINGS] += 1.0
@@ -136,23 +135,21 @@ def gathered(share, table, values):
     return share.all
 
 
-@cfunc("void(CPointer(float64), CPointer(float64), voidptr, CPointer(float64))")
-def rhs(clock, x, table, dx):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))")
+def rhs(memory, clock, x, w, dx):  # type: ignore[no-untyped-def]
     """Rates of a member's entries of the state."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
-    n = share.numbers
-    same = numba.carray(table, LENGTH_OF_TABLE, np.float64)
-    evaluate(share, same, numba.carray(clock, 1), numba.carray(x, n[N_X]), numba.carray(dx, n[N_Y]))
+    (share,) = unpack(memory)
+    n, works = share.numbers, numba.carray(w, share.works_at[-1])
+    evaluate(share, memory, numba.carray(clock, 1), numba.carray(x, n[N_X]), works, numba.carray(dx, n[N_Y]))
 
 
-@cfunc("void(CPointer(float64), CPointer(float64), voidptr, CPointer(float64), CPointer(float64))")
-def correct(clock, x, table, x_plus, residual):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), " + ", ".join(["CPointer(float64)"] * 5) + ")")
+def correct(memory, clock, x, w, x_plus, residual):  # type: ignore[no-untyped-def]
     """One Newton step of a member's entries, and residuals that are the same for all."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     n_x, out = share.numbers[N_X], share.out
-    same = numba.carray(table, LENGTH_OF_TABLE, np.float64)
     before, after, told = numba.carray(x, n_x), numba.carray(x_plus, n_x), numba.carray(residual, 4)
-    evaluate(share, same, numba.carray(clock, 1), before, out)
+    evaluate(share, memory, numba.carray(clock, 1), before, numba.carray(w, share.works_at[-1]), out)
     mine = np.zeros(GATHERED)
     for i in range(n_x):
         after[i] = out[i]
@@ -162,7 +159,7 @@ def correct(clock, x, table, x_plus, residual):  # type: ignore[no-untyped-def]
             mine[4] = 1.0
     for i in range(3):
         mine[i] = out[n_x + i]
-    everyone = gathered(share, same, mine)
+    everyone = gathered(share, memory, mine)
     for i in range(3):
         told[i] = everyone[i]
     told[3] = 0.0
@@ -181,15 +178,15 @@ def correct(clock, x, table, x_plus, residual):  # type: ignore[no-untyped-def]
         after[0] = np.nan
 
 
-@cfunc("void(voidptr, CPointer(float64))")
-def together(table, values):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64))")
+def together(memory, values):  # type: ignore[no-untyped-def]
     """Sums of three numbers over all members, and the largest of a fourth; the same bits for each of them."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     v = numba.carray(values, 4)
     mine = np.zeros(GATHERED)
     for i in range(4):
         mine[i] = v[i]
-    everyone = gathered(share, numba.carray(table, LENGTH_OF_TABLE, np.float64), mine)
+    everyone = gathered(share, memory, mine)
     for i in range(3):
         v[i] = 0.0
     for r in range(share.numbers[MEMBERS]):

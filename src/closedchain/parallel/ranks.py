@@ -21,7 +21,6 @@ from closedchain.parallel.kernels import (
     BYTES,
     GATHERED,
     LENGTH,
-    LENGTH_OF_TABLE,
     MEMBERS,
     MESSAGES,
     NOW,
@@ -56,10 +55,10 @@ def call_c(typingctx, address, arguments):  # type: ignore[no-untyped-def]
     return numba.int32(address, arguments), generate
 
 
-@cfunc("void(voidptr, CPointer(float64))")
-def exchange(table, board):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64))")
+def exchange(memory, board):  # type: ignore[no-untyped-def]
     """The parcels of a step."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     parcels, now, mpi = share.parcels, share.numbers[NOW], share.talk
     size = mpi[HANDLE]
     requests = np.empty(parcels.shape[0] * size, np.uint8)
@@ -81,10 +80,10 @@ def exchange(table, board):  # type: ignore[no-untyped-def]
     call_c(mpi[WAITALL], (open_, requests, statuses))
 
 
-@cfunc("void(voidptr, CPointer(float64))")
-def reduce(table, board):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64))")
+def reduce(memory, board):  # type: ignore[no-untyped-def]
     """The sums of a step."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     i, mpi = share.numbers[NOW], share.talk
     n = share.to_length[i]
     mine = share.board[share.begin[i] : share.begin[i] + n]
@@ -92,10 +91,10 @@ def reduce(table, board):  # type: ignore[no-untyped-def]
     call_c(mpi[ALLREDUCE], (mine, totals, n, mpi[DOUBLE], mpi[SUM], mpi[COMM]))
 
 
-@cfunc("void(voidptr, CPointer(float64), CPointer(float64))")
-def gather(table, mine, everyone):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64), CPointer(float64))")
+def gather(memory, mine, everyone):  # type: ignore[no-untyped-def]
     """Numbers of each member, one member after another."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     mpi = share.talk
     given, taken = numba.carray(mine, GATHERED), numba.carray(everyone, share.numbers[MEMBERS] * GATHERED)
     call_c(mpi[ALLGATHER], (given, GATHERED, mpi[DOUBLE], taken, GATHERED, mpi[DOUBLE], mpi[COMM]))

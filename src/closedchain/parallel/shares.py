@@ -13,13 +13,16 @@ from closedchain.close.parts.aims import close
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
+from closedchain.lock import once
 from closedchain.march.program.compiled import Compiled
 from closedchain.model.derived import cached_by
 from closedchain.model.values import suggest
 from closedchain.native.function import NativeFunction, Parts, compile_parts
 from closedchain.native.memory import Memory
+from closedchain.native.memory_function import MemoryFunction
 from closedchain.native.traced.graph import Graph
 from closedchain.native.traced.trace import trace
+from closedchain.parallel import kernels
 from closedchain.parallel.cutting import Cutting, Member
 from closedchain.parallel.kernels import COUNTS, GATHERED, NUMBERS, Share
 
@@ -161,7 +164,7 @@ def _copy(graph: Graph) -> Graph:
 
 @dataclass(eq=False)
 class Work:
-    """A member's part of a function, compiled: its steps, its table, and what it counts.
+    """A member's part of a function, compiled: its steps, its memory, and what it counts.
 
     Attributes
     ----------
@@ -170,7 +173,7 @@ class Work:
     share
         What the kernels work on.
     memory
-        Its table, which is what solvers take for parameters.
+        Its table.
     """
 
     functions: list[NativeFunction]
@@ -178,11 +181,24 @@ class Work:
     memory: Memory
     cutting: Cutting
 
-    def prepare(self, p: np.ndarray) -> None:
-        """Put in parameter values."""
-        at = self.share.works_at
-        for i, function in enumerate(self.functions):
-            self.share.works[at[i] : at[i + 1]] = function.prepare(p)
+    def prepare(self, p: np.ndarray) -> np.ndarray:
+        """The work vectors of all steps at parameter values, one after another."""
+        return np.concatenate([function.prepare(p) for function in self.functions])
+
+    @once
+    def rhs(self) -> MemoryFunction:
+        """The member's rates: ``dx = f(t, x, w)``."""
+        return MemoryFunction(kernels.rhs.address, self.memory.table, arguments=4)
+
+    @once
+    def correct(self) -> MemoryFunction:
+        """The member's correction, if this is its part of one."""
+        return MemoryFunction(kernels.correct.address, self.memory.table, arguments=5)
+
+    @once
+    def together(self) -> MemoryFunction:
+        """What brings numbers of all members together; see `integrate.step_control.together`."""
+        return MemoryFunction(kernels.together.address, self.memory.table, arguments=1)
 
 
 def make_work(
@@ -216,7 +232,6 @@ def make_work(
         then=np.array([s.then for s in steps], np.int64),
         to=np.array([s.received[0] for s in steps], np.int64),
         to_length=np.array([s.received[1] for s in steps], np.int64),
-        works=np.zeros(sum(sizes)),
         works_at=np.cumsum([0, *sizes]).astype(np.int64),
         parcels=np.array(rows, np.int64).reshape(-1, 6),
         board=np.zeros(me.board),

@@ -460,11 +460,10 @@ class Marcher:
         """From a whole state to a whole trajectory."""
         from closedchain.integrate.integrate import integrate
         from closedchain.integrate.loop import HoldError
-        from closedchain.parallel import kernels
 
-        def prepare(values: np.ndarray) -> None:
-            for work in self.works:
-                work.prepare(np.concatenate([values, program.numbers]))
+        def prepare(values: np.ndarray) -> dict[str, np.ndarray]:
+            p = np.concatenate([values, program.numbers])
+            return {name: work.prepare(p) for name, work in zip(("w", "w_correct"), self.works, strict=False)}
 
         def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
             x = self.whole(mine)
@@ -483,8 +482,7 @@ class Marcher:
                     raise HoldError(f"a controller told rank {member} something else than rank 0")
             if not changed:
                 return until, None
-            prepare(values)
-            return until, {"w": self.works[0].memory.table}
+            return until, prepare(values)
 
         def judged(t: float, mine: np.ndarray) -> tuple[Status, str] | None:
             x = self.whole(mine)
@@ -513,18 +511,17 @@ class Marcher:
         if self.member:
             options["progress"] = None
         atol, judge = options.pop("atol"), options.pop("judge", None)
-        prepare(p())
-        last = self.works[-1].memory.table if len(self.works) > 1 else None
+        part, parameters = self.works[0], prepare(p())
         mine = integrate(
             solver,
-            kernels.rhs.address,
+            part.rhs.address,
             x[self.entries],
             t_span,
-            self.works[0].memory.table,
+            parameters["w"],
             atol=np.asarray(atol, float)[self.entries] if np.ndim(atol) else atol,
-            correct=0 if last is None else kernels.correct.address,
-            w_correct=last,
-            team=kernels.together.address,
+            correct=self.works[1].correct.address if len(self.works) > 1 else 0,
+            w_correct=parameters.get("w_correct"),
+            team=part.together.address,
             hold=None if hold is None else held,
             keep=None if keep is None else keep_whole,
             checkpoint=None if checkpoint is None else save_whole,

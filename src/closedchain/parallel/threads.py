@@ -22,7 +22,6 @@ from closedchain.parallel.kernels import (
     FROM,
     GATHERED,
     LENGTH,
-    LENGTH_OF_TABLE,
     ME,
     MEMBERS,
     MESSAGES,
@@ -99,10 +98,10 @@ def meet(share):
     return number % 2
 
 
-@cfunc("void(voidptr, CPointer(float64))")
-def exchange(table, board):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64))")
+def exchange(memory, board):  # type: ignore[no-untyped-def]
     """The parcels of a step."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     now, me = share.numbers[NOW], share.numbers[ME]
     first = share.begin[now]
     mine = share.posts[me, (share.tickets[me, MEETINGS] + 1) % 2]
@@ -125,10 +124,10 @@ def exchange(table, board):  # type: ignore[no-untyped-def]
             share.board[place + j] = share.posts[peer, row, at + j] if row >= 0 else np.nan
 
 
-@cfunc("void(voidptr, CPointer(float64))")
-def reduce(table, board):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64))")
+def reduce(memory, board):  # type: ignore[no-untyped-def]
     """The sums of a step."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     now, me = share.numbers[NOW], share.numbers[ME]
     n, first, to = share.to_length[now], share.begin[now], share.to[now]
     mine = share.posts[me, (share.tickets[me, MEETINGS] + 1) % 2]
@@ -142,10 +141,10 @@ def reduce(table, board):  # type: ignore[no-untyped-def]
         share.board[to + i] = total
 
 
-@cfunc("void(voidptr, CPointer(float64), CPointer(float64))")
-def gather(table, mine, everyone):  # type: ignore[no-untyped-def]
+@cfunc("void(CPointer(int64), CPointer(float64), CPointer(float64))")
+def gather(memory, mine, everyone):  # type: ignore[no-untyped-def]
     """Numbers of each member, one member after another."""
-    (share,) = unpack(numba.carray(table, LENGTH_OF_TABLE, np.int64))
+    (share,) = unpack(memory)
     members, me = share.numbers[MEMBERS], share.numbers[ME]
     given, taken = numba.carray(mine, GATHERED), numba.carray(everyone, members * GATHERED)
     post = share.posts[me, (share.tickets[me, MEETINGS] + 1) % 2]

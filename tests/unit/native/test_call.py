@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from closedchain.native import compile_function
-from closedchain.native.call import call2, call3, call4, call5, call6
+from closedchain.native.call import call
 
 
 @numba.njit
 def through(address, arrays, results):  # type: ignore[no-untyped-def]
     a, b, c, d, e = arrays
-    call2(address[0], a, results[0])
-    call3(address[1], a, b, results[1])
-    call4(address[2], a, b, c, results[2])
-    call5(address[3], a, b, c, d, results[3])
-    call6(address[4], a, b, c, d, e, results[4])
+    call(address[0], a, results[0])
+    call(address[1], a, b, results[1])
+    call(address[2], a, b, c, results[2])
+    call(address[3], a, b, c, d, results[3])
+    call(address[4], a, b, c, d, e, results[4])
 
 
 def test_all_numbers_of_arrays() -> None:
@@ -37,15 +37,35 @@ def test_all_numbers_of_arrays() -> None:
     assert [result[0] for result in results] == [1.0, 11.0, 111.0, 1111.0, 11111.0]
 
 
+_F = numba.types.CPointer(numba.float64)
+
+
+@numba.cfunc(numba.void(numba.types.CPointer(numba.int64), _F, _F))
+def through_memory(memory, a, b):  # type: ignore[no-untyped-def]
+    call(memory[0], a, b)
+
+
+def test_tables_of_integers_and_pointers_are_passed_on() -> None:
+    x = casadi.SX.sym("x")
+    triple = compile_function("triple", {"x": x}, {"y": 3 * x})
+
+    @numba.njit
+    def ask(address, memory, a, b):  # type: ignore[no-untyped-def]
+        call(address, memory, a, b)
+
+    result = np.zeros(1)
+    ask(through_memory.address, np.array([triple.address]), np.array([7.0]), result)
+    assert result[0] == 21.0
+
+
 def test_wrong_arrays_are_refused_at_compile_time() -> None:
     @numba.njit
     def wrong(address, a):  # type: ignore[no-untyped-def]
-        call2(address, a, a)
+        call(address, a, a)
 
-    with pytest.raises(numba.TypingError, match="1-D C-contiguous float64"):
-        wrong(1, np.zeros((2, 2)))
-    with pytest.raises(numba.TypingError, match="1-D C-contiguous float64"):
-        wrong(1, np.zeros(4, dtype=np.int64))
+    for array in (np.zeros((2, 2)), np.zeros(4)[::2], np.zeros(4, np.float32), np.zeros(4, np.int32)):
+        with pytest.raises(numba.TypingError, match="1-D C-contiguous arrays of float64 or int64"):
+            wrong(1, array)
     with pytest.raises(numba.TypingError, match="address of a native function is an integer"):
         wrong(1.5, np.zeros(4))
 
@@ -56,13 +76,13 @@ import casadi
 import numba
 import numpy as np
 from closedchain.native import compile_function
-from closedchain.native.call import call4
+from closedchain.native.call import call
 
 @numba.njit(cache=True)
 def euler(address, t, x, w, dt, n):
     dx = np.empty_like(x)
     for _ in range(n):
-        call4(address, t, x, w, dx)
+        call(address, t, x, w, dx)
         for i in range(x.size):
             x[i] += dt * dx[i]
         t[0] += dt

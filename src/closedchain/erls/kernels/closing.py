@@ -6,7 +6,7 @@ steps.
 
 from __future__ import annotations
 
-from closedchain.native.call import call3
+from closedchain.native.call import call
 from closedchain.native.memory import copy, inner
 
 RESTS = 1e-10  # rad, or of the length: the error after a Newton step of this size is below rounding
@@ -24,7 +24,7 @@ def newton(plan, room, t):
     for _ in range(ITERATIONS):
         for i in range(plan.tree):
             room.into[1 + i] = room.q[i]
-        call3(plan.newton, room.into, room.w_newton, room.moved)
+        call(plan.newton, room.into, room.w_newton, room.moved)
         room.counts[1] += 1
         step = room.moved[plan.tree]
         for i in range(plan.tree):

@@ -21,7 +21,7 @@ from closedchain.erls.kernels.forces import (
     spinning,
     turning,
 )
-from closedchain.native.call import call3
+from closedchain.native.call import call
 from closedchain.native.memory import fill, inner, outer
 
 
@@ -43,7 +43,7 @@ def move(plan, mesh, room, t, y, v, a):
         x[at + j] = y[plan.n_chain + j]
         x[at + plan.n_u + j] = v[plan.n_chain + j]
         x[at + 2 * plan.n_u + j] = a[plan.n_chain + j]
-    call3(plan.motion, x, room.w_motion, room.out)
+    call(plan.motion, x, room.w_motion, room.out)
     room.counts[0] += 1
 
     out, u, n = room.out, room.u, room.u.shape[2]

@@ -29,7 +29,7 @@ from closedchain.erls.kernels.forces import arm, inertia, tension, turning
 from closedchain.erls.kernels.problem import Plan, Room
 from closedchain.erls.kernels.sections import plus, row, section_moments, turned
 from closedchain.erls.mesh import Mesh
-from closedchain.native.call import call3, call6
+from closedchain.native.call import call
 from closedchain.native.memory import copy, fill, inner, outer
 
 # rad, or of the longest beam, in the mechanism's time; powers of two, so that differences of what is linear are not
@@ -100,18 +100,18 @@ def make_linear(plan: Plan, mesh: Mesh, room: Room) -> Linear:
 
 
 @outer
-def linearise(plan, mesh, room, lin, table, clock, y, v, a):
+def linearise(plan, mesh, room, lin, memory, clock, y, v, a):
     """Take the derivatives at a state; False where the residual cannot be computed.
 
     Parameters
     ----------
-    table : memory of the residual, for calls by address.
+    memory : of the residual, for calls by address.
     clock : the time; the second entry receives whether the residual could be computed.
     """
     copy(lin.y, y)
     copy(lin.v, v)
     copy(lin.a, a)
-    call6(plan.residual, table, clock, lin.y, lin.v, lin.a, lin.r0)
+    call(plan.residual, memory, clock, lin.y, lin.v, lin.a, lin.r0)
     if clock[1] == 0.0:
         return False
     copy(lin.out, room.out)
@@ -120,7 +120,7 @@ def linearise(plan, mesh, room, lin, table, clock, y, v, a):
         room.asked[i] = room.x[i]
     for i in range(room.hats.size):
         room.asked[n + i] = room.hats[i]
-    call3(plan.tangent, room.asked, room.w_tangent, lin.told)
+    call(plan.tangent, room.asked, room.w_tangent, lin.told)
     for piece in range(mesh.body.size):
         of_piece(plan, mesh, room, lin, piece)
 
@@ -137,7 +137,7 @@ def linearise(plan, mesh, room, lin, table, clock, y, v, a):
             step = room.steps[j, kind]
             moved[at] = now + (step if side else -step)
             width += abs(moved[at] - now)
-            call6(plan.residual, table, clock, lin.y, lin.v, lin.a, r)
+            call(plan.residual, memory, clock, lin.y, lin.v, lin.a, r)
             moved[at] = now
             if clock[1] == 0.0:
                 return False

@@ -27,7 +27,7 @@ EXPONENT = 1 / 3
 EARLIER, SHIFTED, NEXT, ACCELERATIONS, Y, V, R, ROWS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
+@jit(numba.void(I1, I1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
 def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory):
     """Make up to `attempts` attempts; see `esdirk.advance`. Row EARLIER of the workspace is kept from step to step."""
     o, s, m = options[0], state[0], memory[0]

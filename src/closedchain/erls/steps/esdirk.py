@@ -86,7 +86,7 @@ def predict(work, i, ratio, a):
             a[k] += weight * work[rows[j], k]
 
 
-@jit(numba.int64(I1, F1, F1, numba.float64, F2, F2, F1, F2, StateRecord, MemoryRecord))
+@jit(numba.int64(I1, I1, F1, numba.float64, F2, F2, F1, F2, StateRecord, MemoryRecord))
 def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
     """All stages of a step of length h from x (y, y', y''); the end is put in `end`."""
     n = scale.size
@@ -117,7 +117,7 @@ def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
     return CONVERGED
 
 
-@jit(numba.void(I1, F1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
+@jit(numba.void(I1, I1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
 def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory):
     """Make up to `attempts` attempts.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from closedchain.native.call import call2, call6
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 F1, F2 = numba.float64[::1], numba.float64[:, ::1]
@@ -44,30 +44,30 @@ ENOUGH = 0.05  # of the tolerance: what the error that the iterations leave in t
 FIRST_RATE = 0.1  # of a new matrix, before it is known
 
 
-@jit(numba.boolean(I1, F1, F1, F1, F1, F1, F1, MemoryRecord))
+@jit(numba.boolean(I1, I1, F1, F1, F1, F1, F1, MemoryRecord))
 def renew(functions, table, clock, y, v, a, r, m):
     """Derivatives at the start of a step."""
     m.linearisations += 1
     m.k = 0.0
-    call6(functions[LINEARISE], table, clock, y, v, a, r)
+    call(functions[LINEARISE], table, clock, y, v, a, r)
     m.fresh, m.usable, m.rate = 1, 1, 0.0
     return clock[1] != 0.0
 
 
-@jit(numba.boolean(I1, F1, numba.float64, numba.float64, MemoryRecord))
+@jit(numba.boolean(I1, I1, numba.float64, numba.float64, MemoryRecord))
 def prepare(functions, table, c, k, m):
     """Factors of ``M + c C + k K``, if they are not there."""
     if m.k == k:
         return True
     weights = np.empty(4)
     weights[0], weights[1], weights[2], weights[3] = 0.0, 1.0, c, k
-    call2(functions[FACTOR], table, weights)
+    call(functions[FACTOR], table, weights)
     m.factorisations += 1
     m.k = k if weights[0] != 0.0 else 0.0
     return weights[0] != 0.0
 
 
-@jit(numba.int64(I1, F1, F1, F1, F1, numba.float64, numba.float64, F1, F1, F1, F1, F1, MemoryRecord))
+@jit(numba.int64(I1, I1, F1, F1, F1, numba.float64, numba.float64, F1, F1, F1, F1, F1, MemoryRecord))
 def solve_stage(functions, table, clock, Y, V, c, k, a, y, v, r, scale, m):
     """Solve for a, from what is there.
 
@@ -91,10 +91,10 @@ def solve_stage(functions, table, clock, Y, V, c, k, a, y, v, r, scale, m):
         for i in range(n):
             y[i] = Y[i] + k * a[i]
             v[i] = V[i] + c * a[i]
-        call6(functions[RESIDUAL], table, clock, y, v, a, r)
+        call(functions[RESIDUAL], table, clock, y, v, a, r)
         if clock[1] == 0.0:
             return NOT_COMPUTED
-        call2(functions[SOLVE], table, r)
+        call(functions[SOLVE], table, r)
         m.iterations += 1
         size = 0.0
         for i in range(n):

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from closedchain.erls.steps.stage import CLOCK, CLOSE, F1, F2, I1, MemoryRecord
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 STATE = np.dtype(
@@ -100,7 +100,7 @@ def reject(o, s, m, h, err, exponent):
 
 @jit(
     numba.void(
-        I1, F1, OptionsRecord, StateRecord, MemoryRecord, numba.float64, numba.float64, numba.float64, numba.float64,
+        I1, I1, OptionsRecord, StateRecord, MemoryRecord, numba.float64, numba.float64, numba.float64, numba.float64,
         numba.float64, F2, F2, F1, F3, F2, F2,
     )
 )  # fmt: skip
@@ -125,7 +125,7 @@ def accept(functions, table, o, s, m, h, err, exponent, work, power, x, end, t_e
         z = 1.0 - theta
         hermite(theta, h, x, end, samples[s.next])
         clock[0] = t_eval[s.next]
-        call4(functions[CLOSE], table, clock, samples[s.next, 0], trees[s.next])
+        call(functions[CLOSE], table, clock, samples[s.next, 0], trees[s.next])
         if clock[1] == 0.0:
             for k in range(trees.shape[1]):
                 trees[s.next, k] = np.nan

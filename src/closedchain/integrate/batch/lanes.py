@@ -31,7 +31,7 @@ from closedchain.integrate.step_control import (
     StateRecord,
     copy,
 )
-from closedchain.native.call import call2, call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 I1 = numba.int64[::1]
@@ -102,7 +102,7 @@ def put_back(correct, clock, w, y, tolerance, status, pivot, x_plus, residual, b
     for l in range(lanes):
         before[l] = np.inf
     for k in range(CORRECTIONS):
-        call5(correct, clock, y, w, x_plus, residual)
+        call(correct, clock, y, w, x_plus, residual)
         copy(x_plus, y)
         for l in range(lanes):
             converges = residual[l] <= max(CONTRACTS * before[l], FLOOR * tolerance)  # not so if it is not a number
@@ -131,7 +131,7 @@ def put_sample_back(correct, clock, w, y, tolerance, least_pivot, status, drawn,
             some = some or going[l]
         if not some:
             break
-        call5(correct, clock, y, w, x_plus, residual)
+        call(correct, clock, y, w, x_plus, residual)
         for i in range(y.size):
             l = i % lanes
             if going[l]:
@@ -185,9 +185,9 @@ def euler(b, w_correct, w_kinematics, t, h, x, f, y, rates, x_plus, residual, cl
     for i in range(moving, y.size):
         y[i] += h * f[i]
     if b.tangent != 0:
-        call5(b.correct, clock, y, w_correct, x_plus, residual)
+        call(b.correct, clock, y, w_correct, x_plus, residual)
         copy(x_plus, y)
-    call4(b.kinematics, clock, y, w_kinematics, rates)
+    call(b.kinematics, clock, y, w_kinematics, rates)
     for i in range(moving):
         y[i] += h * rates[i]
 
@@ -266,7 +266,7 @@ def march_block(
             for l in range(lanes):
                 if status[l] == RUNNING and pivot[l] < o.least_pivot:
                     status[l] = SINGULAR
-        call4(b.rhs, clock, y, w, f_new)
+        call(b.rhs, clock, y, w, f_new)
         strike(f_new, lanes, status, NAN)
         if b.kinematics != 0:  # the work, by the trapezoidal rule
             for i in range(last, y.size):
@@ -343,16 +343,16 @@ def march_in_lanes(batch, p, t_eval, samples, options, state, clockwork, x0, lan
         o, s = options[block], clockwork[0]
         gather(p, block, lanes, parameters)
         gather(x0, block, lanes, x)
-        call2(b.prepare, parameters, w)
+        call(b.prepare, parameters, w)
         if b.kinematics != 0:
-            call2(b.prepare_kinematics, parameters, w_kinematics)
+            call(b.prepare_kinematics, parameters, w_kinematics)
         for l in range(lanes):
             status[l] = RUNNING if block + l < last else INTERRUPTED  # lanes without a point never run
             min_pivot[l] = -np.inf
         clock[0] = o.t0
         if b.correct != 0:
-            call2(b.prepare_correct, parameters, w_correct)
-            call5(b.correct, clock, x, w_correct, work[X_PLUS], residual)
+            call(b.prepare_correct, parameters, w_correct)
+            call(b.correct, clock, x, w_correct, work[X_PLUS], residual)
             for l in range(lanes):
                 if b.faded > 0.0:
                     min_pivot[l] = b.faded * residual[2 * lanes + l]
@@ -368,7 +368,7 @@ def march_in_lanes(batch, p, t_eval, samples, options, state, clockwork, x0, lan
                 state[block + l].evaluations = 1
         if o.t0 == o.t1:
             finish(status, FINISHED)
-        call4(b.rhs, clock, x, w, work[0])
+        call(b.rhs, clock, x, w, work[0])
         strike(work[0], lanes, status, NAN)
         march_block(
             b, t_eval, samples, o, state, s, w, w_correct, w_kinematics, x, min_pivot, status, pivot, residual, before,

@@ -22,7 +22,7 @@ from closedchain.integrate.step_control import (
     begin,
     copy,
 )
-from closedchain.native.call import call2, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 ATTEMPTS = 100  # between two looks at whether the study is to stop
@@ -72,7 +72,7 @@ MARCH = numba.void(
 def prepare_all(prepare, p, w):
     """The work vectors `w` (m, n_w) of parameters `p` (m, n_p), by a native ``prepare``."""
     for i in range(p.shape[0]):
-        call2(prepare, p[i], w[i])
+        call(prepare, p[i], w[i])
 
 
 @jit(numba.void(BatchRecord, F1, F1, F1, F1, F2, OptionsRecord[::1], StateRecord[::1], F1, F2))
@@ -82,7 +82,7 @@ def enter(b, w, w_correct, atol, t_eval, samples, options, state, x, work):
     if b.correct != 0:
         clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
         clock[0] = s.t
-        call5(b.correct, clock, x, w_correct, x_plus, residual)
+        call(b.correct, clock, x, w_correct, x_plus, residual)
         if b.faded > 0.0:
             o.min_pivot = b.faded * residual[2]
         if residual[2] < b.watched:

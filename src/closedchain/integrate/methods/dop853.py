@@ -30,7 +30,7 @@ from closedchain.integrate.step_control import (
     reject_correction,
     together,
 )
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 A, C, E, D = DOP853.A, DOP853.c, DOP853.E, DOP853.D
@@ -70,32 +70,32 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
     clock[0] = t + C[1] * h
     for i in range(n):
         y[i] = x[i] + h * (A[1, 0] * k[0, i])
-    call4(rhs, clock, y, w, k[1])
+    call(rhs, clock, y, w, k[1])
 
     clock[0] = t + C[2] * h
     for i in range(n):
         y[i] = x[i] + h * (A[2, 0] * k[0, i] + A[2, 1] * k[1, i])
-    call4(rhs, clock, y, w, k[2])
+    call(rhs, clock, y, w, k[2])
 
     clock[0] = t + C[3] * h
     for i in range(n):
         y[i] = x[i] + h * (A[3, 0] * k[0, i] + A[3, 2] * k[2, i])
-    call4(rhs, clock, y, w, k[3])
+    call(rhs, clock, y, w, k[3])
 
     clock[0] = t + C[4] * h
     for i in range(n):
         y[i] = x[i] + h * (A[4, 0] * k[0, i] + A[4, 2] * k[2, i] + A[4, 3] * k[3, i])
-    call4(rhs, clock, y, w, k[4])
+    call(rhs, clock, y, w, k[4])
 
     clock[0] = t + C[5] * h
     for i in range(n):
         y[i] = x[i] + h * (A[5, 0] * k[0, i] + A[5, 3] * k[3, i] + A[5, 4] * k[4, i])
-    call4(rhs, clock, y, w, k[5])
+    call(rhs, clock, y, w, k[5])
 
     clock[0] = t + C[6] * h
     for i in range(n):
         y[i] = x[i] + h * (A[6, 0] * k[0, i] + A[6, 3] * k[3, i] + A[6, 4] * k[4, i] + A[6, 5] * k[5, i])
-    call4(rhs, clock, y, w, k[6])
+    call(rhs, clock, y, w, k[6])
 
     clock[0] = t + C[7] * h
     for i in range(n):
@@ -103,7 +103,7 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
             A[7, 0] * k[0, i] + A[7, 3] * k[3, i] + A[7, 4] * k[4, i] + A[7, 5] * k[5, i]
             + A[7, 6] * k[6, i]
         )
-    call4(rhs, clock, y, w, k[7])
+    call(rhs, clock, y, w, k[7])
 
     clock[0] = t + C[8] * h
     for i in range(n):
@@ -111,7 +111,7 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
             A[8, 0] * k[0, i] + A[8, 3] * k[3, i] + A[8, 4] * k[4, i] + A[8, 5] * k[5, i]
             + A[8, 6] * k[6, i] + A[8, 7] * k[7, i]
         )
-    call4(rhs, clock, y, w, k[8])
+    call(rhs, clock, y, w, k[8])
 
     clock[0] = t + C[9] * h
     for i in range(n):
@@ -119,7 +119,7 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
             A[9, 0] * k[0, i] + A[9, 3] * k[3, i] + A[9, 4] * k[4, i] + A[9, 5] * k[5, i]
             + A[9, 6] * k[6, i] + A[9, 7] * k[7, i] + A[9, 8] * k[8, i]
         )
-    call4(rhs, clock, y, w, k[9])
+    call(rhs, clock, y, w, k[9])
 
     clock[0] = t + C[10] * h
     for i in range(n):
@@ -127,7 +127,7 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
             A[10, 0] * k[0, i] + A[10, 3] * k[3, i] + A[10, 4] * k[4, i] + A[10, 5] * k[5, i]
             + A[10, 6] * k[6, i] + A[10, 7] * k[7, i] + A[10, 8] * k[8, i] + A[10, 9] * k[9, i]
         )
-    call4(rhs, clock, y, w, k[10])
+    call(rhs, clock, y, w, k[10])
 
     clock[0] = t + h
     for i in range(n):
@@ -136,7 +136,7 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
             + A[11, 6] * k[6, i] + A[11, 7] * k[7, i] + A[11, 8] * k[8, i] + A[11, 9] * k[9, i]
             + A[11, 10] * k[10, i]
         )
-    call4(rhs, clock, y, w, k[11])
+    call(rhs, clock, y, w, k[11])
 
     for i in range(n):
         y[i] = x[i] + h * (
@@ -174,7 +174,7 @@ def polynomial(rhs, w, t, h, x, k, y, clock, rows):
             A[13, 0] * k[0, i] + A[13, 6] * k[6, i] + A[13, 7] * k[7, i] + A[13, 8] * k[8, i]
             + A[13, 9] * k[9, i] + A[13, 10] * k[10, i] + A[13, 11] * k[11, i] + A[13, 12] * k[12, i]
         )
-    call4(rhs, clock, y, w, k[13])
+    call(rhs, clock, y, w, k[13])
 
     clock[0] = t + C[14] * h
     for i in range(n):
@@ -182,7 +182,7 @@ def polynomial(rhs, w, t, h, x, k, y, clock, rows):
             A[14, 0] * k[0, i] + A[14, 5] * k[5, i] + A[14, 6] * k[6, i] + A[14, 7] * k[7, i]
             + A[14, 10] * k[10, i] + A[14, 11] * k[11, i] + A[14, 12] * k[12, i] + A[14, 13] * k[13, i]
         )
-    call4(rhs, clock, y, w, k[14])
+    call(rhs, clock, y, w, k[14])
 
     clock[0] = t + C[15] * h
     for i in range(n):
@@ -190,7 +190,7 @@ def polynomial(rhs, w, t, h, x, k, y, clock, rows):
             A[15, 0] * k[0, i] + A[15, 5] * k[5, i] + A[15, 6] * k[6, i] + A[15, 7] * k[7, i]
             + A[15, 8] * k[8, i] + A[15, 12] * k[12, i] + A[15, 13] * k[13, i] + A[15, 14] * k[14, i]
         )
-    call4(rhs, clock, y, w, k[15])
+    call(rhs, clock, y, w, k[15])
 
     for i in range(n):
         rows[4, i] = h * (

@@ -27,7 +27,7 @@ from closedchain.integrate.step_control import (
     reject_correction,
     scaled_norm,
 )
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 A, C, E, D = DOPRI5.A, DOPRI5.c, DOPRI5.E[0], DOPRI5.D[0]
@@ -63,35 +63,35 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, e, clock):
     clock[0] = t + C[1] * h
     for i in range(n):
         y[i] = x[i] + h * (A[1, 0] * k[0, i])
-    call4(rhs, clock, y, w, k[1])
+    call(rhs, clock, y, w, k[1])
 
     clock[0] = t + C[2] * h
     for i in range(n):
         y[i] = x[i] + h * (A[2, 0] * k[0, i] + A[2, 1] * k[1, i])
-    call4(rhs, clock, y, w, k[2])
+    call(rhs, clock, y, w, k[2])
 
     clock[0] = t + C[3] * h
     for i in range(n):
         y[i] = x[i] + h * (A[3, 0] * k[0, i] + A[3, 1] * k[1, i] + A[3, 2] * k[2, i])
-    call4(rhs, clock, y, w, k[3])
+    call(rhs, clock, y, w, k[3])
 
     clock[0] = t + C[4] * h
     for i in range(n):
         y[i] = x[i] + h * (A[4, 0] * k[0, i] + A[4, 1] * k[1, i] + A[4, 2] * k[2, i] + A[4, 3] * k[3, i])
-    call4(rhs, clock, y, w, k[4])
+    call(rhs, clock, y, w, k[4])
 
     clock[0] = t + h
     for i in range(n):
         y[i] = x[i] + h * (
             A[5, 0] * k[0, i] + A[5, 1] * k[1, i] + A[5, 2] * k[2, i] + A[5, 3] * k[3, i] + A[5, 4] * k[4, i]
         )
-    call4(rhs, clock, y, w, k[5])
+    call(rhs, clock, y, w, k[5])
 
     for i in range(n):
         y[i] = x[i] + h * (
             A[6, 0] * k[0, i] + A[6, 2] * k[2, i] + A[6, 3] * k[3, i] + A[6, 4] * k[4, i] + A[6, 5] * k[5, i]
         )
-    call4(rhs, clock, y, w, k[6])
+    call(rhs, clock, y, w, k[6])
 
     for i in range(n):
         e[i] = h * (E[0] * k[0, i] + E[2] * k[2, i] + E[3] * k[3, i] + E[4] * k[4, i] + E[5] * k[5, i] + E[6] * k[6, i])

@@ -30,7 +30,7 @@ from closedchain.integrate.implicit import MemoryRecord
 from closedchain.integrate.linear import factorise, substitute
 from closedchain.integrate.project import hermite_rows, wants_rows
 from closedchain.integrate.step_control import ADVANCE, F1, F2, NOT_SOLVED
-from closedchain.native.call import call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 # rows of the workspace; from V to LENGTH what the method remembers of the end of the last step
@@ -92,7 +92,7 @@ def refactor(clock, w, matrix, sizes, numbers, room, memory):
     k = room.r.size
     memory[0].jacobians += 1
     memory[0].factorisations += 1
-    call4(matrix, clock, room.d, w[sizes[4] :], room.matrix)
+    call(matrix, clock, room.d, w[sizes[4] :], room.matrix)
     unit, by = numbers[4 + sizes[1] : 4 + sizes[1] + k], numbers[4 + sizes[1] + k :]
     for j in range(k):
         for i in range(k):
@@ -125,7 +125,7 @@ def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
     before = np.inf
     fresh, settled = True, False
     for _ in range(MAX_ITERATIONS):
-        call5(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
+        call(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
         memory[0].iterations += 1
         if settled:
             return True
@@ -198,7 +198,7 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
     for i in range(n + nv):
         y[i] = room.end[i]
     y[n + nv] = x[n + nv]
-    call4(rhs, clock, y, w_rhs, f)
+    call(rhs, clock, y, w_rhs, f)
     for i in range(nv):
         work[ALPHA, i] += (alpha_m - alpha_f) * (f[n + i] - work[A, i])
         room.d[n + nv + i] = work[ALPHA, i]
@@ -207,7 +207,7 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
         work[LAM, i] = room.d[first + nv + i]
 
     # what they leave open is to be closed by the velocities at the start, along the directions of the closing forces
-    call5(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
+    call(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
     memory[0].iterations += 1
     if not refactor(clock, w, matrix, sizes, numbers, room, memory):
         return False

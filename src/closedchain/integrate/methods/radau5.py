@@ -49,7 +49,7 @@ from closedchain.integrate.step_control import (
     reject,
     reject_correction,
 )
-from closedchain.native.call import call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 C, T, T_INV, E = RADAU5.c, RADAU5.T, RADAU5.T_inv, RADAU5.E
@@ -154,7 +154,7 @@ def newton(rhs, w, t, h, x, work, plan, room, s, m, enough):
             clock[0] = t + C[j] * h
             for i in range(n):
                 y[i] = x[i] + work[Z + j, i]
-            call4(rhs, clock, y, w, work[F + j])
+            call(rhs, clock, y, w, work[F + j])
         s.evaluations += 3
         if first_nonfinite(work[F : F + 3]) >= 0:
             return NOT_FINITE
@@ -233,7 +233,7 @@ def estimate(rhs, w, t, h, x, work, plan, room, s):
     clock[0] = t
     for i in range(n):
         e[i] += x[i]
-    call4(rhs, clock, e, w, work[F_NEW])
+    call(rhs, clock, e, w, work[F_NEW])
     s.evaluations += 1
     for i in range(n):
         e[i] = y[i] + work[F_NEW, i]
@@ -341,7 +341,7 @@ def advance(
             y[i] = x[i] + work[Z + 2, i]
         if stays and correct != 0:
             clock[0] = t_new
-            call5(correct, clock, y, w_correct, x_plus, residual)  # for its pivot
+            call(correct, clock, y, w_correct, x_plus, residual)  # for its pivot
             s.corrections += 1
             s.pivot = residual[2]
         if not arrive(

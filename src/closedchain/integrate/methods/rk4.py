@@ -15,7 +15,7 @@ import numpy as np
 from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
 from closedchain.integrate.project import hermite_rows, wants_rows
 from closedchain.integrate.step_control import ADVANCE, F1, F2
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 STAGES = 4
@@ -34,16 +34,16 @@ def stages(rhs, w, t, h, x, k, y, clock):
     clock[0] = t + 0.5 * h
     for i in range(n):
         y[i] = x[i] + 0.5 * h * k[0, i]
-    call4(rhs, clock, y, w, k[1])
+    call(rhs, clock, y, w, k[1])
 
     for i in range(n):
         y[i] = x[i] + 0.5 * h * k[1, i]
-    call4(rhs, clock, y, w, k[2])
+    call(rhs, clock, y, w, k[2])
 
     clock[0] = t + h
     for i in range(n):
         y[i] = x[i] + h * k[2, i]
-    call4(rhs, clock, y, w, k[3])
+    call(rhs, clock, y, w, k[3])
 
     for i in range(n):
         y[i] = x[i] + h / 6.0 * (k[0, i] + 2.0 * (k[1, i] + k[2, i]) + k[3, i])

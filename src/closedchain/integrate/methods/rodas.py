@@ -26,7 +26,7 @@ from closedchain.integrate.step_control import (
     reject_correction,
     scaled_norm,
 )
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 A, C, NODES, D_T, B, D = RODAS5P.A, RODAS5P.C, RODAS5P.c, RODAS5P.d, RODAS5P.b, RODAS5P.D
@@ -60,7 +60,7 @@ def attempt(rhs, w, t, h, x, work, plan, room):
                 f[i] = work[0, i]
         else:
             clock[0] = t + NODES[stage] * h
-            call4(rhs, clock, y, w, f)
+            call(rhs, clock, y, w, f)
             if first_nonfinite(work[F : F + 1]) >= 0:
                 return stage
         b = u[stage]

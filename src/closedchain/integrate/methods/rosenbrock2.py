@@ -23,7 +23,7 @@ from closedchain.integrate.linear import RoomType, StructureType, factor, solve
 from closedchain.integrate.methods.tableaus import ROSENBROCK2
 from closedchain.integrate.project import wants_rows
 from closedchain.integrate.step_control import F1, F2, NAN
-from closedchain.native.call import call4
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 A, C, NODE, B_1, B_2 = (float(x) for x in (ROSENBROCK2.A[1, 0], ROSENBROCK2.C[1, 0], ROSENBROCK2.c[1], *ROSENBROCK2.b))
@@ -51,7 +51,7 @@ def stages(rhs, w, t, h, x, work, plan, room, clock):
     clock[0] = t + NODE * h
     for i in range(n):
         y[i] = x[i] + A * u[0, i]
-    call4(rhs, clock, y, w, f)
+    call(rhs, clock, y, w, f)
 
     for i in range(n):
         u[1, i] = f[i] + C / h * u[0, i] + D_2 * h * room.rate[i]

@@ -24,7 +24,7 @@ import numpy as np
 from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
 from closedchain.integrate.project import hermite_rows, wants_rows
 from closedchain.integrate.step_control import ADVANCE, F1, copy
-from closedchain.native.call import call4, call5
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 # rows of the workspace
@@ -64,12 +64,12 @@ def advance(
         for i in range(nq, n):
             y[i] += h * f[i]
         if tangent:
-            call5(correct, clock, y, w_correct, x_plus, residual)
+            call(correct, clock, y, w_correct, x_plus, residual)
             s.corrections += 1
             copy(x_plus, y)
 
         # they move the coordinates
-        call4(kinematics, clock, y, w_kinematics, rates[0])
+        call(kinematics, clock, y, w_kinematics, rates[0])
         for i in range(nq):
             y[i] += h * rates[0, i]
         if not finite(rates, o, s, w) or not arrive(

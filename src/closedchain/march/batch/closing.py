@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from closedchain.integrate.step_control import F1, F2, copy
-from closedchain.native.call import call4, call5, call6
+from closedchain.native.call import call
 from closedchain.native.jit import jit
 
 RESTS = 1e-9  # rad or of the length: the error after a step of this size is below rounding
@@ -121,12 +121,12 @@ def newton(c, q, held, p):
     r, J, d, moved = np.empty(c.rows), np.empty((c.columns, c.rows)), np.empty(c.columns), np.empty(q.size)
     for i in range(d.size):
         d[i] = 0.0
-    call5(c.retract, clock, q, d, p, moved)  # quaternions of length one
+    call(c.retract, clock, q, d, p, moved)  # quaternions of length one
     copy(moved, q)
     before = np.inf
     rests = c.columns == 0 or c.rows == 0
     for k in range(ITERATIONS):
-        call6(c.position, clock, q, held, p, r, J.reshape(J.size))
+        call(c.position, clock, q, held, p, r, J.reshape(J.size))
         if rests or not finite(r) or not finite(J.reshape(J.size)):
             break
         shortest(J, r, c.rank, d)
@@ -135,15 +135,15 @@ def newton(c, q, held, p):
         size = largest(d)
         if not size <= (FAR if k == 0 else max(CONTRACTS * before, RESTS)):
             return False
-        call5(c.retract, clock, q, d, p, moved)
+        call(c.retract, clock, q, d, p, moved)
         copy(moved, q)
         rests = size <= RESTS
         before = size
     if c.counters > 0:
-        call4(c.counted, clock, q, p, moved)
+        call(c.counted, clock, q, p, moved)
         for i in range(c.counters):
             q[q.size - c.counters + i] = moved[i]
-        call6(c.position, clock, q, held, p, r, J.reshape(J.size))
+        call(c.position, clock, q, held, p, r, J.reshape(J.size))
     return rests and finite(r) and largest(r) <= c.tolerance
 
 
@@ -186,7 +186,7 @@ def move(c, q, wanted, p, v):
     matrix, right = np.empty((v.size, c.rate_rows)), np.empty(c.rate_rows)
     for i in range(v.size):
         v[i] = 0.0
-    call6(c.rates, np.array([c.t]), q, wanted, p, matrix.reshape(matrix.size), right)
+    call(c.rates, np.array([c.t]), q, wanted, p, matrix.reshape(matrix.size), right)
     if not finite(right) or not finite(matrix.reshape(matrix.size)):
         return False
     if largest(right) == 0.0:
@@ -221,7 +221,7 @@ def close_points(
             code[i] = OPEN
             continue
         if c.fixed_rows > 0:
-            call4(c.fixed, np.array([c.t]), q[i], p[i], fixed)
+            call(c.fixed, np.array([c.t]), q[i], p[i], fixed)
             if not largest(fixed) < c.fixed_tolerance or not finite(fixed):
                 code[i] = NEVER
                 continue

@@ -226,7 +226,7 @@ def work_vectors(function: Any, p: np.ndarray) -> np.ndarray:
 
     if not isinstance(function, Bound):  # a right-hand side that first solves for its dependent coordinates
         parts = [work_vectors(f, p) for f in (function.newton, function.rates)]
-        return np.hstack([np.tile(function.header(), (len(p), 1)), *parts])
+        return np.hstack([np.tile(function.room(), (len(p), 1)), *parts])
     w = np.zeros((len(p), function.function.n_work))
     address = function.function.prepare_address
     assert address is not None

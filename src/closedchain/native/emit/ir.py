@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from closedchain.native.emit import erfinv
 from closedchain.native.emit.block import Block
 from closedchain.native.emit.chunks import split
 from closedchain.native.emit.lanes import LaneBlock, intrinsic, vector
@@ -100,9 +99,6 @@ def _declarations(used: set[str], lanes: int) -> list[str]:
         if name is not None and function not in ("llvm.sin.f64", "llvm.cos.f64"):
             operands = ", ".join([vector(lanes)] * arity.pop(function))
             lines.append(f"declare {vector(lanes)} @{name}({operands}) nounwind willreturn memory(none)")
-    if arity.pop(erfinv.NAME, None):
-        lines.append(erfinv.DEFINITION)
-        arity |= erfinv.REQUIRES
     for function in sorted(arity):
         operands = ", ".join(["double"] * arity[function])
         # memory(none): the library's errno is nobody's business here, so calls may be moved and merged

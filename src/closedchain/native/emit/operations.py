@@ -115,7 +115,6 @@ OPERATIONS: dict[str, Operation] = {
         _call("acosh", "call", "acosh"),
         _call("atanh", "call", "atanh"),
         _call("erf", "call", "erf"),
-        _call("erfinv", "call", "closedchain_erfinv"),
         _call("log1p", "call", "log1p"),
         _call("expm1", "call", "expm1"),
         _call("hypot", "call", "hypot", 2, commutative=True),
@@ -157,6 +156,7 @@ STRUCTURAL = ("const", "input", "output")
 # what may look like a scalar operation but has no native form, with the sentence that the user gets
 UNSUPPORTED = {
     "call": "a CasADi Function is called inside the expression; inline it (never_inline=False) before compiling",
+    "erfinv": "the C library has no inverse error function; write an approximation of it",
     "parameter": "the expression has a free symbol; make it an input",
 }
 

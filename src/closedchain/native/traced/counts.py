@@ -35,7 +35,7 @@ class OperationCounts:
     trig : int
         sin, cos, tan, asin, acos, atan, atan2. The sine and the cosine of one angle count as two.
     call : int
-        exp, log, pow, the hyperbolic functions and their inverses, erf, erfinv, log1p, expm1, hypot, fmod, remainder.
+        exp, log, pow, the hyperbolic functions and their inverses, erf, log1p, expm1, hypot, fmod, remainder.
     other : int
         Comparisons, logic, selections, min, max, abs, sign, copysign, floor, ceil.
 
