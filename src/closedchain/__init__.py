@@ -40,7 +40,7 @@ _HOMES = {
     "closedchain.close.erls": "ERLS",
     "closedchain.close.modified_denoc": "ModifiedDeNOC",
     "closedchain.pose.state": "State",
-    "closedchain.march.events": "Event Switch",
+    "closedchain.march.marks": "Event Switch",
     "closedchain.pose.mobility": "Mobility mobility",
     "closedchain.pose.assemble": "assemble assembly_modes Mode",
     "closedchain.pose.equilibrium": "equilibrium",
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     from closedchain.look.animation import animate, animate_mode
     from closedchain.look.plots.flexible import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
     from closedchain.look.sketch import plot_deformed, plot_modes
-    from closedchain.march.events import Event, Switch
+    from closedchain.march.marks import Event, Switch
     from closedchain.model import library, modes, paths
     from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
     from closedchain.model.bodies.sections import Section

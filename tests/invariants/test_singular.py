@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.march.events import SAME_TIME
 from tests.invariants import drawings
 from tests.invariants.drawings import TILT, relative_energy_error
 
@@ -169,6 +170,27 @@ def test_every_pose_that_is_passed_is_told_once():
     lowest = (far[1:-1] < far[:-2]) & (far[1:-1] < far[2:]) & (far[1:-1] < 0.01)  # it falls by 0.003 in 1 ms
     assert [x.t for x in run.record] == pytest.approx(fine.t[1:-1][lowest], abs=1e-3)
     assert len(said) == len(run.record) == 6
+
+
+@pytest.mark.parametrize("before", [-0.5, 0.0, 0.5])  # of what counts as the same time
+@pytest.mark.parametrize("then", ["stop", cc.Switch(open="hold")], ids=["stop", "switch"])
+def test_a_pose_that_is_only_told_ends_no_run(then, before):
+    """Also not at the instant of an event that ends a piece."""
+    m = drawings.parallelograms(1)
+    m.prismatic("guide", m.ground, m.body("block", cc.point_mass(1.0)))
+    m.weld("hold", m.ground, m.bodies["block"].origin, cut=True)
+
+    def run(**options):
+        with pytest.warns(cc.RunWarning, match="singular pose"):
+            return cc.simulate(m, m.assemble(), until=1.0, rtol=1e-8, singularity="warn", **options)
+
+    alone = run()
+    (pose,) = alone.record
+    when = pose.t - before * SAME_TIME * alone.scale.time
+    met = run(events=[cc.Event("meets", cc.t - when, then=then)])
+    assert met.complete and {"meets", "singular pose"} == {h.what for h in met.record}
+    assert met.t[-1] == pytest.approx(when if then == "stop" else 1.0, abs=1e-12)
+    assert met.state().open_joints == (() if then == "stop" else ("hold",))
 
 
 def motor_driven():

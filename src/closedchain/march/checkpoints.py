@@ -29,7 +29,8 @@ from closedchain.disk.plain import Maybe
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Counts, Failure, Status, Trajectory
-from closedchain.march.events import Happening, Watch
+from closedchain.march.events import Watch
+from closedchain.march.marks import Happening
 from closedchain.march.segment import Choice, Segment
 from closedchain.pose.state import State
 
@@ -57,7 +58,7 @@ SCHEMA = {
     "rows": [int],
     "digests": [(str, str)],
     "columns": [int],
-    "record": [{"t": _NUMBER, "what": str, "text": str, "numbers": dict}],
+    "record": [{"t": _NUMBER, "what": str, "text": str, "numbers": dict, "event": bool}],
     "place": {
         "state": _STATE, "solver": str, "tuned": _OPTIONAL, "work": _NUMBER, "guarded": bool, "armed": _OPTIONAL,
         "next_step": _OPTIONAL, "clear": Maybe({str: bool}), "fresh": bool, "judged": Maybe(_STATE),
@@ -74,7 +75,7 @@ SCHEMA = {
         }
     ],
     "watch": Maybe(
-        {"signs": [float], "found": [(_NUMBER, int | None, str)], "words": {float: str}, "clear": {str: bool}}
+        {"signs": [float], "found": [(_NUMBER, int)], "poses": [(str, str)], "clear": {str: bool}}
     ),
     "held": dict,
     "integrator": {str: np.ndarray},
@@ -201,7 +202,7 @@ class Saving:
             "columns": self.columns,
             "record": [vars(happening) for happening in march.record],
             "place": {
-                **{name: x for name, x in vars(place).items() if name != "method"},
+                **vars(place),
                 "state": _plain(place.state),
                 "judged": None if place.judged is None else _plain(place.judged),
                 "guarded": bool(place.guarded),

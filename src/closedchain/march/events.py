@@ -1,4 +1,4 @@
-"""Events: zero crossings of an expression, found between steps, and what happens there.
+"""Events, changes of conditions, and singular poses (`march.marks`), found between steps.
 
 An event's expression is watched on the dense output of every step, at the ends and at points between. Where its sign
 changes, the time is found by Brent's method on the polynomial of the step.
@@ -7,7 +7,6 @@ changes, the time is found by Brent's method on the polynomial of the step.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -17,11 +16,11 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import DenseOutput
 from closedchain.lock import locked, once
-from closedchain.march.controllers.held_inputs import Flip, Holding, signals
+from closedchain.march.controllers.held_inputs import Holding, signals
 from closedchain.march.judge.conditioning import KINDS, Conditioning
+from closedchain.march.marks import SINGULAR, ConditionChange, Event, Instant, Mark, SingularPose
 from closedchain.march.program.compiled import Compiled
-from closedchain.model.expressions.expression import Expression, t
-from closedchain.model.forces.sampled import LIVE, Jump
+from closedchain.model.expressions.expression import Expression
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
 from closedchain.native.at_samples import at_samples
@@ -35,80 +34,13 @@ TOUCHING = 1e-3  # conditioning that counts as zero: within about 1e-3 rad of a 
 CLEAR = 1e-2  # conditioning at which a singular pose lies behind
 
 
-@dataclass(frozen=True)
-class Switch:
-    """Close and open cut joints: a foot touches down or lifts, a hand grasps or lets go.
-
-    Closing is an inelastic impact: an impulse in the joint makes the velocities consistent. The event that closes a
-    joint must be one at which its frames meet.
-    """
-
-    close: tuple[str, ...] = ()
-    open: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("close", "open"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                object.__setattr__(self, name, (value,))
-            elif not isinstance(value, list | tuple) or not all(isinstance(x, str) for x in value):
-                raise ModelError(f"Switch: {name} takes the name of a joint, or several, not {value!r}")
-
-
-@dataclass(frozen=True, eq=False)
-class Event:
-    """Something that happens when an expression passes zero.
-
-    Attributes
-    ----------
-    name
-        For the record and for messages.
-    when
-        An expression of ``cc.t``, coordinates (``joint.q``), velocities (``joint.v``), frames (``frame.place``,
-        ``frame.speed``), parameters, closing forces (``cc.multiplier("foot", "z")``), and the distance from singular
-        poses (``cc.conditioning("actuation")``).
-    direction
-        +1: only when it rises through zero; -1: only when it falls; 0: both.
-    then
-        ``"record"``, ``"stop"``, or a `Switch`; runs themselves use `Flip`, where a condition on the state changes.
-    """
-
-    name: str
-    when: Any
-    direction: int = 0
-    then: str | Switch | Flip = "record"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.when, Expression):
-            raise ModelError(f"event {self.name!r} needs an expression, not {self.when!r}")
-        if self.when.op in ("lt", "le", "and", "or", "not"):
-            raise ModelError(f"event {self.name!r}: {self.when} is a condition and passes no zero; give the difference")
-        if self.direction not in (-1, 0, 1):
-            raise ModelError(f"event {self.name!r}: direction is -1, 0 or 1, not {self.direction}")
-        if not isinstance(self.then, Switch | Flip) and self.then not in ("record", "stop"):
-            raise ModelError(f"event {self.name!r}: then is 'record', 'stop' or cc.Switch(...), not {self.then!r}")
-
-
-@dataclass(frozen=True)
-class Happening:
-    """An entry in the record of a run: when, what, and the numbers that belong to it."""
-
-    t: float
-    what: str
-    text: str
-    numbers: dict[str, Any] = field(default_factory=dict)
-
-
-SINGULAR = {"closure": "singular pose", "actuation": "singular pose of the actuation"}  # by kind of conditioning
-
-
 def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tuple[Event, ...]:
     """The events of a run, all known to fit the mechanism."""
     events = [] if events is None else [events] if isinstance(events, Event) else events
     if not isinstance(events, list | tuple) or not all(isinstance(x, Event) for x in events):
         raise ModelError(f"events takes a list of cc.Event, not {events!r}")
     for event in events:
-        for name in (*event.then.close, *event.then.open) if isinstance(event.then, Switch) else ():
+        for name in (*event.switch.close, *event.switch.open):
             if name not in cuts:
                 raise ModelError(f"event {event.name!r}: {name!r} is not a cut joint{suggest(name, cuts)}")
         for leaf in event.when.leaves():
@@ -141,44 +73,54 @@ class Watch:
     ) -> None:
         self.time, self.same_time = time, SAME_TIME * time
         # conditions on the state that are held are watched like events
-        flips = tuple(
-            Event(str(jump.node), _level(jump, level), direction, flip)
-            for jump, level, direction, flip in holding.levels()
-        )
-        events = (*events, *flips)
-        self.events, self.armed, self.program, self.p = events, armed, program, holding.p
+        self.events, self.conditions = events, tuple(holding.levels())
+        self.crossings: tuple[Event | ConditionChange, ...] = (*self.events, *self.conditions)
+        self.armed, self.program, self.p = armed, program, holding.p
         self._started = False
-        self.found: list[tuple[float, Event]] = []
-        self.words: dict[float, str] = {}  # what there is to say of a pose that was found
-        self.flips = bool(flips)
+        self.found: list[tuple[float, Mark]] = []
+        self.poses: list[SingularPose] = []
+        self.flips = bool(self.conditions)
         self._holding = holding
-        self._sign = [_side(event, holding) for event in events]
+        sides = [change.side(holding.p[holding.first_jump + change.number]) for change in self.conditions]
+        self._sign = [0.0] * len(events) + sides  # events learn theirs
         for k, sign in (signs or {}).items():
             self._sign[k] = sign
-        self._g = self._function() if events else None
-        self._then = {"pass": None, "warn": "record", "stop": "stop"}[singular]
+        self._g = self._function() if self.crossings else None
+        self._poses, self._stops = singular != "pass", singular == "stop"
         self.clear = dict(clear or dict.fromkeys(SINGULAR, True))  # no such pose was told of just before
 
     def saved(self) -> dict[str, Any]:
         """All that it remembers."""
-        known = {id(event): k for k, event in enumerate(self.events)}
+        known = {id(mark): k for k, mark in enumerate((*self.crossings, *self.poses))}
         return {
             "signs": [float(x) for x in self._sign],
-            "found": [(float(time), known.get(id(event)), event.name) for time, event in self.found],
-            "words": {float(time): text for time, text in self.words.items()},
+            "found": [(float(time), known[id(mark)]) for time, mark in self.found],
+            "poses": [(pose.kind, pose.lost) for pose in self.poses],
             "clear": {kind: bool(x) for kind, x in self.clear.items()},
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go on where `saved` was called."""
-        if len(saved["signs"]) != len(self._sign) or set(saved["clear"]) != set(self.clear):
+        self.poses = [SingularPose(kind, self._stops, lost) for kind, lost in saved["poses"]]
+        marks = (*self.crossings, *self.poses)
+        if (
+            len(saved["signs"]) != len(self._sign)
+            or set(saved["clear"]) != set(self.clear)
+            or not {pose.kind for pose in self.poses} <= set(SINGULAR)
+            or not {k for _, k in saved["found"]} <= set(range(len(marks)))
+        ):
             raise ModelError("the checkpoint watches other events than the run: it was damaged")
-        self._sign, self.words, self.clear = saved["signs"], saved["words"], saved["clear"]
+        self._sign, self.clear = saved["signs"], saved["clear"]
         self._started = True
-        self.found = [
-            (time, Event(name, t, then=self._then or "record") if k is None else self.events[k])
-            for time, k, name in saved["found"]
-        ]
+        self.found = [(time, marks[k]) for time, k in saved["found"]]
+
+    def at(self, t: float) -> Instant:
+        """All that happens at a time."""
+        instant = Instant()
+        for time, mark in self.found:
+            if abs(time - t) <= self.same_time:
+                mark.happen(instant)
+        return instant
 
     @once
     def conditioning(self) -> Conditioning:
@@ -190,17 +132,17 @@ class Watch:
         if self._g is None:
             return {}
         values = self._g(np.array([t]), x[None])[:, 0]
-        now = {id(event) for time, event in self.found if abs(time - t) <= self.same_time}
+        now = {id(mark) for time, mark in self.found if abs(time - t) <= self.same_time}
         return {
             k: float(np.sign(values[k]))
             for k, event in enumerate(self.events)
-            if not isinstance(event.then, Flip) and id(event) not in now and values[k] != 0.0
+            if id(event) not in now and values[k] != 0.0
         }
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to look for."""
-        return self._g is None and self._then is None
+        return self._g is None and not self._poses
 
     def __call__(self, sol: DenseOutput) -> float | None:
         """Time at which the run must stop, if an event says so; all that happens at that time is found with it."""
@@ -210,22 +152,22 @@ class Watch:
         forward = 1.0 if sol.t[-1] >= sol.t[0] else -1.0
         found = self._crossings(times, sol, forward) + self._singular(times, sol)
         found.sort(key=lambda x: forward * x[0])
-        stop = next((time for time, event in found if event.then != "record"), None)
+        stop = next((time for time, mark in found if mark.ends), None)
         if stop is None:
             self.found += found
             return None
-        self.found += [(time, event) for time, event in found if forward * (time - stop) <= self.same_time]
+        self.found += [(time, mark) for time, mark in found if forward * (time - stop) <= self.same_time]
         return stop
 
-    def _crossings(self, times: np.ndarray, sol: DenseOutput, forward: float) -> list[tuple[float, Event]]:
+    def _crossings(self, times: np.ndarray, sol: DenseOutput, forward: float) -> list[tuple[float, Mark]]:
         g = self._g
         if g is None:
             return []
         start, self._started = not self._started, True
         times = self._with_turning_points(times, sol)
         values = g(times, sol(times))
-        found = []
-        for k, event in enumerate(self.events):
+        found: list[tuple[float, Mark]] = []
+        for k, mark in enumerate(self.crossings):
             sign = self._sign[k]  # the last one that was not zero: a value that is exactly zero lies on the way
             rounding = ROUNDING * np.abs(values[k]).max()
             for i, value in enumerate(values[k]):
@@ -233,17 +175,16 @@ class Watch:
                 if value == 0.0 or (abs(value) < rounding and (sign == 0.0 or (start and i == 0))):
                     continue
                 begins = sign == 0.0 and i > 0 and self.armed is None and not self.found
-                if begins and isinstance(event.then, Switch) and np.sign(value) == event.direction:
-                    found.append(
-                        (float(times[0]), event)
-                    )  # ... but a foot that starts on the ground and moves down lands
-                passes = sign != 0.0 and np.sign(value) != sign and event.direction * value >= 0
-                if passes and i == 0 and not isinstance(event.then, Flip):
-                    found.append((float(times[0]), event))  # what is held has changed, and a closing force with it
+                if begins and mark.switches and np.sign(value) == mark.direction:
+                    # ... but a foot that starts on the ground and moves down lands
+                    found.append((float(times[0]), mark))
+                passes = sign != 0.0 and np.sign(value) != sign and mark.direction * value >= 0
+                if passes and i == 0 and mark.jumps:
+                    found.append((float(times[0]), mark))  # what is held has changed, and a closing force with it
                 if passes and i > 0:
                     root = self._root(k, times[i - 1], times[i], sign, sol, start and i == 1)
                     if self.armed is None or forward * (root - self.armed) > self.same_time:
-                        found.append((root, event))
+                        found.append((root, mark))
                 sign = float(np.sign(value))
             self._sign[k] = sign
         return found
@@ -272,7 +213,7 @@ class Watch:
         assert g is not None
         values = g(times, sol(times))
         more = []
-        for k in range(len(self.events)):
+        for k in range(len(self.crossings)):
             size = np.abs(values[k])
             before, now, after = size[:-2], size[1:-1], size[2:]
             same = np.sign(values[k][:-2]) == np.sign(values[k][2:])
@@ -291,13 +232,13 @@ class Watch:
         together = np.sort(np.concatenate([times, more]))
         return together if times[-1] >= times[0] else together[::-1]
 
-    def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Event]]:
+    def _singular(self, times: np.ndarray, sol: DenseOutput) -> list[tuple[float, Mark]]:
         """Poses at which the conditioning of the closures or of the actuation touches zero, each told once."""
         from scipy.optimize import minimize_scalar
 
-        if self._then is None:
+        if not self._poses:
             return []
-        found = []
+        found: list[tuple[float, Mark]] = []
         last = len(times) - 1
         for kind, values in self.conditioning(times, sol(times)).items():
             if kind not in SINGULAR:
@@ -316,19 +257,17 @@ class Watch:
                 if lowest.fun < TOUCHING:
                     self.clear[kind] = False
                     time = float(lowest.x)
-                    found.append((time, Event(SINGULAR[kind], t, then=self._then)))
-                    if kind == "actuation":
-                        self.words[time] = self.conditioning.unheld(time, sol(np.array([time]))[0])
+                    lost = self.conditioning.unheld(time, sol(np.array([time]))[0]) if kind == "actuation" else ""
+                    self.poses.append(SingularPose(kind, self._stops, lost))
+                    found.append((time, self.poses[-1]))
         return found
 
     def _function(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-        """The values of all events (event, time) at many states."""
-        own = tuple(event for event in self.events if not isinstance(event.then, Flip))
-        f = _function(self.program, own) if own else None
-        used = {leaf.args[0] for x in own for leaf in x.when.leaves() if leaf.op == "conditioning"}
-        flips = [event for event in self.events if isinstance(event.then, Flip)]
-        numbers = [event.then.number for event in flips if isinstance(event.then, Flip)]
-        levels = np.array([event.when.args[1] for event in flips], float)[:, None]
+        """The values of all crossings (crossing, time) at many states."""
+        f = _function(self.program, self.events) if self.events else None
+        used = {leaf.args[0] for x in self.events for leaf in x.when.leaves() if leaf.op == "conditioning"}
+        numbers = [change.number for change in self.conditions]
+        levels = np.array([change.level for change in self.conditions], float)[:, None]
 
         def evaluate(t: np.ndarray, x: np.ndarray) -> np.ndarray:
             n = len(t)
@@ -344,7 +283,7 @@ class Watch:
                     )
                 far = np.array([kinds.get(kind, np.ones(n)) for kind in KINDS]).T
                 out = at_samples(f, n, [t[:, None], x, p, far])[0][:, :, 0].T
-            if flips:
+            if self.conditions:
                 jumps = self._holding.held.jumps
                 out = np.vstack([out, signals(self.program, jumps, t, x, self.p).T[numbers] - levels])
             return out
@@ -389,20 +328,6 @@ def _turning_ends(times: np.ndarray, values: np.ndarray) -> list[int]:
         if 0 < turn * np.sign(h) < abs(h) and one < REACH * bend * (h + k) ** 2:
             found.append(a)
     return found
-
-
-def _side(event: Event, holding: Holding) -> float:
-    """The sign that belongs to what is held; 0 for events of the user, which learn theirs."""
-    flip = event.then
-    if not isinstance(flip, Flip) or (now := holding.p[holding.first_jump + flip.number]) >= LIVE:
-        return 0.0
-    return float(event.direction if now == flip.value else -event.direction)
-
-
-def _level(jump: Jump, level: float) -> Expression:
-    """An expression that passes zero where the signal of a jump passes a level."""
-    signal: Any = jump.signal(*jump.node.args)
-    return Expression("sub", signal, level)
 
 
 def _closing_force(program: Compiled, joint: str, row: str) -> ca.SX:

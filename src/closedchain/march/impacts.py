@@ -11,8 +11,8 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
-from closedchain.march.events import Event, Happening, Switch
 from closedchain.march.judge.gaps import impulse
+from closedchain.march.marks import Event, Happening
 from closedchain.march.program.compiled import Compiled, compiled
 from closedchain.pose.closing import Closing
 from closedchain.pose.rank import apart
@@ -30,8 +30,8 @@ def switch(state: State, events: list[Event], method: Formulation, last: Compile
     residuals in the piece before, whose program is ``last``, stay so.
     """
     name = ", ".join(event.name for event in events)
-    closing = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.close)
-    opening = tuple(j for event in events if isinstance(event.then, Switch) for j in event.then.open)
+    closing = tuple(j for event in events for j in event.switch.close)
+    opening = tuple(j for event in events for j in event.switch.open)
     open_joints = tuple(sorted((set(state.open_joints) - set(closing)) | set(opening)))
     after = replace(state, open_joints=open_joints)
     aimed = last.choice.aimed
@@ -62,7 +62,7 @@ def switch(state: State, events: list[Event], method: Formulation, last: Compile
     }
     words = [f"{j!r} closes" for j in closing] + [f"{j!r} opens" for j in opening]
     text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {numbers['lost']:.6g} J"
-    return replace(after, v=v), Happening(state.t, name, text, numbers)
+    return replace(after, v=v), Happening(state.t, name, text, numbers, event=True)
 
 
 def _stored(program: Compiled, state: State, p: np.ndarray) -> float:

@@ -15,8 +15,8 @@ from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.integrate.times import Equal, Given
-from closedchain.march.events import Event, Switch
 from closedchain.march.judge.divergence import ACTIONS
+from closedchain.march.marks import Event
 from closedchain.model.forces.control import traced_laws
 from closedchain.model.values import numeric, real, shown, suggest
 from closedchain.pose.state import State
@@ -151,7 +151,7 @@ def check_laws(start: State, events: Sequence[Event]) -> None:
     laws = [repr(law) for law in traced_laws(start.mechanism) if law.counts_on_closures]
     opened = dict.fromkeys(start.open_joints, "is open at the start")
     for event in events:
-        for joint in event.then.open if isinstance(event.then, Switch) else ():
+        for joint in event.switch.open:
             opened.setdefault(joint, f"is opened by the event {event.name!r}")
     if laws and opened:
         joint, how = next(iter(opened.items()))

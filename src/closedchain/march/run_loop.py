@@ -22,11 +22,12 @@ from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 from closedchain.march.automatic import Stiffness
 from closedchain.march.checkpoints import Left, Saving
-from closedchain.march.controllers.held_inputs import Flip, Holding
-from closedchain.march.events import SINGULAR, Event, Happening, Switch, Watch
+from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.events import Watch
 from closedchain.march.impacts import switch
 from closedchain.march.judge.divergence import Judge, Judged
 from closedchain.march.judge.gaps import fitted, told
+from closedchain.march.marks import SINGULAR, Event, Happening, Instant
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.program.solver_inputs import for_solver
@@ -91,8 +92,8 @@ class Place:
     ----------
     state, work
         Where the piece begins.
-    solver, method
-        As they are now.
+    solver
+        As it is now.
     tuned
         The step that gains were derived from on the way, if they were (`march.stabilisation`).
     guarded
@@ -113,7 +114,6 @@ class Place:
 
     state: State
     solver: str
-    method: Formulation
     tuned: float | None = None
     work: float = 0.0
     guarded: bool = False
@@ -137,7 +137,7 @@ class March:
 
     def __post_init__(self) -> None:
         task = self.task
-        self.place = Place(self.start, task.solver, task.method, next_step=task.first_step)
+        self.place = Place(self.start, task.solver, next_step=task.first_step)
         self.chosen: Choice = (self.start, False, 0, None)
         self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
         if self.stiffness is not None:
@@ -231,7 +231,7 @@ class March:
         if task.team is not None:
             packed = program.pack(state.q, state.v, here.work)
             pivot = min(pivot, task.team.pivot(program, state.t, packed, self.holding.p))
-        if (program.guarded or (pivot < WATCHED and here.method.guards)) and not here.guarded:
+        if (program.guarded or (pivot < WATCHED and task.method.guards)) and not here.guarded:
             here.guarded = True
             self.record.append(Happening(state.t, "singular pose", _near_singular(state)))
             if task.singularity == "stop":
@@ -250,31 +250,27 @@ class March:
             watch.restore(left.watch)
         resume = None if left is None else left.arrays
         trajectory = self._put_back(self._march(program, x, watch, pivot, resume), program)
-        flips = _flips(watch, trajectory)
-        if flips and not task.times.asks(float(trajectory.t[-1])):
+        failure = trajectory.failure
+        end = watch.at(failure.t) if failure and trajectory.status is Status.event else Instant()
+        if end.changes and not task.times.asks(float(trajectory.t[-1])):
             trajectory = trajectory.without_last()  # nobody asked for a sample there
         self._add(Segment(state, program, trajectory, here.solver, self.holding, self.chosen))
         here.clear, here.signs = watch.clear, {}
-        self.record += [
-            Happening(t, event.name, f"{event.name} at t = {t:.9g} s{watch.words.get(t, '')}")
-            for t, event in watch.found
-            if not isinstance(event.then, Switch | Flip)
-        ]
-        if trajectory.status is Status.event and watch.found[-1][1].name in SINGULAR.values():
+        self.record += [entry for t, mark in watch.found if (entry := mark.entry(t))]
+        if end.singular:
             self._end(Status.singular)
             return False
-        return self._goes_on(trajectory, watch, flips)
+        return self._goes_on(trajectory, watch, end)
 
-    def _goes_on(self, trajectory: Trajectory, watch: Watch, flips: list[Flip]) -> bool:
+    def _goes_on(self, trajectory: Trajectory, watch: Watch, end: Instant) -> bool:
         """What comes after a piece; False if nothing."""
         here = self.place
         if trajectory.status is Status.singular:
             return self._near_a_singular_pose(trajectory)
         failure = trajectory.failure
         said = self.holding.release_all(failure.t) if failure and trajectory.status is Status.nan else None
-        switches = _switches(watch, trajectory) if trajectory.status is Status.event else []
         changes = trajectory.status in (Status.stiff, Status.calm, Status.new_gains)
-        if not (said or switches or flips or changes or trajectory.status is Status.passed):
+        if not (said or end.switches or end.changes or changes or trajectory.status is Status.passed):
             return False
         self._resume(trajectory)
         here.next_step = here.next_step if said else trajectory.next_step
@@ -288,13 +284,13 @@ class March:
             self._tell("solver", self.stiffness.change(trajectory.status, here.state.t, here.next_step))
             here.solver = self.stiffness.solver
         self._tell("condition", said)
-        if switches or flips:
+        if end.switches or end.changes:
             here.armed = here.state.t
-        if flips and failure:
+        if end.changes and failure:
             here.signs = watch.signs(failure.t, failure.x)  # before anything changes
-        for flip in flips:
-            self._tell("condition", self.holding.flip(flip, here.state.t))
-        return not switches or self._switch(switches, watch)
+        for change in end.changes:
+            self._tell("condition", self.holding.flip(change, here.state.t))
+        return not end.switches or self._switch(end)
 
     def _tell(self, what: str, text: str | None) -> None:
         """An entry in the record, at the time that the run has come to; none without a text."""
@@ -310,25 +306,25 @@ class March:
         here.next_step = trajectory.next_step  # the motion goes on as before
         here.fresh = True
         if trajectory.pivot < WATCHED and not here.guarded:  # the next step would lead to a singular pose
-            if not here.method.guards and not trajectory.counts.steps:
+            if not task.method.guards and not trajectory.counts.steps:
                 short = (here.next_step or 0.0) / 8  # a shorter step may end before the pose, or beyond it
                 if short < 1e-6 * abs(task.until - self.start.t):
                     return False
                 here.next_step = short
-            here.guarded = here.method.guards
+            here.guarded = task.method.guards
             if here.guarded and task.singularity == "pass":  # otherwise the watch looks for the pose itself
                 self.record.append(Happening(here.state.t, "singular pose", _near_singular(here.state)))
         return True
 
-    def _switch(self, switches: list[Event], watch: Watch) -> bool:
+    def _switch(self, end: Instant) -> bool:
         here = self.place
         here.guarded, here.next_step, here.fresh, here.judged = False, None, True, None
         try:
-            here.state, happening = switch(here.state, switches, here.method, self.program)
+            here.state, happening = switch(here.state, end.switches, self.task.method, self.program)
         except ModelError as refusal:
             raise Refused(str(refusal)) from None
         self.record.append(happening)
-        if any(event.then == "stop" for time, event in watch.found if abs(time - here.state.t) <= watch.same_time):
+        if end.stops:
             self._add(self._stopped(self.choose((here.state, False, len(self.segments), here.tuned)), Status.event))
             return False
         return True
@@ -352,7 +348,7 @@ class March:
 
     def _watch(self, program: Compiled) -> Watch:
         here, task = self.place, self.task
-        events = tuple(event for event in task.events if _changes(here.state, event))
+        events = tuple(event for event in task.events if event.changes(here.state.open_joints))
         return Watch(
             program, events, self.holding, here.armed, task.singularity, here.clear, here.signs, self.scale.time
         )
@@ -398,11 +394,11 @@ class March:
             "least_pivot": -np.inf if program.guarded else WATCHED,
             "watch": watch if looks else None,
             "detect_stiffness": stiffness is not None and stiffness.detects,
-            "look": self._look(program) if stiffness is not None or here.method.follows_steps or blurred else None,
+            "look": self._look(program) if stiffness is not None or task.method.follows_steps or blurred else None,
             "keep": None if saving is None else saving.keep,
             "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
             "resume": resume,
-            "look_every": 1 if blurred else LOOK_TUNING if here.method.follows_steps else LOOK,
+            "look_every": 1 if blurred else LOOK_TUNING if task.method.follows_steps else LOOK,
             "judge": Judged(self.judge, program, self.holding),
             # a call that goes on beyond a change of a condition is paid for in vain
             "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
@@ -441,7 +437,7 @@ class March:
             # with a fixed step gains are right from the start, and near a singular pose steps say nothing
             here = self.place
             follows = SOLVERS[here.solver].adaptive and not here.guarded
-            if follows and not self._stabilisation(here.tuned).suits(here.method, h):
+            if follows and not self._stabilisation(here.tuned).suits(self.task.method, h):
                 return Status.new_gains
             return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
 
@@ -536,33 +532,6 @@ def fading(program: Compiled) -> float:
     if len(program.rows) == len(program.active):
         return 0.0
     return FADES if program.choice.aimed else FADED
-
-
-def _switches(watch: Watch, trajectory: Trajectory) -> list[Event]:
-    """The events that end a piece by opening or closing joints, all at its last instant."""
-    return [event for event in _last(watch, trajectory) if isinstance(event.then, Switch)]
-
-
-def _flips(watch: Watch, trajectory: Trajectory) -> list[Flip]:
-    """Conditions that change at the end of a piece, unless the run ends or a joint switches there anyway."""
-    if trajectory.status is not Status.event:
-        return []
-    last = _last(watch, trajectory)
-    others = [event for event in last if event.then == "stop" or isinstance(event.then, Switch)]
-    return [] if others else [event.then for event in last if isinstance(event.then, Flip)]
-
-
-def _last(watch: Watch, trajectory: Trajectory) -> list[Event]:
-    assert trajectory.failure is not None
-    return [event for time, event in watch.found if abs(time - trajectory.failure.t) <= watch.same_time]
-
-
-def _changes(state: State, event: Event) -> bool:
-    """Whether an event would change anything: a foot that stands does not touch down."""
-    if not isinstance(event.then, Switch):
-        return True
-    opened = set(state.open_joints)
-    return bool(opened & set(event.then.close) or set(event.then.open) - opened)
 
 
 def _pivot(program: Compiled, state: State, work: float) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 
 from closedchain.march.events import TOUCHING
 from closedchain.march.judge.conditioning import Conditioning
+from closedchain.march.marks import SINGULAR
 from closedchain.march.segment import Segment
 from closedchain.pose.closing import Closing
 from closedchain.pose.redundancy import spread
@@ -35,7 +36,7 @@ FALLS = 0.05
 
 def lost_hold(run: Run) -> str | None:
     """A sentence about the first pose at which the actuators lose their hold; None if there is none."""
-    if not run.mechanism.motors or any("of the actuation" in h.what for h in run.record):
+    if not run.mechanism.motors or any(h.tells_of(SINGULAR["actuation"]) for h in run.record):
         return None
     for piece in run.thinned(LOOKS).segments:
         if len(piece.trajectory.t):

@@ -102,7 +102,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
         said.append(f"the energy of {name!r} is larger than any number from t = {run.t[np.argmax(lost)]:.4g} s on")
     elif worst > bound:
         i = int(np.argmax(np.abs(error)))
-        passed = next((h.t for h in run.record if h.what.startswith("singular pose")), None)
+        passed = next((h.t for h in run.record if h.tells_of("singular pose")), None)
         advice = "use a smaller rtol or step, or a higher-order solver"
         if passed is not None:
             advice = f"it came to a singular pose at t = {passed:.4g} s, where forces may have no bound; stop before it"
@@ -110,14 +110,14 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that "
             f"rtol = {run.rtol:g} promises: {advice}"
         )
-    said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.what == "divergence"]
+    said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.tells_of("divergence")]
     said += unwatched_poses(run)
     said += large_rotations(run, out)
     said += limit_violations(run, out)
     lost = lost_hold(run)
     said += [lost] if lost else []
     if run.task.singularity == "warn":
-        said += [h.text for h in run.record if h.what.startswith("singular pose")]
+        said += [h.text for h in run.record if h.tells_of("singular pose")]
     return said
 
 

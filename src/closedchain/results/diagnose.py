@@ -54,7 +54,7 @@ def explain(run: Run) -> str:
     text = f"the run of {name!r} with {run.solver} ended at t = {failure.t:.6g} s: {said}"
     if cause:
         text += f". {cause}"
-    slides = next((h.text for h in run.record if h.what == "condition"), None)
+    slides = next((h.text for h in run.record if h.tells_of("condition")), None)
     if slides:
         text += f". Before, {slides}; for dry friction draw cc.Friction, which is smooth"
     if trajectory.status is Status.singular and not run.program.method.guards:
@@ -65,7 +65,7 @@ def explain(run: Run) -> str:
 
 def _misfit(run: Run) -> str:
     """What to do about a loop that has opened because the drawing's numbers do not fit."""
-    passed = next((h.t for h in run.record if h.what.startswith("singular pose")), None)
+    passed = next((h.t for h in run.record if h.tells_of("singular pose")), None)
     if passed is None:
         return (
             "The numbers of the drawing fit at the start, but not here: a number may be wrong rather than rounded. If "
@@ -127,7 +127,8 @@ def _ahead(run: Run, t: float, q: np.ndarray, v: np.ndarray, dt: float) -> tuple
 
 def _told(run: Run) -> str | None:
     """What the record says of the singular pose at which the run was to stop."""
-    return run.record[-1].text if run.status is Status.singular and run.record else None
+    said = [h.text for h in run.record if h.tells_of("singular pose")]
+    return said[-1] if run.status is Status.singular and said else None
 
 
 def _lost(run: Run, t: float, q: np.ndarray, v: np.ndarray) -> str | None:

@@ -14,8 +14,8 @@ from closedchain._version import __version__
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Counts, Status, total
-from closedchain.march.events import Happening
 from closedchain.march.judge.gaps import dropped_rows
+from closedchain.march.marks import Happening
 from closedchain.march.run_loop import Task
 from closedchain.march.segment import Segment
 from closedchain.model.mechanism import Mechanism

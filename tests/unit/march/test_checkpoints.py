@@ -6,6 +6,10 @@ import pytest
 import closedchain as cc
 from closedchain.integrate.trajectory import Counts, Status, Trajectory
 from closedchain.march.checkpoints import Saving
+from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.events import Watch
+from closedchain.march.program.compiled import compiled
+from closedchain.pose.state import parameter_vector
 
 
 def piece(rows, columns=3):
@@ -98,6 +102,55 @@ def test_samples_that_were_changed_are_refused_before_a_run_goes_on(tmp_path):
     resumed = cc.simulate(m, **options)
     np.testing.assert_array_equal(resumed.x, cc.simulate(m, until=5.0, every=0.01).x)
     assert cc.simulate(m, **options).complete  # the digest went on, too
+
+
+def piston():
+    """A slider-crank that is driven by its slider, before its dead centre."""
+    m = cc.library.slider_crank()
+    m.motors.clear()
+    m.motor("slide", force=lambda t, q, v: 1.0 + cc.where(q["O"] > 1.05, 1.0, 0.0))
+    return m, m.assemble(O=1.0, velocity={"O": 5.0})
+
+
+@pytest.mark.filterwarnings("ignore:singular pose:closedchain.RunWarning")
+def test_what_was_found_before_an_interruption_is_told_after_it(tmp_path, monkeypatch):
+    """An event, and a singular pose with the motion that is lost there, in a piece that begins with a condition."""
+    m, start = piston()
+    seen = cc.Event("singular pose", m.joints["O"].q - 0.5)
+    options = {"until": 1.0, "events": [seen], "singularity": "warn"}
+    plain = cc.simulate(m, start, **options)
+    pose = next(h for h in plain.record if h.what == "singular pose of the actuation")
+    assert "still moves along" in pose.text and seen.name in [h.what for h in plain.record if h.event]
+
+    def stop(t, steps):
+        if t > pose.t:
+            raise KeyboardInterrupt
+
+    options |= {"save_to": tmp_path / "run", "save_every": 0.0}
+    with pytest.raises(cc.Interrupted) as interrupted:
+        cc.simulate(m, start, **options, progress=stop)
+    assert interrupted.value.run.t[-1] < 1.0
+    restored, restore = [], Watch.restore
+    monkeypatch.setattr(Watch, "restore", lambda self, saved: restored.append(saved) or restore(self, saved))
+    resumed = cc.simulate(m, start, **options)
+    assert len(restored[0]["poses"]) == 1 and len(restored[0]["found"]) == 2
+    assert resumed.record == plain.record
+    np.testing.assert_array_equal(resumed.x, plain.x)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("poses", [("closur", "")]), ("found", [(0.1, 1)]), ("found", [(0.1, -1)]), ("signs", []), ("clear", {})],
+)
+def test_marks_that_cannot_have_been_found_are_refused(name, value):
+    m = cc.library.pendulum()
+    start = m.assemble()
+    p = parameter_vector(m, start.parameters)
+    holding = Holding(m, p, 0.0, 1.0, watched=True)
+    watch = Watch(compiled(start, cc.Multipliers()), (cc.Event("e", cc.t - 0.5),), holding, None, "warn")
+    watch.restore(watch.saved())
+    with pytest.raises(cc.ModelError, match="the checkpoint watches other events than the run: it was damaged"):
+        watch.restore(watch.saved() | {name: value})
 
 
 def test_a_null_byte_is_said():

@@ -176,6 +176,18 @@ def test_what_was_computed_before_a_refused_switch_is_kept():
     assert refused.value.run.t[-1] == pytest.approx(np.sqrt(2 * 0.6 / 9.81), abs=1e-9)
 
 
+@pytest.mark.parametrize("singularity", ["pass", "warn", "stop"])
+@pytest.mark.parametrize("name", ["singular pose", "singular pose of the actuation", "divergence"])
+def test_an_event_may_have_any_name(name, singularity):
+    """Only what the run itself finds is a singular pose; whoever calls an event so gets an event."""
+    m = cc.library.pendulum()
+    low = m.joints["hinge"].q + cc.pi / 2
+    stopped = cc.simulate(m, until=1.0, singularity=singularity, events=[cc.Event(name, low, then="stop")])
+    assert stopped.complete and stopped.good and stopped.t[-1] == stopped.record[0].t < 0.5
+    told = cc.simulate(m, until=1.0, singularity=singularity, events=[cc.Event(name, low)])
+    assert [h.what for h in told.record] == [name] and told.complaints() == []
+
+
 # ---- where what is held changes --------------------------------------------------------------------------------------
 
 

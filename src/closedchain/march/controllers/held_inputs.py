@@ -1,12 +1,11 @@
 """The numbers that hold for a while, during a run: what they are, when they change, and what they are then.
 
 Conditions on time change at instants that are known beforehand, and so do the outputs of sampled controllers: steps end
-there. Conditions on the state are watched like events: a piece of the run ends where one changes (`Flip`).
+there. Conditions on the state are watched like events: a piece of the run ends where one changes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -19,6 +18,7 @@ from closedchain.march.controllers import memories
 from closedchain.march.controllers.controller_view import Now
 from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.discontinuities import SwitchingTimes
+from closedchain.march.marks import ConditionChange
 from closedchain.march.program.compiled import Compiled
 from closedchain.model.forces.sampled import LIVE, Controller, Jump, held
 from closedchain.model.mechanism import Mechanism
@@ -39,14 +39,6 @@ SAVED = {
     "p": np.ndarray, "t": np.ndarray, "u": np.ndarray, "calls": [int], "next_switch": float, "chattering": {int: str},
     "said": [str], "flips": {int: [float]}, "memories": list, "first": [str], "latest": [str],
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Flip:
-    """What an event does that changes a condition: jump ``number`` has the value ``value`` from there on."""
-
-    number: int
-    value: float
 
 
 class Holding:
@@ -212,16 +204,17 @@ class Holding:
         # each value brings about the other: the motion slides along the surface
         return [self.release(i, t, "it slides along the surface where it changes") for i in wrong]
 
-    def flip(self, flip: Flip, t: float) -> str | None:
+    def flip(self, change: ConditionChange, t: float) -> str | None:
         """Change a condition; a sentence if it does so too often to be held."""
-        if flip.number in self.chattering:
+        number = change.number
+        if number in self.chattering:
             return None
-        self.p[self.first_jump + flip.number] = flip.value
-        times = self.flips[flip.number]
+        self.p[self.first_jump + number] = change.value
+        times = self.flips[number]
         times.append(t)
         del times[: -OFTEN - 1]
         if len(times) > OFTEN and abs(t - times[-OFTEN]) < SHORT * abs(self.until - self.begin):
-            return self.release(flip.number, t, f"it has changed {OFTEN} times within {abs(t - times[-OFTEN]):.2g} s")
+            return self.release(number, t, f"it has changed {OFTEN} times within {abs(t - times[-OFTEN]):.2g} s")
         return None
 
     def release(self, i: int, t: float, why: str) -> str:
@@ -236,20 +229,20 @@ class Holding:
         said = [self.release(i, t, "on its other side its branch has no finite value") for i in alive]
         return "; ".join(said) or None
 
-    def levels(self) -> list[tuple[Jump, float, int, Flip]]:
-        """What to watch: a jump, the level of its signal, the direction in which it passes, and what changes then."""
+    def levels(self) -> list[ConditionChange]:
+        """Changes to watch for, of conditions on the state that are held."""
         out = []
         for i in self.by_state:
             value, jump = self.p[self.first_jump + i], self.held.jumps[i]
             if i in self.chattering or (jump.counts and value >= LIVE):
                 continue
             if jump.node.op in ("lt", "le", "sign"):  # both ways: `change` may have changed it on its way
-                out.append((jump, 0.0, -1, Flip(i, -1.0 if jump.node.op == "sign" else 0.0)))
-                out.append((jump, 0.0, 1, Flip(i, 1.0)))
+                out.append(ConditionChange(i, 0.0, -1, -1.0 if jump.node.op == "sign" else 0.0))
+                out.append(ConditionChange(i, 0.0, 1, 1.0))
             else:
                 low = value - 1.0 if jump.node.op == "ceil" else value
-                out.append((jump, low, -1, Flip(i, value - 1.0)))
-                out.append((jump, low + 1.0, 1, Flip(i, value + 1.0)))
+                out.append(ConditionChange(i, low, -1, value - 1.0))
+                out.append(ConditionChange(i, low + 1.0, 1, value + 1.0))
         return out
 
     def _just_after(self, program: Compiled, t: float, x: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.derive.closure import UNITS
 from closedchain.lock import locked
-from closedchain.march.events import Happening
+from closedchain.march.marks import Happening
 from closedchain.march.program.compiled import Compiled
 from closedchain.pose.rank import APART, EXACT, row_tolerances
 from closedchain.pose.size import drawn_length, row_sizes, velocity_sizes

@@ -206,7 +206,7 @@ def _conditioning(start: State, until: float, rtol: float) -> float:
     outcome = attempt(start, until, Trial(Multipliers(), rtol=rtol))
     if outcome.run is None or not len(outcome.run.t):
         return 1.0
-    if any(h.what.startswith("singular pose") for h in outcome.run.record):
+    if any(h.tells_of("singular pose") for h in outcome.run.record):
         return 0.0
     data = outcome.run.dataset
     return float(data["closure_conditioning"].min()) if "closure_conditioning" in data else 1.0

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from closedchain.look.animation import animate
     from closedchain.look.plots.variables import plot
     from closedchain.look.sketch import plot_deformed
-    from closedchain.march.events import Happening
+    from closedchain.march.marks import Happening
     from closedchain.results.beams.deflection import deflection, stress
     from closedchain.results.erls.tip import tip_deflection
     from closedchain.results.reactions.reactions import reaction, reaction_table

@@ -8,7 +8,8 @@ from scipy.integrate import solve_ivp
 
 import closedchain as cc
 from closedchain.integrate.loop import HoldError
-from closedchain.march.controllers.held_inputs import Flip, Holding, asked
+from closedchain.march.controllers.held_inputs import Holding, asked
+from closedchain.march.marks import ConditionChange
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.sampled import LIVE, Controller
 from closedchain.pose.state import parameter_vector
@@ -108,23 +109,23 @@ def test_with_a_fixed_step_conditions_on_the_state_live():
 @pytest.mark.parametrize(
     ("torque", "expected"),
     [
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), [(0.0, -1, Flip(0, 0.0)), (0.0, 1, Flip(0, 1.0))]),
-        (lambda j: cc.sign(j.q), [(0.0, -1, Flip(0, -1.0)), (0.0, 1, Flip(0, 1.0))]),
-        (lambda j: cc.floor(5 * j.q), [(3.0, -1, Flip(0, 2.0)), (4.0, 1, Flip(0, 4.0))]),
-        (lambda j: cc.ceil(5 * j.q), [(3.0, -1, Flip(0, 3.0)), (4.0, 1, Flip(0, 5.0))]),
-        (lambda j: j.q % 0.2, [(3.0, -1, Flip(0, 2.0)), (4.0, 1, Flip(0, 4.0))]),
+        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), [(0.0, -1, 0.0), (0.0, 1, 1.0)]),
+        (lambda j: cc.sign(j.q), [(0.0, -1, -1.0), (0.0, 1, 1.0)]),
+        (lambda j: cc.floor(5 * j.q), [(3.0, -1, 2.0), (4.0, 1, 4.0)]),
+        (lambda j: cc.ceil(5 * j.q), [(3.0, -1, 3.0), (4.0, 1, 5.0)]),
+        (lambda j: j.q % 0.2, [(3.0, -1, 2.0), (4.0, 1, 4.0)]),
     ],
 )
 def test_levels(torque, expected):
     a = at(pendulum(torque), hinge=0.7)
     a.h.settle(a.program, 0.0, a.x)
-    assert [level[1:] for level in a.h.levels()] == expected
+    assert a.h.levels() == [ConditionChange(0, *change) for change in expected]
 
 
 def test_a_condition_that_changes_too_often_is_let_go():
     a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0)), hinge=0.4)
     a.h.settle(a.program, 0.0, a.x)
-    said = [a.h.flip(Flip(0, float(k % 2)), 0.5 + 1e-7 * k) for k in range(60)]
+    said = [a.h.flip(ConditionChange(0, 0.0, 1, float(k % 2)), 0.5 + 1e-7 * k) for k in range(60)]
     assert [k for k, text in enumerate(said) if text] == [50]
     assert said[50].startswith("condition (0.5 < q[hinge]) is not held after t = 0.500005 s: it has changed 50 times")
     assert values(a.h) == [LIVE] and a.h.levels() == []
@@ -133,7 +134,7 @@ def test_a_condition_that_changes_too_often_is_let_go():
 def test_changes_that_come_slowly_are_no_chatter():
     a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0)), hinge=0.4)
     a.h.settle(a.program, 0.0, a.x)
-    assert not any(a.h.flip(Flip(0, float(k % 2)), 1e-3 * k) for k in range(500))
+    assert not any(a.h.flip(ConditionChange(0, 0.0, 1, float(k % 2)), 1e-3 * k) for k in range(500))
 
 
 # ---- at known instants -----------------------------------------------------------------------------------------------
