@@ -48,7 +48,7 @@ class Integration:
 
     def __init__(
         self,
-        method: Solver,
+        method: type[Solver],
         addresses: tuple[int, int],
         parameters: dict[str, np.ndarray],
         extra: tuple[Any, ...],
