@@ -18,7 +18,7 @@ from closedchain.close.erls import ERLS
 from closedchain.erls.steps.integrate import Motion, integrate
 from closedchain.erls.system import System, system
 from closedchain.erls.workspace import Workspace
-from closedchain.results.erls.run import ErlsRun
+from closedchain.results.erls.solution import ErlsSolution
 
 UNTIL = 0.3
 TIMES = np.linspace(0.0, UNTIL, 31)
@@ -53,8 +53,8 @@ def robot(drive: str = "smooth") -> cc.Mechanism:
 
 def tip(made: System, motion: Motion) -> np.ndarray:
     """Where its tip is over time, m."""
-    run = ErlsRun(made, motion, "esdirk4", 1e-6, 1e-6)
-    return run.frame("link5.tip").position.values[:, :2]
+    position, *_ = ErlsSolution(made, motion).frame(made.mechanism.find_frame("link5.tip"))
+    return position[:, :2]
 
 
 def work_and_error(made: System, exact: np.ndarray, repeats: int, **options: object) -> list[str]:
@@ -63,7 +63,7 @@ def work_and_error(made: System, exact: np.ndarray, repeats: int, **options: obj
     error = np.abs(tip(made, motion) - exact).max()
     passed, spent = clocks(lambda: integrate(made, UNTIL, TIMES, **options), repeats)  # type: ignore[arg-type]
     c = motion.counts
-    numbers = (c.steps, c.rejections, c.iterations, c.linearisations, c.factorisations, c.evaluations)
+    numbers = (c.steps, c.rejections, c.iterations, c.jacobians, c.factorisations, c.evaluations)
     return [f"{error:.1e}", passed.text("ms"), spent.text("ms"), *(f"{x}" for x in numbers)]
 
 
@@ -99,7 +99,7 @@ def whole_runs(m: cc.Mechanism, sizes: Sequence[int], repeats: int) -> Table:
         motion = integrate(made, UNTIL, TIMES, atol=MET)
         passed, spent = clocks(lambda made=made: integrate(made, UNTIL, TIMES, atol=MET), repeats)
         c = motion.counts
-        numbers = (c.steps, c.iterations, c.linearisations, c.factorisations)
+        numbers = (c.steps, c.iterations, c.jacobians, c.factorisations)
         rows.append([f"{n}", f"{made.n}", passed.text("ms"), spent.text("ms"), *(f"{x}" for x in numbers)])
     return Table(
         "Whole runs by the elements of each link",

@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
-from closedchain.look.outline import StatePoints, outline
+from closedchain.look.outline import outline
 from closedchain.pose.redundancy import independent_rows
 from closedchain.pose.state import State, parameter_vector
+from closedchain.results.points import StatePoints
 from papers.lilly_orin import machines
 from papers.lilly_orin.five_steps import five_steps
 from papers.paper import Claim, Finding, judged
@@ -27,7 +28,7 @@ ABOVE = 0.75  # m: a label from the reference member
 
 def drawn(state: State, member: str, title: str, azimuth: float, beside: float) -> Figure:
     """A machine in space: a colour for each chain, the reference member in black; labels are so far from the feet."""
-    shape = outline(StatePoints(state), state.mechanism.values(state.parameters))
+    shape = outline(StatePoints([state]), state.mechanism.values(state.parameters))
     figure = Figure(figsize=(7.0, 4.2))
     ax = figure.add_axes((0.0, 0.04, 1.0, 0.92), projection="3d", computed_zorder=False)
     pins, feet = shape.pins[0][0], shape.pins[0][0][shape.grounded]

@@ -76,7 +76,7 @@ def definitions() -> Sequence[Shown]:
     return (figure,)
 
 
-def bent_link(run: cc.ErlsRun, sample: int, k: int, count: int, by: float) -> tuple[np.ndarray, np.ndarray]:
+def bent_link(run: cc.Run, sample: int, k: int, count: int, by: float) -> tuple[np.ndarray, np.ndarray]:
     """Points along a link: on the equivalent rigid link, and with magnified displacements, (count, 2) each."""
     name = f"link{k}"
     length = run.mechanism.values(run.parameters)(run.mechanism.flexible[name].length)
@@ -113,7 +113,7 @@ def joints_stay_closed() -> Finding:
             places = np.array([at[link][end] for link, end in here])
             gap = max(gap, float(np.ptp(places, axis=0).max())) if len(places) else gap
     rigid, counts = float(run.closure_error.max()), run.counts
-    per_call = counts.closings / counts.evaluations
+    per_call = counts.corrections / counts.evaluations
     about = cc.mobility(robot())
     rows = about.equations - len(about.redundant)
     none_left = gap < ROUNDING and len(run.u.displacement) == len(set(run.displacements))
@@ -176,7 +176,7 @@ def of_label(label: str) -> tuple[int, Place]:
     return link, shared(link, int(node), direction)
 
 
-def named() -> cc.ErlsRun:
+def named() -> cc.Run:
     """The drop with motor angles as coordinates: with chords the ends of links 1 and 2 have the axes of these."""
     return flexible(zero="base")
 

@@ -20,7 +20,7 @@ NEAR = 0.02  # of a frequency: what is predicted
 
 
 @cache
-def arm() -> cc.ErlsRun:
+def arm() -> cc.Run:
     """One beam on the hub of a motor, pushed for 40 ms, as Exudyn's."""
     torque = 2.5 * cc.where(cc.t < 0.04, cc.sin(cc.pi * cc.t / 0.04) ** 2, 0.0)
     m = cc.library.flexible_arm(torque, hub=0.0196)
@@ -32,7 +32,7 @@ def arm() -> cc.ErlsRun:
 
 
 @cache
-def triple() -> tuple[cc.ErlsRun, cc.Run]:
+def triple() -> tuple[cc.Run, cc.Run]:
     """The 3-RRR with six flexible links under torques that swing, as Exudyn's, and with rigid links."""
     torques = [a * cc.sin(2 * cc.pi * cc.t / 0.1) for a in (60.0, -60.0, 30.0)]
     times = np.linspace(0.0, 0.25, 251)
@@ -45,7 +45,7 @@ def triple() -> tuple[cc.ErlsRun, cc.Run]:
 
 
 @cache
-def delta() -> cc.ErlsRun:
+def delta() -> cc.Run:
     """A Delta with flexible arms and rods, in space."""
     return cc.simulate(cc.library.delta(flexible=True), until=SHORT, method=cc.ERLS(elements=2), rtol=1e-6)
 

@@ -100,7 +100,7 @@ def global_terms(time: float) -> tuple[float, float]:
     made = system(m, m.assemble(at), cc.ERLS(elements=mesh()))
     last, ws, stiffness = made.n - made.n_q, Workspace(made), element_stiffness(made)
     y, still = made.at_rest()[0], np.zeros(made.n)
-    y[:last] = run.motion.x[sample, 0, :last]
+    y[:last] = run.solution.motion.x[sample, 0, :last]
 
     def strained(moved: np.ndarray) -> tuple[float, np.ndarray]:
         """Elastic energy, and forces on u."""

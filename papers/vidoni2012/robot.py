@@ -208,7 +208,7 @@ def _joint(at: dict[int, np.ndarray], link: int, end: int) -> int:
 
 
 def _beams(link: int) -> int:
-    return len(flexible().system.mesh.nodes_of(f"link{link}")) - 1
+    return len(flexible().solution.system.mesh.nodes_of(f"link{link}")) - 1
 
 
 def beams_of_table_2() -> Finding:

@@ -61,7 +61,7 @@ def flexible(
     rtol: float = 3e-6,
     beams: tuple[int, int] = TABLE_2,
     **options,
-) -> cc.ErlsRun:
+) -> cc.Run:
     """The robot by ERLS with the paper's mesh, or so many beams in long and in short links, sampled every millisecond.
 
     ``drive`` is "step" for the drop, "smooth" for the drop with ramps of 20 ms, "pick" for picking and placing.
@@ -77,12 +77,12 @@ def flexible(
         return cc.simulate(m, start, until=until, method=method, rtol=rtol, t_eval=times, parameters=parameters)
 
 
-def picking(until: float = 2 * PERIOD, rtol: float = 1e-5, **options) -> cc.ErlsRun:
+def picking(until: float = 2 * PERIOD, rtol: float = 1e-5, **options) -> cc.Run:
     """Picking and placing with flexible links."""
     return flexible("pick", until=until, rtol=rtol, **options)
 
 
-def stiff_picking() -> cc.ErlsRun:
+def stiff_picking() -> cc.Run:
     """The same with links a thousand times as stiff."""
     return flexible("pick", STIFF, PERIODS * PERIOD, 1e-5)
 
@@ -106,11 +106,11 @@ def tips(run) -> np.ndarray:
 
 def free_coordinates(run) -> np.ndarray:
     """q1 and q2 of the equivalent rigid-link system, or of the rigid robot, (time, 2)."""
-    angles = run.rigid if isinstance(run, cc.ErlsRun) else run
+    angles = run.rigid if run.solution.has_elements else run
     return np.stack([angles[f"joint{k}"].values for k in (1, 2)], axis=1)
 
 
-def ends(run: cc.ErlsRun, sample: int = 0, deformed: bool = False) -> dict[int, np.ndarray]:
+def ends(run: cc.Run, sample: int = 0, deformed: bool = False) -> dict[int, np.ndarray]:
     """Where the links 1 to 11 start and end at a sample, (2, 2) each, with rigid links or deformed."""
     places = {}
     for k in range(1, 12):

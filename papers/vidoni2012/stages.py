@@ -14,7 +14,7 @@ HEADS = ("in the paper", "in closedchain", "where", "work")
 def step() -> Sequence[Shown]:
     """dynamic.m: from X and X' to X'', and the integration."""
     run = flexible()
-    c, system = run.counts, run.system
+    c, system = run.counts, run.solution.system
     kept = system.n_u + system.n_q - len(system.zeroed)
     rows = [
         ["take X = (u, q) and X'", "stages of an implicit step", "erls/steps/esdirk.py", f"{c.steps} steps"],
@@ -28,7 +28,7 @@ def step() -> Sequence[Shown]:
             "put (36) together",
             "derivatives of R by y, y', y''",
             "erls/kernels/linearise.py",
-            f"{c.linearisations} times: kept for several steps",
+            f"{c.jacobians} times: kept for several steps",
         ],
         [
             "take out zeroed displacements",
@@ -51,14 +51,14 @@ def step() -> Sequence[Shown]:
 def inside() -> Sequence[Shown]:
     """createDynamicMatrices.m: kinematics, rotations and speeds, link matrices, assembly."""
     run = flexible()
-    c, compiled = run.counts, run.system.compiled
-    elements = int((run.system.mesh.arrays.ends[:, 1] >= 0).sum())
+    c, compiled = run.counts, run.solution.system.compiled
+    elements = int((run.solution.system.mesh.arrays.ends[:, 1] >= 0).sum())
     rows = [
         [
             "kinematic analysis, numeric",
             "Newton steps that close the rigid loops, traced",
             "erls/kernels/closing.py",
-            f"{compiled.newton.counts.total} operations each, {c.closings / c.evaluations:.2f} per evaluation",
+            f"{compiled.newton.counts.total} operations each, {c.corrections / c.evaluations:.2f} per evaluation",
         ],
         [
             "rotations and speeds",
@@ -82,7 +82,7 @@ def inside() -> Sequence[Shown]:
             "",
             "what u does to T and loads, for the derivatives, traced",
             "close/erls.py",
-            f"{compiled.tangent.counts.total} operations, {c.linearisations} times",
+            f"{compiled.tangent.counts.total} operations, {c.jacobians} times",
         ],
     ]
     note = "Operations are additions, multiplications and functions of the compiled code, counted exactly."
@@ -92,9 +92,9 @@ def inside() -> Sequence[Shown]:
 def numeric_kinematics() -> Finding:
     """What has to be iterated, and how large the rest is once it is traced."""
     run = flexible()
-    c, compiled = run.counts, run.system.compiled
+    c, compiled = run.counts, run.solution.system.compiled
     newton, motion = compiled.newton.counts.total, compiled.motion.counts.total
-    per_call = c.closings / c.evaluations
+    per_call = c.corrections / c.evaluations
     iterated = newton * per_call / (newton * per_call + motion)
     return Finding(
         FAILS if per_call <= 0 else CORRECTED if motion < MANAGEABLE else HOLDS,

@@ -54,7 +54,6 @@ _HOMES = {
     "closedchain.look.animation": "animate animate_mode",
     "closedchain.look.sketch": "plot_deformed plot_modes",
     "closedchain.look.plots.flexible": "plot_beam plot_deflection plot_frequencies plot_spectrum",
-    "closedchain.results.erls.run": "ErlsRun",
     "closedchain.results.vibration.erls_modes": "erls_modes",
     "closedchain.results.motion.follow": "follow",
     "closedchain.results.motion.motion": "Motion",
@@ -156,7 +155,6 @@ if TYPE_CHECKING:
     from closedchain.results.efforts.efforts import Efforts
     from closedchain.results.efforts.inverse_dynamics import holding_efforts, inverse_dynamics
     from closedchain.results.efforts.sizing import Sizing
-    from closedchain.results.erls.run import ErlsRun
     from closedchain.results.motion.follow import follow
     from closedchain.results.motion.limits import Violation
     from closedchain.results.motion.motion import Motion

@@ -48,7 +48,8 @@ from closedchain.pose.assemble import assemble
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
 from closedchain.progress import followed
-from closedchain.results.diagnose import explain, interrupted
+from closedchain.results.diagnose import interrupted
+from closedchain.results.march_solution import MarchSolution
 from closedchain.results.run import Run
 
 
@@ -89,8 +90,7 @@ def simulate(
     until, begin
         End and beginning of the run, s; it begins at the time of the start, which is usually 0.
     method
-        How loops are closed; default `Multipliers()`. With `ERLS()` flexible links are finite elements, and the result
-        is an `ErlsRun`.
+        How loops are closed; default `Multipliers()`. With `ERLS()` flexible links are finite elements.
     solver
         A name from ``closedchain list solvers``. ``"dop853"`` (default) or ``"dopri5"``; for stiff equations
         ``"radau5"`` or ``"rodas5p"``, with exact Jacobians; ``"auto"`` finds out itself, and says so in ``run.record``;
@@ -152,10 +152,10 @@ def simulate(
         raise ModelError(f"partition takes cc.Ranks() or cc.Threads(2), not {partition!r}")
     if isinstance(method, ERLS) and partition is not None:
         raise ModelError("ERLS cannot be shared out by limbs: leave partition out")
-    if isinstance(method, ERLS):  # finite elements are assembled with numbers: a run of their own, with the same verbs
+    if isinstance(method, ERLS):  # finite elements are assembled with numbers
         from closedchain.results.erls.simulate import simulate_erls
 
-        return simulate_erls(  # type: ignore[return-value]
+        return simulate_erls(
             mechanism, start, until,
             method=method, solver=solver, rtol=rtol, atol=atol, t_eval=t_eval, every=every, begin=begin,
             step=step, first_step=first_step, max_step=max_step, max_steps=max_steps, parameters=parameters,
@@ -261,13 +261,13 @@ def simulate(
                 raise
             stopped = True
     seconds = {**program.seconds, "prepare": prepared - clock, "march": time.perf_counter() - prepared}
-    run = Run(mechanism, marching.segments, marching.record, p, task, seconds)
+    run = Run(MarchSolution(mechanism, marching.segments, marching.record, p), task, seconds)
     if stopped or run.status is Status.interrupted:
         raise interrupted(run, None if task.saving is None else task.saving.folder.shown)
     if refusal is not None:
         raise RunError(f"{refusal}. {len(run.t)} samples up to t = {run.t[-1]:.6g} s are kept in the error's .run", run)
     if not run.complete:
-        raise RunError(explain(run), run)
+        raise RunError(run.explanation, run)
     for complaint in run.complaints():
         warn(complaint, RunWarning)
     return run

@@ -37,22 +37,19 @@ VERBS = (
     ("Mechanism", "draw_graph", "look.graph:draw_graph"),
     *(
         (kind, method, target)
-        for kind in ("Run", "ErlsRun", "Efforts")
+        for kind in ("Run", "Efforts")
         for method, target in (
             ("reaction", f"{_REACTIONS}.reactions:reaction"),
             ("reactions", f"{_REACTIONS}.reactions:reaction_table"),
             ("deflection", f"{_BEAMS}:deflection"),
+            ("balance", f"{_REACTIONS}.balance:balance"),
+            ("beam", f"{_BEAMS}:beam"),
             ("stress", f"{_BEAMS}:stress"),
         )
     ),
     *(
         (kind, method, target)
-        for kind in ("Run", "Efforts")
-        for method, target in (("balance", f"{_REACTIONS}.balance:balance"), ("beam", f"{_BEAMS}:beam"))
-    ),
-    *(
-        (kind, method, target)
-        for kind in ("Run", "ErlsRun", "Motion")
+        for kind in ("Run", "Motion")
         for method, target in (
             ("plot_deformed", "look.sketch:plot_deformed"),
             ("animate", "look.animation:animate"),
@@ -60,8 +57,6 @@ VERBS = (
     ),
     ("Run", "plot", "look.plots.variables:plot"),
     ("Run", "tip_deflection", f"{_BEAMS}:tip_deflection"),
-    ("ErlsRun", "plot", "look.plots.variables:plot"),
-    ("ErlsRun", "tip_deflection", "results.erls.tip:tip_deflection"),
     ("Motion", "beam", f"{_BEAMS}:beam_of_motion"),
     ("Motion", "deflection", f"{_BEAMS}:deflection"),
     ("Efforts", "signal", "results.efforts.signal:signal"),

@@ -25,7 +25,8 @@ def test_every_method_takes_its_turn_with_every_solver_that_marches_it():
         for solver in SOLVERS
         if method.kind in SOLVERS[solver].marches
     }
-    assert {solver for _, solver in accuracy.PAIRS} == set(SOLVERS)
+    of_elements = {"esdirk4"}  # marches nothing else
+    assert {solver for _, solver in accuracy.PAIRS} == set(SOLVERS) - of_elements
 
 
 def test_an_error_that_is_too_large_is_a_finding(monkeypatch, rng):

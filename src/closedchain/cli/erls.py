@@ -18,7 +18,7 @@ from closedchain.errors import Interrupted, RunError, RunWarning
 from closedchain.progress import Progress
 
 if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
+    from closedchain.results.run import Run
 
 TABLES = (".csv", ".nc")
 
@@ -126,7 +126,7 @@ def _elements(flexible: dict[str, Any], typed: list[str]) -> int | dict[str, int
     return {**dict.fromkeys(flexible, every), **by_body} if by_body else every
 
 
-def _write(run: ErlsRun, carried: dict[str, Any], picture: Any, table: Any) -> list[str]:
+def _write(run: Run, carried: dict[str, Any], picture: Any, table: Any) -> list[str]:
     if picture is not None:
         from closedchain.look.plots.flexible import plot_deflection
 
@@ -142,7 +142,7 @@ def _write(run: ErlsRun, carried: dict[str, Any], picture: Any, table: Any) -> l
     return [str(path) for path in (picture, table) if path is not None]
 
 
-def _summary(run: ErlsRun, taken: float) -> dict[str, Any]:
+def _summary(run: Run, taken: float) -> dict[str, Any]:
     error = run.energy_error.values
     return {
         "mechanism": run.mechanism.name,
@@ -159,7 +159,7 @@ def _summary(run: ErlsRun, taken: float) -> dict[str, Any]:
     }
 
 
-def _table(run: ErlsRun, s: dict[str, Any]) -> Any:
+def _table(run: Run, s: dict[str, Any]) -> Any:
     rows = [
         ("simulated", "nothing" if s["end"] is None else f"to {s['end']:g} s, {len(run.t)} samples"),
         ("method", repr(run.method)),

@@ -143,6 +143,11 @@ class ERLS(Formulation):
         told = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
         return f"ERLS({', '.join(f'{name}={value!r}' for name, value in told)})"
 
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """Of its equations: finite elements, which only some solvers damp by ``rho_inf``."""
+        return "elements" if self.rho_inf is None else "damped elements"
+
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 

@@ -169,7 +169,8 @@ class Formulation:
     guards
         The method can pass singular poses, with `Choice.guarded`.
     kind
-        Of its equations: ``"ode"``, or differential-algebraic ones, ``"index 2"`` or ``"index 3"``.
+        Of its equations: ``"ode"``; differential-algebraic ones, ``"index 2"`` or ``"index 3"``; finite elements,
+        ``"elements"`` or, with damping by the solver, ``"damped elements"``.
     """
 
     all_rows: ClassVar[bool] = False

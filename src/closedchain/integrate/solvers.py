@@ -314,8 +314,19 @@ class Rosenbrock2(FixedStep):
 
 @listed
 @dataclass(frozen=True, kw_only=True)
+class ESDIRK4(StepControlled):
+    """Singly diagonally implicit Runge-Kutta of order 4 with an explicit first stage: for finite elements of `ERLS`."""
+
+    name = "esdirk4"
+    order, dense_order, error_order = 4, 4, 4
+    citation = "Kennedy, Carpenter (2003), Additive Runge-Kutta schemes, Applied Numerical Mathematics 44, 139-181"
+    implicit, driver, marches, general = True, "ERLS", ("elements",), False
+
+
+@listed
+@dataclass(frozen=True, kw_only=True)
 class GeneralisedAlpha(FixedStep):
-    """Generalised alpha for index-3 equations, with a fixed step."""
+    """Generalised alpha for index-3 equations, with a fixed step; for finite elements of `ERLS` with any."""
 
     name = "generalised-alpha"
     order, dense_order = 2, 2
@@ -324,7 +335,7 @@ class GeneralisedAlpha(FixedStep):
         "Chung, Hulbert (1993), A time integration algorithm for structural dynamics with improved numerical "
         "dissipation: the generalized-alpha method, J. Appl. Mech. 60(2), 371-375"
     )
-    needs, marches, general = "index3", ("index 3",), False
+    needs, marches, general = "index3", ("index 3", "elements", "damped elements"), False
 
 
 @listed

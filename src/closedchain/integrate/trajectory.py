@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
@@ -39,9 +39,11 @@ class Counts:
     Attributes
     ----------
     steps, rejections : accepted and rejected attempts.
-    evaluations, corrections : calls of `rhs` and of `correct`.
+    evaluations, corrections : calls of `rhs` and of `correct`; of finite elements: residuals, and Newton steps that
+        close the loops of the rigid-link system.
     smallest_step, largest_step : among the accepted steps; nan if there is none.
     jacobians, factorisations : calls of `jac`, and how often its matrices were factorised; 0 for explicit solvers.
+    iterations : of Newton's method in all stages; None where they are not counted.
     """
 
     steps: int
@@ -52,6 +54,11 @@ class Counts:
     largest_step: float
     jacobians: int = 0
     factorisations: int = 0
+    iterations: int | None = None
+
+    def known(self) -> dict[str, float]:
+        """The entries that the solver counts, by name."""
+        return {name: x for name, x in asdict(self).items() if x is not None}
 
 
 @dataclass(frozen=True)
@@ -185,10 +192,12 @@ SENTENCES = {
 
 def total(counts: Sequence[Counts]) -> Counts:
     """What several pieces cost together."""
-    added = [f.name for f in fields(Counts) if f.name not in ("smallest_step", "largest_step")]
+    added = [f.name for f in fields(Counts) if f.name not in ("smallest_step", "largest_step", "iterations")]
     moved = [c for c in counts if c.steps]
+    iterations = [c.iterations for c in counts if c.iterations is not None]
     return Counts(
         **{name: sum(getattr(c, name) for c in counts) for name in added},
+        iterations=sum(iterations) if iterations else None,
         smallest_step=min((c.smallest_step for c in moved), default=np.nan),
         largest_step=max((c.largest_step for c in moved), default=np.nan),
     )

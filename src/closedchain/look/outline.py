@@ -18,12 +18,10 @@ from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number
 from closedchain.model.mechanism import Mechanism
-from closedchain.pose.state import State, parameter_vector
-from closedchain.results.beams.rigid_motion import RigidTwin, with_parameters
+from closedchain.pose.state import parameter_vector
 from closedchain.results.motion.motion import Motion
-from closedchain.results.points import Points, Posed
+from closedchain.results.points import Points, StatePoints
 from closedchain.results.run import Run
-from closedchain.results.samples import Samples
 
 if TYPE_CHECKING:
     from closedchain.results.vibration.modal import Modes
@@ -196,47 +194,19 @@ def _around(points: np.ndarray) -> tuple[np.ndarray, bool]:
 # ---- floating frames -------------------------------------------------------------------------------------------------
 
 
-class RunPoints(Posed):
-    """Points of bodies along a run or a motion, at some of its samples, and with rigid links beside them."""
-
-    def __init__(self, run: Run | Motion, which: Sequence[int]) -> None:
-        states = [run.state(int(k)) for k in which]
-        if isinstance(run, Run):
-            states = [with_parameters(x, run) for x in states]
-            e, p = run.program.equations, run.p
-        else:
-            e, p = derive(run.mechanism), parameter_vector(run.mechanism, run.parameters)
-        q, still = np.array([x.q for x in states]), np.zeros((len(states), e.topology.nv))
-        super().__init__(Samples(e, run.t[list(which)], q, still, still, p))
-        self._rigid: Posed = self
-        if run.mechanism.flexible:
-            self._rigid = Posed(RigidTwin.of(run.mechanism).samples(states))
-
-    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
-        """(n, k, 3) in the world."""
-        return self._rigid.points(body, drawn)
-
-
-class StatePoints(Posed):
-    """Points of bodies at a state, and with rigid links beside it."""
-
-    def __init__(self, state: State) -> None:
-        e = derive(state.mechanism)
-        still = np.zeros((1, e.topology.nv))
-        p = parameter_vector(state.mechanism, state.parameters)
-        super().__init__(Samples(e, np.array([state.t]), state.q[None], still, still, p))
-        self._rigid: Posed = Posed(RigidTwin.of(state.mechanism).samples([state])) if state.mechanism.flexible else self
-
-    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
-        """(1, k, 3) in the world."""
-        return self._rigid.points(body, drawn)
+def points_of(run: Run | Motion, which: Sequence[int]) -> Points:
+    """Points of bodies along a run or a motion at some of its samples, and with rigid links beside them."""
+    if isinstance(run, Run):
+        return run.solution.points(which)
+    p = parameter_vector(run.mechanism, run.parameters)
+    return StatePoints([run.state(int(k)) for k in which], derive(run.mechanism), p)
 
 
 def run_outline(run: Run | Motion, which: Sequence[int]) -> Outline:
     """Lines of the mechanism of a run or a motion at some samples, by their numbers."""
     if not len(run.t):
         raise ModelError("the run has no sample to draw")
-    return outline(RunPoints(run, which), run.mechanism.values(_known(run)))
+    return outline(points_of(run, which), run.mechanism.values(_known(run)))
 
 
 def _known(run: Run | Motion) -> dict[str, float]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.look.outline import VISIBLE, Outline, StatePoints, mode_outline, outline, run_outline
+from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
 from closedchain.pose.state import State
 from closedchain.results.beams.deflection import deflection
 from closedchain.results.files import saved
 from closedchain.results.motion.motion import Motion
-from closedchain.results.points import Points
+from closedchain.results.points import Points, StatePoints
 from closedchain.results.run import Run
 from closedchain.results.vibration.modal import Modes
 
@@ -149,7 +149,7 @@ def told_factor(factor: float) -> str:
 
 def _outline_at(source: Run | Motion | State | Points, time: float | None) -> Outline:
     if isinstance(source, State):
-        return outline(StatePoints(source), source.mechanism.values(source.parameters))
+        return outline(StatePoints([source]), source.mechanism.values(source.parameters))
     if not isinstance(source, Run | Motion | Points):
         raise ModelError(f"plot_deformed draws a run, a state or a motion, not {source!r}")
     t = np.asarray(source.t, float)

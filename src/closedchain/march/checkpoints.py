@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -387,7 +387,7 @@ def _plain_segment(segment: Segment) -> dict[str, Any]:
         "start": _plain(segment.start),
         "solver": segment.solver,
         "chosen": _plain_choice(segment.chosen),
-        "counts": asdict(t.counts),
+        "counts": t.counts.known(),
         "status": int(t.status),
         "message": t.message,
         "failure": None if t.failure is None else vars(t.failure),

@@ -84,10 +84,8 @@ def closure_norm(*c: np.ndarray) -> np.ndarray:
 
 def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     """Sentences about what is not as promised."""
-    said = []
+    said = incomplete(run)
     name = run.mechanism.name
-    if not run.complete:
-        said.append(f"the run of {name!r} is incomplete: {run.message}")
     if not len(run.t):
         return said
     if not run.program.method.all_rows:  # springs give way: their stretch is the answer
@@ -110,7 +108,7 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
             f"energy of {name!r} is off by {worst:.2g} J at t = {run.t[i]:.4g} s, more than the {bound:.2g} J that "
             f"rtol = {run.rtol:g} promises: {advice}"
         )
-    said += [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.tells_of("divergence")]
+    said += runaways(run)
     said += unwatched_poses(run)
     said += large_rotations(run, out)
     said += limit_violations(run, out)
@@ -119,6 +117,17 @@ def complaints(run: Run, out: dict[str, np.ndarray]) -> list[str]:
     if run.task.singularity == "warn":
         said += [h.text for h in run.record if h.tells_of("singular pose")]
     return said
+
+
+def incomplete(run: Run) -> list[str]:
+    """A sentence about a run that did not reach its end."""
+    return [] if run.complete else [f"the run of {run.mechanism.name!r} is incomplete: {run.message}"]
+
+
+def runaways(run: Run) -> list[str]:
+    """Where the motion runs away."""
+    name = run.mechanism.name
+    return [f"{name!r} runs away at t = {h.t:.6g} s: {h.text}" for h in run.record if h.tells_of("divergence")]
 
 
 def unwatched_poses(run: Run) -> list[str]:

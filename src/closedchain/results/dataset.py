@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray
@@ -13,29 +13,52 @@ from closedchain.results.checks import closure_norm, energy_balance
 
 if TYPE_CHECKING:
     from closedchain.derive.equations import Equations
+    from closedchain.model.parts import Frame
     from closedchain.results.run import Run
+    from closedchain.results.solution import Pose, Variables
 
 
-def dataset(run: Run, out: dict[str, np.ndarray]) -> xarray.Dataset:
-    """Collect everything a run knows over time.
+def dataset(run: Run) -> xarray.Dataset:
+    """Collect everything a run knows over time, but for what takes long.
 
     Coordinates are named after their joint, velocities with a prime, accelerations with two; quantities that are not
     the rate of a coordinate (the angular velocity of a ball joint) have names of their own.
     """
-    e = run.program.equations
-    variables = motion_variables(e, out)
-    error, exchanged = energy_balance(run, out)
-    variables["energy_error"] = ("time", error, {"units": "J", "exchanged": exchanged})
-    for what, values in _conditioning(run).items():
-        variables[f"{what}_conditioning"] = ("time", values, {"units": "1", "about": "0 at a singular pose"})
-    rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
+    known, others = run.solution.variables(run)
     attrs = {
         k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
         for k, v in run.metadata.items()
     }
     attrs["parameters"] = json.dumps(run.parameters)
-    coords = {"time": ("time", run.t, {"units": "s"}), "closure": rows}
-    return xarray.Dataset(variables, coords=coords, attrs=attrs)
+    return xarray.Dataset(known, coords={"time": ("time", run.t, {"units": "s"}), **others}, attrs=attrs)
+
+
+def frame_dataset(frame: Frame, t: np.ndarray, pose: Pose) -> xarray.Dataset:
+    """The motion of a frame over time, with units."""
+    r, R, v, w = pose
+    axes = list("xyz")
+    return xarray.Dataset(
+        {
+            "position": (("time", "axis"), r, {"units": "m"}),
+            "rotation": (("time", "axis", "frame_axis"), R, {"units": "1"}),
+            "velocity": (("time", "axis"), v, {"units": "m/s"}),
+            "angular_velocity": (("time", "axis"), w, {"units": "rad/s"}),
+        },
+        coords={"time": ("time", t, {"units": "s"}), "axis": axes, "frame_axis": axes},
+        attrs={"frame": f"{frame.body.name}.{frame.name}", "axes": "world"},
+    )
+
+
+def variables(run: Run, out: dict[str, np.ndarray]) -> tuple[Variables, dict[str, Any]]:
+    """Variables of a march, and the names of its closure rows."""
+    e = run.program.equations
+    found = motion_variables(e, out)
+    error, exchanged = energy_balance(run, out)
+    found["energy_error"] = ("time", error, {"units": "J", "exchanged": exchanged})
+    for what, values in _conditioning(run).items():
+        found[f"{what}_conditioning"] = ("time", values, {"units": "1", "about": "0 at a singular pose"})
+    rows = [f"{joint} {label}" for joint, label in zip(e.closure.joints, e.closure.labels, strict=True)]
+    return found, {"closure": rows}
 
 
 def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tuple]:

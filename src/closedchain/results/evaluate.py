@@ -1,9 +1,8 @@
-"""Numbers at the samples of a run: multipliers, accelerations, closure, energies, frames."""
+"""Numbers at the samples of a run: multipliers, accelerations, closure, energies, frames, closing forces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -12,12 +11,9 @@ from closedchain.errors import ModelError
 from closedchain.march.judge.gaps import fixed_rows
 from closedchain.march.program.compiled import Compiled
 from closedchain.march.segment import Segment
+from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame
-
-if TYPE_CHECKING:
-    import xarray
-
-    from closedchain.results.run import Run
+from closedchain.results.solution import Pose
 
 
 def outputs(segments: Sequence[Segment]) -> dict[str, np.ndarray]:
@@ -75,12 +71,10 @@ def output_columns(program: Compiled) -> dict[str, ca.SX]:
     return columns | {f"effort {name}": effort for name, effort in e.applied.efforts.items()}
 
 
-def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
+def frame_motion(mechanism: Mechanism, segments: Sequence[Segment], frame: Frame) -> Pose:
     """Pose and velocity of a frame over time, in world axes."""
-    import xarray
-
-    e = run.program.equations
-    if frame.body.mechanism is not run.mechanism:
+    e = segments[0].program.equations
+    if frame.body.mechanism is not mechanism:
         raise ModelError(
             f"frame {frame.body.name}.{frame.name} belongs to another mechanism, {frame.body.mechanism.name!r}"
         )
@@ -98,16 +92,21 @@ def frame_motion(run: Run, frame: Frame) -> xarray.Dataset:
         "velocity": motion.velocity.lin,
         "angular": motion.velocity.ang,
     }
-    pieces = [s.program.evaluate(frame, lambda: columns, s.trajectory.t, s.trajectory.x, s.p) for s in run.segments]
-    got = {name: np.concatenate([piece[name] for piece in pieces]) for name in columns}
-    axes = list("xyz")
-    return xarray.Dataset(
-        {
-            "position": (("time", "axis"), got["position"][:, :, 0], {"units": "m"}),
-            "rotation": (("time", "axis", "frame_axis"), got["rotation"], {"units": "1"}),
-            "velocity": (("time", "axis"), got["velocity"][:, :, 0], {"units": "m/s"}),
-            "angular_velocity": (("time", "axis"), got["angular"][:, :, 0], {"units": "rad/s"}),
-        },
-        coords={"time": ("time", run.t, {"units": "s"}), "axis": axes, "frame_axis": axes},
-        attrs={"frame": f"{frame.body.name}.{frame.name}", "axes": "world"},
+    pieces = [s.program.evaluate(frame, lambda: columns, s.trajectory.t, s.trajectory.x, s.p) for s in segments]
+    r, R, v, w = (np.concatenate([piece[name] for piece in pieces]) for name in columns)
+    return r[:, :, 0], R, v[:, :, 0], w[:, :, 0]
+
+
+def closing_forces(segments: Sequence[Segment]) -> np.ndarray:
+    """``A' lam`` at the samples, (time, velocities)."""
+    return np.concatenate([_closing_forces(s.program, s.trajectory.t, s.trajectory.x, s.p) for s in segments])
+
+
+def _closing_forces(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+    e = program.equations
+    if not program.rows:
+        return np.zeros((len(t), e.topology.nv))
+    forces = program.evaluate(
+        "closing forces", lambda: {"g": e.closure.A[list(program.rows), :].T @ program.closed.lam}, t, x, p
     )
+    return forces["g"][:, :, 0]

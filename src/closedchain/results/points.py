@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import casadi as ca
 import numpy as np
 
-from closedchain.derive.equations import Equations
+from closedchain.derive.equations import Equations, derive
 from closedchain.model.bodies.flexible import Flexibility
 from closedchain.model.mechanism import Mechanism
+from closedchain.pose.state import State, parameter_vector
 from closedchain.results.beams.numbers import BeamNumbers
+from closedchain.results.beams.rigid_twin import RigidTwin
 from closedchain.results.samples import Samples
 
 
@@ -61,6 +65,33 @@ class Posed:
             data, beam = self._beams[body]
             local = bent_points(data, beam, self.samples.q[:, link.shape_q], drawn)
         return local @ self._R[k].transpose(0, 2, 1) + self._r[k][:, None]
+
+
+class StatePoints(Posed):
+    """Points of bodies at some states, and with rigid links beside them.
+
+    ``equations`` and ``p`` are those of the mechanism as it is drawn now, with the parameters of the first state, if
+    they are not given.
+    """
+
+    def __init__(
+        self, states: Sequence[State], equations: Equations | None = None, p: np.ndarray | None = None
+    ) -> None:
+        mechanism = states[0].mechanism
+        e = derive(mechanism) if equations is None else equations
+        p = parameter_vector(mechanism, states[0].parameters) if p is None else p
+        q, still = np.array([x.q for x in states]), np.zeros((len(states), e.topology.nv))
+        super().__init__(Samples(e, np.array([x.t for x in states]), q, still, still, p))
+        self.states = states
+
+    @cached_property
+    def _rigid(self) -> Posed:
+        mechanism = self.states[0].mechanism
+        return Posed(RigidTwin.of(mechanism).samples(self.states)) if mechanism.flexible else self
+
+    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """(n, k, 3) in the world."""
+        return self._rigid.points(body, drawn)
 
 
 def _poses(e: Equations) -> dict[str, ca.SX]:

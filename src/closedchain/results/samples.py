@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import casadi as ca
 import numpy as np
@@ -54,6 +55,8 @@ class Samples:
     efforts: Mapping[Freedom, np.ndarray] = field(default_factory=dict)
     closing: Mapping[int, np.ndarray] = field(default_factory=dict)
     open_joints: tuple[str, ...] = ()
+
+    no_balance: ClassVar[str] = ""  # why `balance` cannot check reactions of this motion, if it cannot
 
     def __post_init__(self) -> None:
         joints = {joint.name: joint for joint in self.equations.topology.joints}

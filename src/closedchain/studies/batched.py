@@ -33,6 +33,7 @@ from closedchain.pose.state import State, parameter_vector
 from closedchain.results.checks import ENERGY, STILL, closure_bounds
 from closedchain.results.dataset import motion_variables
 from closedchain.results.evaluate import continue_quaternions, output_columns
+from closedchain.results.march_solution import MarchSolution
 from closedchain.results.run import Run
 from closedchain.studies.plausible import valid
 from closedchain.studies.study import REDUCTIONS, Columns, Study, looks_at
@@ -296,7 +297,7 @@ class _Told:
         path = Trajectory(study.times, self.x[i], np.empty(0), counts, Status.finished, "the end was reached")
         holding = Holding(study.mechanism, self.p[i], study.start.time, study.until, watched=False)
         segment = Segment(start, program, path, study.solver, holding, (start, False, 0, None))
-        return Run(study.mechanism, [segment], [], self.p[i], task, {})
+        return Run(MarchSolution(study.mechanism, [segment], [], self.p[i]), task, {})
 
 
 def _native(program: Compiled, frames: Sequence[str]) -> tuple[NativeFunction, dict[str, slice]]:

@@ -115,7 +115,6 @@ def _end(study: Study, run: Run) -> float:
     """The time that a run reached."""
     if run.status is Status.finished:
         return float(study.until)
-    if isinstance(run, Run) and run.status is Status.event:
+    if run.status is Status.event:
         return float(run.record[-1].t)
-    failure = run.segments[-1].trajectory.failure if isinstance(run, Run) else None
-    return float(run.t[-1] if failure is None else failure.t)
+    return float(run.t[-1] if run.failure is None else run.failure.t)

@@ -248,7 +248,7 @@ def completed(study: Study, keep: Sequence[str] | None) -> Study:
                 f"two things in the results of this study would be named {name!r}: what is varied, kept and measured "
                 f"needs names of its own. A variable can be measured under another name, measure={{'x': 'max {name}'}}"
             )
-    return replace(study, variables=tuple(variables), axes=axes, reference=run.start if isinstance(run, Run) else None)
+    return replace(study, variables=tuple(variables), axes=axes, reference=run.solution.shared_start)
 
 
 def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:

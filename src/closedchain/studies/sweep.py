@@ -139,11 +139,10 @@ def sweep(
         raise ModelError(f"progress takes a function of points done, their total and words, not {progress!r}")
     if to is not None and not isinstance(to, str | Path):
         raise ModelError(f"to takes the name of a folder, not {to!r}")
+    solver = usual_solver(method) if solver is None else solver
     if isinstance(method, ERLS):  # with solvers of its own, and its own checks
-        solver = "esdirk4" if solver is None else solver
         check_times(until, begin)
     else:
-        solver = usual_solver(method) if solver is None else solver
         check_options(solver, until, begin, rtol, atol, step, singularity)
     until, begin = float(until), None if begin is None else float(begin)
     chosen = points(parameters, together=together, samples=samples, sampling=sampling, seed=seed)

@@ -176,7 +176,7 @@ def test_energy_of_the_motion(dropped):
     for variant, exact in (("consistent_chord", True), ("paper_chord", False)):
         want = np.array(MOTION[variant]["rows"])
         run = simulate_erls(dropped, until=0.05, method=VARIANTS[variant], atol=1e-8, t_eval=want[:6, 0].copy())
-        energy = run.samples.energy
+        energy = run.solution.samples.energy
         assert off(energy, want[:6, 7]) < 2e-7  # ours: 2e-8 in the consistent variant, 1e-7 in the paper's
         assert bool(np.abs(energy - energy[0]).max() < 1e-7) is exact
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 import closedchain as cc
 from closedchain.look.animation import animate, animate_mode
-from closedchain.look.outline import RunPoints
+from closedchain.look.outline import points_of
 from closedchain.results.vibration.locked import locked_modes
 from tests.unit.results.beams.flexible_motions import four_bar_run
 
@@ -76,6 +76,6 @@ def test_what_cannot_be_animated(tmp_path):
 
 def test_another_kind_of_run_is_drawn_by_its_points(tmp_path):
     run = four_bar_run()
-    points = RunPoints(run, [0, 20, 40])
+    points = points_of(run, [0, 20, 40])
     data, _ = content(animate(points, tmp_path / "other.html"))
     assert data["frames"] == 3

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import closedchain as cc
-from closedchain.look.outline import RunPoints
+from closedchain.look.outline import points_of
 from closedchain.look.sketch import plot_deformed, plot_modes
 from closedchain.results.vibration.locked import locked_modes
 from tests.unit.results.beams.flexible_motions import four_bar_run, tripod
@@ -55,4 +55,4 @@ def test_shapes_of_modes():
 
 def test_another_kind_of_run_is_drawn_by_its_points():
     run = four_bar_run()
-    assert isinstance(plot_deformed(RunPoints(run, [0, 20, 40]), run.t[20]), Figure)
+    assert isinstance(plot_deformed(points_of(run, [0, 20, 40]), run.t[20]), Figure)

@@ -123,7 +123,7 @@ def test_flexible_runs_come_back(again):
 def test_an_erls_run_keeps_the_displacements_that_were_zeroed(again):
     run = cc.simulate(cc.library.four_bar(flexible=True), until=0.002, method=cc.ERLS(elements=1))
     back = again(run)
-    assert back.system.compiled.zeroed == run.system.compiled.zeroed
+    assert back.solution.system.compiled.zeroed == run.solution.system.compiled.zeroed
     assert back.u.equals(run.u)
     assert again(back).u.equals(run.u)
 

@@ -35,7 +35,7 @@ def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
         "begin": float(run.t[0]) if last else None,
         "end": float(run.t[-1]) if last else None,
         "samples": len(run.t),
-        **asdict(run.counts),
+        **run.counts.known(),
         "operations": operations,
         **({} if run.partition is None else {"partition": asdict(run.partition)}),
         "closure_error": _largest(data["closure_error"]),

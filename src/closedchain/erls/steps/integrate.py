@@ -13,8 +13,10 @@ from closedchain.erls.steps import alpha, esdirk, stage, steps
 from closedchain.erls.steps.judge import ErlsJudge
 from closedchain.erls.system import System
 from closedchain.erls.workspace import Workspace
-from closedchain.integrate.trajectory import Status
+from closedchain.integrate.solvers import ESDIRK4, GeneralisedAlpha
+from closedchain.integrate.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 from closedchain.march.discontinuities import SwitchingTimes
+from closedchain.march.marks import Happening
 from closedchain.model.forces.sampled import held
 from closedchain.pose.size import drawn_scale
 
@@ -25,63 +27,35 @@ BALANCED = 1e-11  # of accelerations: what is left of them
 ATTEMPTS = 100  # between two looks at progress, Ctrl-C, and whether the motion runs away
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What a run cost.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Motion(Trajectory):
+    """A trajectory of y, with the rigid-link system beside it.
+
+    Its states x are (m, 3, n): y, y', y'' at the samples; y'' is linear between the ends of steps, see `in_balance`.
+    ``failure.x`` is the rigid-link system (tree,) where the march stopped. Ends of steps are not kept.
 
     Attributes
     ----------
-    steps, rejections : accepted and rejected attempts.
-    iterations : of Newton's method, in all stages.
-    evaluations : of the residual, differences for derivatives included.
-    linearisations, factorisations : how often derivatives were taken, and matrices factorised.
-    closings : Newton steps for the loops of the rigid-link system.
-    smallest_step, largest_step : among the accepted steps; nan if there is none.
-    """
-
-    steps: int
-    rejections: int
-    iterations: int
-    evaluations: int
-    linearisations: int
-    factorisations: int
-    closings: int
-    smallest_step: float
-    largest_step: float
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """What an integration gives.
-
-    Attributes
-    ----------
-    t : (m,) times of the samples.
-    x : (m, 3, n) y, y', y'' there; y'' is linear between the ends of steps, see `in_balance`.
-    lengths : (m,) of the step around each sample; 0 at the start.
-    tree : (m, tree) coordinates of the rigid-link system there, closed.
+    tree : (m, tree) coordinates of the rigid-link system at the samples, closed.
     work : (m,) done on the mechanism until then, J.
-    status : how it ended; ``t_end`` is the time reached, ``end`` (tree,) the rigid-link system there.
+    lengths : (m,) of the step around each sample; 0 at the start.
+    t_end : the time reached, s.
     health, closed : determinant of the zeroed block over that at the start, and smallest pivot of the closures, at the
         end.
-    fixed : whether all steps had one length.
-    runaway : time and words of a motion that ran away, see `march.judge.divergence`; None if it did not.
+    record : a motion that ran away, see `march.judge.divergence`; empty if it did not.
     """
 
-    t: np.ndarray
-    x: np.ndarray
     tree: np.ndarray
     work: np.ndarray
     lengths: np.ndarray
-    status: Status
     t_end: float
-    end: np.ndarray
-    counts: Counts
     health: float
     closed: float
-    fixed: bool
-    seconds: float
-    runaway: tuple[float, str] | None = None
+    record: tuple[Happening, ...] = ()
+
+    def part(self, chosen: np.ndarray) -> Motion:
+        """The same at some of its samples."""
+        return replace(self, **{name: getattr(self, name)[chosen] for name in ("t", "x", "tree", "work", "lengths")})
 
 
 def tolerances(system: System, atol: float) -> np.ndarray:
@@ -161,8 +135,8 @@ def careful(a: np.ndarray, scale: np.ndarray) -> float:
     return float(1.0 / np.sqrt(max(np.max(np.abs(a) / scale, initial=0.0), 1e-300)))
 
 
-SOLVERS = {"esdirk4": (esdirk.advance, esdirk.ROWS), "generalised-alpha": (alpha.advance, alpha.ROWS)}
-"""What marches, and how many rows of workspace it needs."""
+STEPPERS = {ESDIRK4.name: (esdirk.advance, esdirk.ROWS), GeneralisedAlpha.name: (alpha.advance, alpha.ROWS)}
+"""What marches, by the solver's name, and how many rows of workspace it needs."""
 
 
 def integrate(
@@ -171,7 +145,7 @@ def integrate(
     t_eval: np.ndarray,
     *,
     atol: float,
-    solver: str = "esdirk4",
+    solver: str = ESDIRK4.name,
     step: float | None = None,
     first_step: float | None = None,
     max_step: float = np.inf,
@@ -186,14 +160,14 @@ def integrate(
     until : end, s.
     t_eval : times at which the solution is kept.
     atol : tolerance of the error of a step, m; see `tolerances`.
-    solver : of `SOLVERS`.
+    solver : of `STEPPERS`.
     step : one length for all steps; None: chosen by the error.
     first_step, max_step, max_steps : limits.
     divergence : ``"stop"``, ``"warn"`` or ``"pass"`` where the motion runs away.
     progress : called with time and steps now and then.
     """
     clock = time.perf_counter()
-    advance, rows = SOLVERS[solver]
+    advance, rows = STEPPERS[solver]
     t_eval = np.ascontiguousarray(t_eval, float)
     ws = Workspace(system)
     n, t0 = system.n, system.start.t
@@ -230,7 +204,7 @@ def integrate(
     status = Status.finished if a is not None else Status.nan
     switches = Switches(system, until, max_step)
     judge = ErlsJudge(system, until, step is not None)
-    runaway: tuple[float, str] | None = None
+    record: list[Happening] = []
     if a is not None and divergence != "pass":
         judge.begin(t0, x, ws.room.q)
     try:
@@ -250,8 +224,8 @@ def integrate(
             while s["status"] == steps.RUNNING:
                 advance(functions, ws.table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory)
                 said = judge(float(s["t"]), x, ws.room.q, float(s["W"])) if divergence != "pass" else None
-                if said and runaway is None:
-                    runaway = float(s["t"]), said
+                if said and not record:
+                    record.append(Happening(float(s["t"]), "divergence", said))
                     s["status"] = Status.diverged if divergence == "stop" else s["status"]
                 if progress is not None:
                     progress(float(s["t"]), int(s["steps"]))
@@ -263,29 +237,35 @@ def integrate(
     counts = Counts(
         steps=int(s["steps"]),
         rejections=int(s["rejections"]),
-        iterations=int(m["iterations"]),
         evaluations=int(ws.room.counts[0]),
-        linearisations=int(m["linearisations"]),
-        factorisations=int(m["factorisations"]),
-        closings=int(ws.room.counts[1]),
+        corrections=int(ws.room.counts[1]),
         smallest_step=float(s["h_min"]) if s["steps"] else np.nan,
         largest_step=float(s["h_max"]) if s["steps"] else np.nan,
+        jacobians=int(m["linearisations"]),
+        factorisations=int(m["factorisations"]),
+        iterations=int(m["iterations"]),
     )
-    taken = int(s["next"])
-    seconds = time.perf_counter() - clock
+    taken, failure, message = int(s["next"]), None, "the end was reached"
+    if status is not Status.finished:
+        said, advice = SENTENCES[status]
+        if status is Status.diverged:
+            said = record[0].text
+        failure = Failure(float(s["t"]), ws.room.q.copy(), None, advice)
+        message = f"at t = {failure.t:.6g} s {said}: {advice}"
     return Motion(
         t=t_eval[:taken],
         x=samples[:taken],
+        steps_t=np.empty(0),
+        counts=counts,
+        status=status,
+        message=message,
+        failure=failure,
+        seconds=time.perf_counter() - clock,
         tree=trees[:taken],
         work=works[:taken, 0],
         lengths=works[:taken, 1],
-        status=status,
         t_end=float(s["t"]),
-        end=ws.room.q.copy(),
-        counts=counts,
         health=float(m["health"]),
         closed=float(m["closed"]),
-        fixed=step is not None,
-        seconds=seconds,
-        runaway=runaway,
+        record=tuple(record),
     )

@@ -13,7 +13,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.look.sketch import COLOURS, INK
 from closedchain.pose.state import State
-from closedchain.results.beams.deflection import Bent, deflection
+from closedchain.results.beams.deflection import deflection
 from closedchain.results.beams.fields import BeamFields
 from closedchain.results.efforts.efforts import Efforts
 from closedchain.results.files import saved
@@ -50,7 +50,7 @@ def plot_deflection(source: Any, *bodies: str, at: float = 0.5, against: str = "
     """
     from matplotlib.figure import Figure
 
-    if not isinstance(source, Run | Efforts | Motion | State | Bent):
+    if not isinstance(source, Run | Efforts | Motion | State):
         raise ModelError(f"plot_deflection takes a run, or another motion with flexible bodies, not {source!r}")
     names = bodies or tuple(source.mechanism.flexible)
     if not names:

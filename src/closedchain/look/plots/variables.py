@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from closedchain.results.files import saved
 
 if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
     from closedchain.results.run import Run
 
 MANY = 40  # curves: more names than fit beside a panel
 
 
-def plot(run: Run | ErlsRun, *names: str, path: Any = None) -> Any:
+def plot(run: Run, *names: str, path: Any = None) -> Any:
     """Plot variables of a run over time, one panel for each unit.
 
     Parameters

@@ -1,12 +1,11 @@
 """What flexible bodies do along a motion: displacements, section forces and stresses, deflection against rigid links.
 
-These are the verbs of a run. They work for runs on a floating frame, for efforts along a path, and for single states; a
-run of another kind joins in by having a method ``beam(body, x)`` that returns `BeamFields` (see `Bent`).
+These are the verbs of a run of any method. They work for efforts along a path and for single states as well.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +14,10 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
 from closedchain.model.values import suggest
 from closedchain.pose.state import State
-from closedchain.results.beams.fields import BeamFields, warn_of_axial_loads
-from closedchain.results.beams.numbers import BeamNumbers, places
-from closedchain.results.beams.rigid_motion import RigidTwin, rigid_run, with_parameters
-from closedchain.results.beams.section_forces import section_forces
+from closedchain.results.beams.fields import BeamFields
+from closedchain.results.beams.rigid_motion import rigid_run
+from closedchain.results.beams.rigid_twin import RigidTwin
+from closedchain.results.beams.shapes import beam_of_shapes
 from closedchain.results.efforts.efforts import Efforts
 from closedchain.results.motion.motion import Motion
 from closedchain.results.reactions.reactions import Moved
@@ -34,25 +33,6 @@ WAYS = ("equilibrium", "shapes")
 AGAINST = ("frame", "chord")
 
 
-@runtime_checkable
-class Bent(Protocol):
-    """A motion with flexible bodies that knows about them itself, whatever its equations are.
-
-    ``beam`` gives what a body does, at places x along it (m) or at some from end to end, at all samples; components
-    are along the axes of the body in the rigid motion that displacements are measured against. That is all that
-    deflections, stresses and their plots need.
-    """
-
-    mechanism: Mechanism
-    t: np.ndarray
-
-    def beam(self, body: str, x: Any = None, *, forces: str = "equilibrium") -> BeamFields:
-        """What a flexible body does."""
-
-    def frame(self, frame: Frame | Body | str) -> xarray.Dataset:
-        """Motion of a frame."""
-
-
 class _Instant:
     """A state as a motion of one sample, or a motion without efforts."""
 
@@ -65,7 +45,7 @@ class _Instant:
 
 
 def beam(
-    source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
+    source: Run | Efforts | Motion | State, body: Body | str, x: Any = None, *, forces: str = "equilibrium"
 ) -> BeamFields:
     """What a flexible body does along a motion: displacements, section forces, stresses.
 
@@ -107,30 +87,11 @@ def beam(
             "a motion has no efforts, and so no forces that are in balance: take forces='shapes', or the efforts along "
             "it, cc.inverse_dynamics(m, motion).beam(...)"
         )
-    if not isinstance(source, Run | Efforts | State | Motion):
-        return source.beam(_name(source.mechanism, body), x, **({} if forces == WAYS[0] else {"forces": forces}))
-    mechanism = source.mechanism
-    name = _name(mechanism, body)
+    name = _name(source.mechanism, body)
+    if isinstance(source, Run):
+        return source.solution.beam(name, x, forces)
     moved: Moved = _Instant(source) if isinstance(source, State | Motion) else source
-    pieces = list(moved._samples())
-    e, data = pieces[0].equations, mechanism.flexible[name]
-    values = mechanism.values(dict(zip(mechanism.parameters, pieces[0].parameters, strict=False)))
-    numbers = BeamNumbers.of(data, values)
-    at = places(numbers, x)
-    link = e.topology.links[e.topology.link_of[name]]
-    if link.shape is None or link.shape.labels() != data.labels:
-        raise ModelError(f"body {name!r} was made flexible, or given other shapes, after the motion was computed")
-    found, left = None, ()
-    if forces == "equilibrium":
-        found, left = section_forces(moved, data, numbers, at)  # type: ignore[assignment]
-    t, eta = (np.concatenate([y(s) for s in pieces]) for y in (lambda s: s.t, lambda s: s.q[:, link.shape_q]))
-    fields = BeamFields.from_shapes(
-        numbers, data.modes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
-    )
-    if forces == "equilibrium" and not data.stiffening:
-        bent = {f for mode in data.modes.modes for f in mode.curves}
-        warn_of_axial_loads(fields, [axis for axis, f in (("y", "v"), ("z", "w")) if f in bent])
-    return fields
+    return beam_of_shapes(moved, source.mechanism, name, x, forces)
 
 
 def beam_of_motion(motion: Motion, body: Body | str, x: Any = None, *, forces: str = "shapes") -> BeamFields:
@@ -143,7 +104,7 @@ def beam_of_motion(motion: Motion, body: Body | str, x: Any = None, *, forces: s
 
 
 def deflection(
-    source: Run | Efforts | Motion | State | Bent, body: Body | str, at: float = 0.5, *, against: str = "frame"
+    source: Run | Efforts | Motion | State, body: Body | str, at: float = 0.5, *, against: str = "frame"
 ) -> xarray.DataArray:
     """Displacement of a point on the axis of a flexible body over time, m, along the body's axes.
 
@@ -171,13 +132,12 @@ def deflection(
     name = _name(source.mechanism, body)
     values = source.mechanism.values(_parameters(source))
     length = values(source.mechanism.flexible[name].length)
-    quick = isinstance(source, Run | Efforts | Motion | State)
-    fields = beam(source, name, [at * length], **({"forces": "shapes"} if quick else {}))
+    fields = beam(source, name, [at * length], forces="shapes")
     out = fields["displacement" if against == "frame" else "from_chord"].isel(x=0, drop=True)
     return out.rename(f"{name} deflection").assign_attrs(body=name, at=float(at))
 
 
-def stress(source: Run | Efforts | Motion | State | Bent, body: Body | str, x: Any = None) -> xarray.Dataset:
+def stress(source: Run | Efforts | Motion | State, body: Body | str, x: Any = None) -> xarray.Dataset:
     """Stresses in a flexible body over time and along it, Pa; what they leave out is in the attributes.
 
     The attributes ``largest``, ``largest_x`` and ``largest_time`` tell the largest equivalent stress (von Mises), where
@@ -205,7 +165,8 @@ def tip_deflection(
     same
         What the rigid motion has in common with the run. ``"efforts"``: the start and the motors' laws; the rigid twin
         is simulated. Where nothing holds the motion its angles drift away from those of the run in time.
-        ``"joints"``: the coordinates of the motors, at each time.
+        ``"joints"``: the coordinates of the motors, at each time; of a run with `ERLS` the equivalent rigid-link
+        system.
     axes
         ``"world"``, or ``"frame"``: those of the frame in the rigid motion.
 
@@ -221,10 +182,8 @@ def tip_deflection(
         raise ModelError(f"same is 'efforts' (the rigid twin is simulated) or 'joints' (it is posed), not {same!r}")
     if axes not in ("world", "frame"):
         raise ModelError(f"axes are those of the 'world' or of the 'frame', not {axes!r}")
-    twin = RigidTwin.of(run.mechanism)
-    if same == "joints" or not twin.labels:  # a structure without joints that move stands where it is
-        beside = [with_parameters(run.state(k), run) for k in range(len(run.t))]
-        R, r = twin.samples(beside).pose(twin.frame(at))
+    if same == "joints" or not RigidTwin.of(run.mechanism).labels:  # a structure that cannot move stands where it is
+        R, r = run.solution.rigid_pose(at)
     else:
         rigid = rigid_run(run) if rigid is None else rigid
         bodies = {"ground": rigid.mechanism.ground, **rigid.mechanism.bodies}

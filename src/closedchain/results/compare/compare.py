@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray
@@ -31,13 +31,8 @@ from closedchain.progress import counting
 from closedchain.results.compare.closure_modes import critical_damping, inverse_masses
 from closedchain.results.compare.comparison import ABOUT, Comparison
 from closedchain.results.compare.reference import Reference, make_reference
-from closedchain.results.compare.trial import KINDS, Cost, Trial, attempt, cost, label, seconds_to_prepare
+from closedchain.results.compare.trial import KINDS, Cost, Trial, attempt, cost, label
 from closedchain.results.run import Run
-
-if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
-
-ELEMENTS = "esdirk4"  # marches ERLS, and nothing else
 
 STIFFNESSES = (1e5, 1e6, 1e7)  # of the springs that are compared by default
 SOLVERS_COMPARED = ("dop853", "dopri5")
@@ -173,12 +168,12 @@ def compare(
 # ---- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _measured(run: Run | ErlsRun, spent: Cost, reference: Reference | None) -> dict[str, float]:
-    data = run.dataset
+def _measured(run: Run, spent: Cost, reference: Reference | None) -> dict[str, float]:
+    data, elements = run.dataset, run.solution.has_elements
     out = {
         "closure_error": float(data["closure_error"].max()),
-        # an ERLS run has loops that are closed by what is solved for
-        "closure_velocity_error": float(data["closure_velocity_error"].max()) if isinstance(run, Run) else np.nan,
+        # loops of a run with ERLS are closed by what is solved for
+        "closure_velocity_error": np.nan if elements else float(data["closure_velocity_error"].max()),
         "energy_error": float(np.abs(data["energy_error"]).max()),
         "steps": run.counts.steps,
         "rejections": run.counts.rejections,
@@ -186,7 +181,7 @@ def _measured(run: Run | ErlsRun, spent: Cost, reference: Reference | None) -> d
         "corrections": spent.corrections,
         "run_operations": spent.operations,
         "seconds": spent.seconds,
-        "seconds_to_prepare": seconds_to_prepare(run),
+        "seconds_to_prepare": run.solution.seconds_to_prepare,
     }
     if reference is not None:
         off = reference.errors(run)
@@ -214,13 +209,11 @@ def suits(method: Formulation, solver: str) -> bool:
     """Whether a solver can march a method; differential-algebraic ones and ERLS have solvers of their own."""
     if isinstance(method, ERLS):
         return solver == own_solver(method)
-    return solver != ELEMENTS and method.kind in SOLVERS[solver].marches
+    return method.kind in SOLVERS[solver].marches
 
 
 def own_solver(method: Formulation) -> str | None:
     """The usual solver of a method that most of them cannot march."""
-    if isinstance(method, ERLS):
-        return ELEMENTS if method.rho_inf is None else "generalised-alpha"
     return None if method.kind == "ode" else marching(method.kind)[0]
 
 
@@ -282,8 +275,6 @@ def _check(
     if not solvers or not tolerances:
         raise ModelError("there is nothing to compare: give at least one solver and one tolerance")
     for solver in solvers:
-        if solver == ELEMENTS:
-            continue
         if solver not in SOLVERS:
             raise ModelError(f"there is no solver {solver!r}{suggest(solver, SOLVERS)}; there are {', '.join(SOLVERS)}")
         for rtol in tolerances:

@@ -13,7 +13,6 @@ from closedchain.attached import Attached
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.integrate.solvers import SOLVERS
-from closedchain.results.erls.solvers import CITATIONS
 
 if TYPE_CHECKING:
     import xarray
@@ -116,7 +115,7 @@ class Comparison(Attached):
         """What to cite for the methods and solvers that were compared."""
         methods = [x.citation() for x in self.methods.values()]
         solvers = [str(x) for x in self.dataset["solver"].values]
-        return list(dict.fromkeys(methods + [SOLVERS[x].citation if x in SOLVERS else CITATIONS[x] for x in solvers]))
+        return list(dict.fromkeys(methods + [SOLVERS[x].citation for x in solvers]))
 
     # ---- as a table --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,9 @@ from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import Equations
 from closedchain.errors import ClosedChainError, RunError
-from closedchain.march.program.compiled import Compiled
 from closedchain.pose.state import State
 from closedchain.results.compare.trial import Trial, attempt
 from closedchain.results.run import Run
-
-if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
 
 EXACT: dict[str, Formulation] = {
     name: METHODS[name]
@@ -65,12 +61,12 @@ class Reference:
     run: Run
     uncertainty: float
 
-    def errors(self, run: Run | ErlsRun) -> Errors:
+    def errors(self, run: Run) -> Errors:
         """Largest errors of a run with the same samples."""
         return errors(run, self.run)
 
     def __str__(self) -> str:
-        method = type(self.run.program.method).__name__
+        method = type(self.run.method).__name__
         return f"{method} with {self.run.solver} at rtol {self.run.rtol:.0e}, good to {self.uncertainty:.1e}"
 
 
@@ -105,22 +101,19 @@ def make_reference(start: State, until: float, tightest: float, samples: int = 2
     raise first
 
 
-def errors(run: Run | ErlsRun, best: Run) -> Errors:
+def errors(run: Run, best: Run) -> Errors:
     """Largest differences of two runs with the same samples; those by ERLS have no closing forces."""
-    e = best.program.equations
-    wanted = best._outputs["q"]
-    if isinstance(run, Run):
-        got, forces = run._outputs["q"], _force_error(run, best)
-    else:  # coordinates of shapes are another model's
-        labels = [label for joint in e.topology.measured for label in joint.labels()]
-        got = np.stack([run[x].values if x in run.dataset else wanted[:, k] for k, x in enumerate(labels)], axis=1)
-        forces = float("nan")
+    e = best.solution.equations
+    wanted = np.stack([*best.solution.coordinates().values()], axis=1)
+    # coordinates of shapes are another model's than finite elements
+    known = best.solution.coordinates() | run.solution.coordinates()
+    got = np.stack([known[label] for label in best.solution.coordinates()], axis=1)
     off = np.abs(got - wanted)
     angles, lengths, quaternions = _columns(e)
     turned = [_rotation_angle(got[:, four], wanted[:, four]) for four in quaternions]
     angle = np.concatenate([off[:, angles].ravel(), *turned])
     length = off[:, lengths].ravel()
-    return Errors(_largest(angle), _largest(length), forces)
+    return Errors(_largest(angle), _largest(length), _force_error(run, best))
 
 
 def _largest(x: np.ndarray) -> float:
@@ -156,9 +149,11 @@ def _rotation_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _force_error(run: Run, best: Run) -> float:
-    wanted, got = closing_forces(best), closing_forces(run)
+    wanted, got = best.solution.closing_forces(), run.solution.closing_forces()
+    if wanted is None or got is None:
+        return float("nan")
     out = float("nan")
-    units, energy = best.program.equations.topology.v_units, best.scale.energy
+    units, energy = best.solution.equations.topology.v_units, best.scale.energy
     for unit in dict.fromkeys(units):
         least = NOTHING * (energy / best.scale.length if unit == "m/s" else energy)
         columns = [i for i, other in enumerate(units) if other == unit]
@@ -167,18 +162,3 @@ def _force_error(run: Run, best: Run) -> float:
             # a spring is not stretched yet at the start, so the comparison begins after it
             out = float(np.fmax(out, np.abs(got - wanted)[1:, columns].max(initial=0.0) / size))
     return out
-
-
-def closing_forces(run: Run) -> np.ndarray:
-    """``A' lam`` at the samples, (time, velocities)."""
-    return np.concatenate([_closing_forces(s.program, s.trajectory.t, s.trajectory.x, s.p) for s in run.segments])
-
-
-def _closing_forces(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    e = program.equations
-    if not program.rows:
-        return np.zeros((len(t), e.topology.nv))
-    forces = program.evaluate(
-        "closing forces", lambda: {"g": e.closure.A[list(program.rows), :].T @ program.closed.lam}, t, x, p
-    )
-    return forces["g"][:, :, 0]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 import warnings
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, fields, is_dataclass
 
 import numpy as np
 
@@ -13,20 +12,14 @@ from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
-from closedchain.integrate.solvers import SOLVERS
-from closedchain.integrate.times import Given
 from closedchain.integrate.trajectory import Trajectory
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import asked_of, tolerances
 from closedchain.march.program.solver_inputs import for_solver
-from closedchain.march.run_loop import March
 from closedchain.native.traced.counts import OperationCounts
 from closedchain.pose.state import State
 from closedchain.results.run import Run
 from closedchain.simulation import simulate
-
-if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
 
 LONG = 0.5  # s: a march that takes longer is not repeated
 STEPS_LOOKED_AT = 100  # to see how many Newton steps an evaluation takes
@@ -51,7 +44,7 @@ class Outcome:
     Attributes
     ----------
     run
-        As far as it got; None if the method refused. With `ERLS` it is an `ErlsRun`, as from `simulate`.
+        As far as it got; None if the method refused.
     failure
         Why there is no complete run; empty if there is one.
     complaints
@@ -119,38 +112,16 @@ class Cost:
     operations: float
 
 
-def cost(run: Run | ErlsRun, repeats: int = 1) -> Cost:
+def cost(run: Run, repeats: int = 1) -> Cost:
     """March once more along a run, piece by piece, with nothing else around it."""
     times: list[float] = []
-    if not isinstance(run, Run):
-        return _cost_of_elements(run, repeats)
-    task = replace(run.task, times=Given(np.empty(0)), events=(), singularity="pass", dense_output=False, saving=None)
     while not times or (len(times) < repeats and times[-1] < LONG):
-        march = March(run.start, task, run.program)
-        march.run()
-        pieces = [s.trajectory for s in march.segments]
-        times.append(sum(piece.seconds for piece in pieces))
-    kinds = operations(run)
-    corrections = [piece.counts.corrections for piece in pieces]
-    each = [s.program.correct.counts.total if s.program.correct else 0 for s in march.segments]
-    evaluations = sum(piece.counts.evaluations for piece in pieces)
-    total = evaluations * kinds["total"] + sum(n * one for n, one in zip(corrections, each, strict=True))
-    if any(SOLVERS[s.solver].implicit for s in march.segments):
-        total = float("nan")
-    return Cost(statistics.median(times), evaluations, sum(corrections), kinds, total)
-
-
-def _cost_of_elements(run: ErlsRun, repeats: int) -> Cost:
-    """The same of a run by ERLS; its operations are not counted."""
-    from closedchain.erls.steps.integrate import integrate as march
-    from closedchain.results.erls.simulate import SHARE
-
-    times: list[float] = []
-    while not times or (len(times) < repeats and times[-1] < LONG):
-        again = march(run.system, run.motion.t_end, run.t[-1:], atol=SHARE * run.atol, solver=run.solver)
+        again = run.solution.again(run.task)
         times.append(again.seconds)
-    kinds = dict.fromkeys(KINDS, float("nan"))
-    return Cost(statistics.median(times), again.counts.evaluations, again.counts.closings, kinds, float("nan"))
+    counts, kinds = again.counts, operations(run)
+    return Cost(
+        statistics.median(times), counts.evaluations, counts.corrections, kinds, again.operations(kinds["total"])
+    )
 
 
 def _steps(run: Run) -> Trajectory:
@@ -177,7 +148,12 @@ def _steps(run: Run) -> Trajectory:
 
 
 def operations(run: Run) -> dict[str, float]:
-    """Operations of one evaluation by kind and in total; Newton steps inside it count as often as they are taken."""
+    """Operations of one evaluation by kind and in total; Newton steps inside it count as often as they are taken.
+
+    Those of finite elements are not counted: nan.
+    """
+    if run.solution.has_elements:
+        return dict.fromkeys(KINDS, float("nan"))
     # pieces of a run may have different equations: weighed by their evaluations
     weights = np.array([s.trajectory.counts.evaluations for s in run.segments], float)
     weights = weights / weights.sum() if weights.sum() else np.full(len(weights), 1 / len(weights))
@@ -210,14 +186,6 @@ def newton_steps(run: Run) -> float:
         for j in range(stages):
             k[j] = rhs.evaluate(t + tableau.c[j] * h, x + h * (tableau.A[j, :j] @ k[:j]), w)
     return float(w[STEPS]) / (stages * max(len(ends) - 1, 1))
-
-
-def seconds_to_prepare(run: Run | ErlsRun) -> float:
-    """What tracing and compiling the formulation took, s; less where the machine code was in the cache."""
-    if not isinstance(run, Run):
-        return run.system.compiled.seconds
-    program = run.program
-    return program.seconds["close"] + program.seconds["compile"]
 
 
 KINDS = (*(field.name for field in fields(OperationCounts)), "total")

@@ -317,7 +317,7 @@ def _motion(
 ) -> Motion:
     if not isinstance(mechanism, Mechanism):
         raise ModelError(f"inverse_dynamics needs a cc.Mechanism, not {mechanism!r}")
-    if isinstance(along, Motion | Run | State):
+    if isinstance(along, Motion | State) or (isinstance(along, Run) and not along.solution.has_elements):
         options = {"until": until, "t_eval": t_eval, "guess": guess, "mode": mode, "parameters": parameters}
         given = [name for name, value in options.items() if value is not None]
         if given:

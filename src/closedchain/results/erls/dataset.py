@@ -1,9 +1,8 @@
-"""The dataset of an `ErlsRun`: true joint coordinates, displacements, efforts and energies over time, with units."""
+"""Variables of a run by ERLS: true joint coordinates, displacements, efforts and energies over time, with units."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -12,14 +11,16 @@ import xarray
 from closedchain.derive.erls.loads import TrueJoints
 from closedchain.erls import choice
 from closedchain.erls.energy import evaluate, inputs
+from closedchain.results.erls.reactions import efforts_of_drives
 
 if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
+    from closedchain.results.erls.solution import ErlsSolution
+    from closedchain.results.solution import Variables
 
 
-def dataset(run: ErlsRun) -> xarray.Dataset:
-    """Collect everything a run knows over time, but for efforts of drives."""
-    system, s = run.system, run.samples
+def erls_variables(solution: ErlsSolution) -> tuple[Variables, dict[str, Any]]:
+    """Everything a run knows over time, but for efforts of drives, and the names of the displacements."""
+    system, s = solution.system, solution.samples
     traced, m = system.compiled.traced, system.twin
     true = TrueJoints(system.d)
     joints = system.e.topology.joints
@@ -33,8 +34,8 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
         ),
         **{f"effort {name}": effort for name, effort in traced.loads.efforts.items()},
     }
-    got = evaluate(system, "outputs", _once(run, "outputs", columns), _inputs(run))
-    variables = _joints(run, got["q"][:, :, 0], got["v"][:, :, 0], "with elasticity")
+    got = evaluate(system, "outputs", _once(solution, "outputs", columns), _inputs(solution))
+    variables = _joints(solution, got["q"][:, :, 0], got["v"][:, :, 0], "with elasticity")
     for name in traced.loads.efforts:
         values = got[f"effort {name}"][:, :, 0]
         if values.shape[1] == 1:
@@ -44,92 +45,88 @@ def dataset(run: ErlsRun) -> xarray.Dataset:
         else:
             about = {"units": "N and N m", "components": "force, moment"}
             variables[name] = (("time", "wrench"), values, about)
-    energy = s.energy
-    health = choice.health(got["block"].reshape(len(run.t), system.n_q, system.n_q), system.units)
+    energy, work = s.energy, solution.motion.work
+    health = choice.health(got["block"].reshape(len(solution.t), system.n_q, system.n_q), system.units)
     variables |= {
-        "u": (("time", "displacement"), run.motion.x[:, 0, run.order], {"units": "m or rad"}),
-        "u'": (("time", "displacement"), run.motion.x[:, 1, run.order], {"units": "m/s or rad/s"}),
+        "u": (("time", "displacement"), solution.motion.x[:, 0, solution.order], {"units": "m or rad"}),
+        "u'": (("time", "displacement"), solution.motion.x[:, 1, solution.order], {"units": "m/s or rad/s"}),
         "kinetic_energy": ("time", s.kinetic, {"units": "J"}),
         "elastic_energy": ("time", s.elastic, {"units": "J", "about": "of the beams"}),
         "potential_energy": ("time", s.gravity + s.springs, {"units": "J", "about": "of gravity and springs"}),
         "power": ("time", got["power"][:, 0, 0], {"units": "W", "about": "of motors, dampers and forces"}),
-        "work": ("time", run.motion.work, {"units": "J", "about": "of these, of drives, and of damping in beams"}),
-        "energy_error": ("time", energy - energy[:1] - (run.motion.work - run.motion.work[:1]), {"units": "J"}),
+        "work": ("time", work, {"units": "J", "about": "of these, of drives, and of damping in beams"}),
+        "energy_error": (
+            "time",
+            energy - energy[:1] - (work - work[:1]),
+            {"units": "J"},
+        ),
         "closure_error": ("time", np.abs(got["closure"][:, :, 0]).max(axis=1), {"units": "m or rad"}),
         "zeroed_health": ("time", np.sign(system.begun) * health, {"units": "1", "about": _HEALTH}),
     }
-    attrs = {
-        k: v if isinstance(v, str | int | float) and not isinstance(v, bool) else str(v)
-        for k, v in run.metadata.items()
-    }
-    attrs["parameters"] = json.dumps(run.parameters)
-    coords = {"time": ("time", run.t, {"units": "s"}), "displacement": list(run.displacements)}
-    return xarray.Dataset(variables, coords=coords, attrs=attrs)
+    return variables, {"displacement": list(solution.displacements)}
 
 
 _HEALTH = "mean pivot of the zeroed block of J; 0 where these displacements cannot be zeroed"
 
 
-def with_drives(run: ErlsRun, plain: xarray.Dataset) -> xarray.Dataset:
-    """The dataset with the efforts of drives, which take the reactions."""
-    m = run.system.twin
+def drive_variables(solution: ErlsSolution) -> Variables:
+    """Efforts of drives, which take the reactions."""
+    m = solution.system.twin
+    variables: Variables = {}
     if not m.drives:
-        return plain
-    from closedchain.results.erls.reactions import efforts_of_drives
-
-    variables = {}
-    for name, effort in efforts_of_drives(run).items():
+        return variables
+    for name, effort in efforts_of_drives(solution).items():
         drive = m.drives[name]
         turning = m.joints[drive.joint].type.velocity_units[drive.index] == "rad/s"
         about = {"units": "N m" if turning else "N", "about": "effort on the held coordinate"}
         variables[name] = ("time", effort, about)
-    return plain.assign(variables)
+    return variables
 
 
-def rigid_dataset(run: ErlsRun) -> xarray.Dataset:
+def rigid_dataset(solution: ErlsSolution) -> xarray.Dataset:
     """Coordinates and velocities of the equivalent rigid-link system."""
-    e = run.system.e
+    e = solution.system.e
     joints = e.topology.joints
     columns = {
         "q": ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints)),
         "v": ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints)),
     }
-    got = evaluate(run.system, "rigid", _once(run, "rigid", columns), _inputs(run))
-    variables = _joints(run, got["q"][:, :, 0], got["v"][:, :, 0], "of the equivalent rigid-link system")
-    return xarray.Dataset(variables, coords={"time": ("time", run.t, {"units": "s"})})
+    got = evaluate(solution.system, "rigid", _once(solution, "rigid", columns), _inputs(solution))
+    variables = _joints(solution, got["q"][:, :, 0], got["v"][:, :, 0], "of the equivalent rigid-link system")
+    return xarray.Dataset(variables, coords={"time": ("time", solution.t, {"units": "s"})})
 
 
-def acceleration(run: ErlsRun, name: str) -> xarray.DataArray:
-    """A true joint acceleration over time, by its name with two primes."""
-    system, true = run.system, TrueJoints(run.system.d)
+def acceleration(solution: ErlsSolution, name: str) -> xarray.DataArray | None:
+    """A true joint acceleration over time, by its name with two primes; None if there is none."""
+    system, true = solution.system, TrueJoints(solution.system.d)
     for joint in system.e.topology.joints:
         for index, label in enumerate(joint.velocity_labels()):
             if f"{label}''" == name:
                 columns = {"a": true.acceleration(joint, index)}
-                given = inputs(system, run.t, run.balanced.tree, run.balanced.x)
-                values = evaluate(system, name, _once(run, name, columns), given)["a"][:, 0, 0]
+                given = inputs(system, solution.t, solution.balanced.tree, solution.balanced.x)
+                values = evaluate(system, name, _once(solution, name, columns), given)["a"][:, 0, 0]
                 units = f"{joint.type.velocity_units[index]}^2"
-                coords = {"time": ("time", run.t, {"units": "s"})}
+                coords = {"time": ("time", solution.t, {"units": "s"})}
                 return xarray.DataArray(values, coords, "time", name, {"units": units, "joint": joint.name})
-    raise KeyError(name)
+    return None
 
 
-def _inputs(run: ErlsRun) -> np.ndarray:
-    return inputs(run.system, run.t, run.motion.tree, run.motion.x)
+def _inputs(solution: ErlsSolution) -> np.ndarray:
+    return inputs(solution.system, solution.t, solution.motion.tree, solution.motion.x)
 
 
-def _once(run: ErlsRun, key: str, columns: dict[str, ca.SX]) -> dict[str, ca.SX]:
+def _once(solution: ErlsSolution, key: str, columns: dict[str, ca.SX]) -> dict[str, ca.SX]:
     """Expressions with the velocities of the tree put in; done once for each system."""
-    system = run.system
+    system = solution.system
     if key in system.functions:
         return columns
     return dict(zip(columns, system.compiled.traced.closed(list(columns.values())), strict=True))
 
 
-def _joints(run: ErlsRun, q: np.ndarray, v: np.ndarray, about: str) -> dict[str, tuple]:  # type: ignore[type-arg]
-    variables: dict[str, tuple] = {}  # type: ignore[type-arg]
+def _joints(solution: ErlsSolution, q: np.ndarray, v: np.ndarray, about: str) -> Variables:
+    variables: Variables = {}
     iq = iv = 0
-    for joint in run.system.e.topology.joints:
+    for joint in solution.system.e.topology.joints:
         kind = joint.type
         for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
             variables[label] = ("time", q[:, iq], {"units": unit, "joint": joint.name, "about": about})

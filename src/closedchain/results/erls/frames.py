@@ -12,11 +12,10 @@ from closedchain.erls.energy import Samples
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
-    import xarray
-
     from closedchain.erls.system import System
     from closedchain.model.mechanism import Mechanism
-    from closedchain.results.erls.run import ErlsRun
+    from closedchain.results.erls.solution import ErlsSolution
+    from closedchain.results.solution import Pose
 
 
 class Sampled(Protocol):
@@ -31,29 +30,43 @@ class Sampled(Protocol):
         """Poses of links and displacements of nodes."""
 
 
-def frame_motion(run: ErlsRun, at: Frame, s: Samples | None = None) -> xarray.Dataset:
-    """Pose and velocity of a frame over time, in world axes; ``s`` are the run's samples if not given."""
-    import xarray
-
-    value, m = run.mechanism.values(run.parameters), len(run.t)
+def frame_motion(source: Sampled, at: Frame, s: Samples | None = None) -> Pose:
+    """Pose and velocity of a frame over time, in world axes; ``s`` are the samples of the source if not given."""
+    s = source.samples if s is None else s
+    value, m = source.mechanism.values(source.parameters), len(s.q)
     place = np.array([value(x) for x in at.position])
     turned = np.array([[value(x) for x in row] for row in at.rotation])
     if at.body.name == "ground":
-        R, r = np.tile(turned, (m, 1, 1)), np.tile(place, (m, 1))
-        v, w = np.zeros((m, 3)), np.zeros((m, 3))
-    else:
-        R, r, v, w = _carried(run, at.body.name, place, turned, s)
-    axes = list("xyz")
-    return xarray.Dataset(
-        {
-            "position": (("time", "axis"), r, {"units": "m"}),
-            "rotation": (("time", "axis", "frame_axis"), R, {"units": "1"}),
-            "velocity": (("time", "axis"), v, {"units": "m/s"}),
-            "angular_velocity": (("time", "axis"), w, {"units": "rad/s"}),
-        },
-        coords={"time": ("time", run.t, {"units": "s"}), "axis": axes, "frame_axis": axes},
-        attrs={"frame": f"{at.body.name}.{at.name}", "axes": "world"},
-    )
+        return np.tile(place, (m, 1)), np.tile(turned, (m, 1, 1)), np.zeros((m, 3)), np.zeros((m, 3))
+    R, r, v, w = _carried(source, at.body.name, place, turned, s)
+    return r, R, v, w
+
+
+def rigid_pose(source: Sampled, at: Frame) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (m, 3, 3) and origin (m, 3) of a frame on the rigid-link system."""
+    value, s = source.mechanism.values(source.parameters), source.samples
+    place = np.array([[value(x) for x in at.position]])
+    turned = np.array([[value(x) for x in row] for row in at.rotation])
+    r = carried_points(source, at.body.name, place, rigid=True)[:, 0]
+    if at.body.name == "ground":
+        return np.tile(turned, (len(s.q), 1, 1)), r
+    return s.R[:, source.system.e.topology.link_of[at.body.name]] @ turned, r
+
+
+class ErlsPoints:
+    """Points of bodies at the samples of a solution by ERLS, and on its rigid-link system."""
+
+    def __init__(self, solution: ErlsSolution) -> None:
+        self.solution, self.t = solution, solution.t
+        self.mechanism, self.parameters = solution.mechanism, solution.parameters
+
+    def points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """(n, k, 3) in the world."""
+        return carried_points(self.solution, body, drawn)
+
+    def rigid_points(self, body: str, drawn: np.ndarray) -> np.ndarray:
+        """(n, k, 3) in the world."""
+        return carried_points(self.solution, body, drawn, rigid=True)
 
 
 def _carried(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -36,7 +36,8 @@ from closedchain.results.reactions.wrenches import Reactions, solved, wrenches
 from closedchain.results.samples import Samples
 
 if TYPE_CHECKING:
-    from closedchain.results.erls.run import ErlsRun
+    from closedchain.erls.system import System
+    from closedchain.results.erls.solution import ErlsSolution
 
 MISSING = 3.0  # times e^2: what may be missing of the largest force
 ROUNDING = 1e-5  # of e: below it nodes count no less
@@ -48,24 +49,29 @@ class ErlsSamples(Samples):
 
     Attributes
     ----------
-    run
-        The run.
+    solution
+        Of the run.
     look
         Poses and displacements, with forces in balance.
     """
 
-    run: ErlsRun
+    solution: ErlsSolution
     look: energy.Samples
+
+    no_balance: ClassVar[str] = (
+        "a run with cc.ERLS(...) has no balance: its reactions are what the nodes leave over. Compare them with "
+        "those of a floating frame, cc.simulate(m, method=cc.Multipliers())"
+    )
 
     def pose(self, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Axes (n, 3, 3) and origin (n, 3) of a frame in the world, with elasticity."""
         drawn = frame.body.mechanism
-        if drawn not in (self.run.mechanism, self.run.system.twin):
+        if drawn not in (self.solution.mechanism, self.solution.system.twin):
             raise ModelError(
                 f"frame {frame.body.name}.{frame.name or '?'} belongs to another mechanism, {drawn.name!r}"
             )
-        moved = frame_motion(self.run, frame, self.look)
-        return moved["rotation"].values, moved["position"].values
+        r, R, _, _ = frame_motion(self.solution, frame, self.look)
+        return R, r
 
     def batches(self, most: int) -> Iterator[Samples]:
         """All at once: what is looked at is known for the whole run."""
@@ -74,20 +80,20 @@ class ErlsSamples(Samples):
     @property
     def size(self) -> np.ndarray:
         """(n,) e: the largest rotation, or displacement over the length of the longest beam."""
-        system = self.run.system
+        system = self.solution.system
         turns = np.array([x.startswith("r") for x in system.mesh.names])
         return (np.abs(self.look.u) / np.where(turns, 1.0, system.longest)).max(axis=(1, 2), initial=0.0)
 
 
-def samples_of_erls(run: ErlsRun) -> ErlsSamples:
+def samples_of_erls(solution: ErlsSolution) -> ErlsSamples:
     """The motion of a run, with forces in balance."""
-    system, motion = run.system, run.balanced
+    system, motion, t = solution.system, solution.balanced, solution.t
     traced = system.compiled.traced
     columns = dict(zip("va", traced.closed([traced.e.limbs.v, traced.d.a]), strict=True))
-    got = energy.evaluate(system, "tree", columns, energy.inputs(system, run.t, motion.tree, motion.x))
+    got = energy.evaluate(system, "tree", columns, energy.inputs(system, t, motion.tree, motion.x))
     v, a = got["v"][:, :, 0], got["a"][:, :, 0]
-    seen = energy.look(system, run.t, motion.x, motion.tree)
-    return ErlsSamples(system.e, run.t, motion.tree, v, a, system.p, run=run, look=seen)
+    seen = energy.look(system, t, motion.x, motion.tree)
+    return ErlsSamples(system.e, t, motion.tree, v, a, system.p, solution=solution, look=seen)
 
 
 class WithNodes(NewtonEuler):
@@ -96,7 +102,7 @@ class WithNodes(NewtonEuler):
     def __init__(self, samples: ErlsSamples, at: AtJoints, length: float) -> None:
         super().__init__(samples, at, length)
         e = np.maximum(samples.size, ROUNDING)
-        paper = samples.run.method.terms == "paper"
+        paper = samples.solution.method.terms == "paper"
         self.trust = np.ones_like(e) if paper else e
         self.allowed = BALANCED + MISSING * (e if paper else e**2)
 
@@ -113,12 +119,12 @@ def _(samples: ErlsSamples, stiffness: Mapping[str, float] | None = None) -> Rea
 
 def at_joints(samples: ErlsSamples) -> AtJoints:
     """Evaluate all that reactions depend on."""
-    run, e, n = samples.run, samples.equations, len(samples)
-    system, motion = run.system, run.balanced
+    e, n = samples.equations, len(samples)
+    system, motion = samples.solution.system, samples.solution.balanced
     joints, traced, m = e.topology.joints, system.compiled.traced, e.topology.mechanism
-    columns = _columns(run) if "reactions" not in system.functions else {}
+    columns = _columns(system) if "reactions" not in system.functions else {}
     columns = dict(zip(columns, traced.closed(list(columns.values())), strict=True))
-    got = energy.evaluate(system, "reactions", columns, energy.inputs(system, run.t, motion.tree, motion.x))
+    got = energy.evaluate(system, "reactions", columns, energy.inputs(system, samples.t, motion.tree, motion.x))
 
     def side_by_side(name: str, width: int) -> np.ndarray:
         return got[name].reshape(n, 3, len(joints), width).transpose(0, 2, 1, 3)
@@ -149,9 +155,9 @@ def at_joints(samples: ErlsSamples) -> AtJoints:
     )
 
 
-def _columns(run: ErlsRun) -> dict[str, ca.SX]:
+def _columns(system: System) -> dict[str, ca.SX]:
     """Joint frames, freedoms, what acts along them, and loads on links and nodes, as traced expressions."""
-    d, loads = run.system.d, run.system.compiled.traced.loads
+    d, loads = system.d, system.compiled.traced.loads
     e, true = d.e, TrueJoints(d)
     columns: dict[str, ca.SX] = {}
     for which, name in (("a", "first"), ("b", "second")):
@@ -185,13 +191,13 @@ def _nodes(
 
     ``loads`` (n, 6, held nodes) act on the nodes, in world axes.
     """
-    look, n, mesh = samples.look, len(samples), samples.run.system.mesh
-    topology, nodes, k = samples.equations.topology, samples.run.system.d.nodes, len(mesh.names)
+    look, n, mesh = samples.look, len(samples), samples.solution.system.mesh
+    topology, nodes, k = samples.equations.topology, samples.solution.system.d.nodes, len(mesh.names)
     sides = [
         (joint.name, j, frame.body.name, nodes.of(frame), sign)
         for j, joint in enumerate(topology.joints)
         for frame, sign in ((joint.b, 1.0), (joint.a, -1.0))
-        if frame.body.name in samples.run.mechanism.flexible
+        if frame.body.name in samples.solution.mechanism.flexible
     ]
     number = {int(held): node for node, held in enumerate(mesh.arrays.held) if held >= 0}
     touched = {body: sorted({held for _, _, on, held, _ in sides if on == body}) for _, _, body, _, _ in sides}
@@ -219,12 +225,12 @@ def _nodes(
     return shaping, shape_need
 
 
-def efforts_of_drives(run: ErlsRun) -> dict[str, np.ndarray]:
+def efforts_of_drives(solution: ErlsSolution) -> dict[str, np.ndarray]:
     """What each drive exerts on its freedom over time: what the joint transmits along it, less all else that acts."""
-    found = reactions(run)
+    found = reactions(solution)
     at = found.pieces[0][1]
     out = {}
-    for drive in run.system.twin.drives.values():
+    for drive in solution.system.twin.drives.values():
         wrench = found.wrench[:, found.joints.index(drive.joint)]
         along = np.sum(at.Phi[drive.joint][:, :, drive.index] * wrench, axis=1)
         out[drive.name] = along - at.tau[drive.joint][:, drive.index]

@@ -1,4 +1,4 @@
-"""`simulate_erls`: from a flexible mechanism and a start to an `ErlsRun`, by an equivalent rigid-link system."""
+"""`simulate_erls`: from a flexible mechanism and a start to a `Run`, by an equivalent rigid-link system."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError, RunError, RunWarning, warn
+from closedchain.integrate.solvers import marching
 from closedchain.integrate.times import Given
 from closedchain.integrate.trajectory import Status
+from closedchain.march.run_loop import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import real, shown, suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.progress import followed
-from closedchain.results.erls.run import ErlsRun
+from closedchain.results.run import Run
 
-SOLVERS = ("esdirk4", "generalised-alpha")
 LEAST_RTOL = 1e-13
-SHARE = 0.1  # of the tolerance: what the error of one step may be, since those of many add up
 
 
 def simulate_erls(
@@ -44,7 +44,7 @@ def simulate_erls(
     parameters: Mapping[str, float] | None = None,
     progress: Callable[[float, int], object] | None = None,
     **others: Any,
-) -> ErlsRun:
+) -> Run:
     """Simulate a mechanism with flexible links as finite elements on an equivalent rigid-link system.
 
     Parameters
@@ -88,10 +88,10 @@ def simulate_erls(
     >>> f"{float(run['joint1'][-1]):.4f}"
     '-2.9571'
     """
-    from closedchain.erls.steps.integrate import integrate  # loads Numba
-    from closedchain.erls.system import rigid_twin, system
+    from closedchain.erls.system import rigid_twin, system  # loads Numba
     from closedchain.march.options import check_divergence, sample_times
     from closedchain.results.diagnose import interrupted
+    from closedchain.results.erls.solution import march_erls
 
     check_divergence(divergence)
     method = ERLS() if method is None else method
@@ -105,11 +105,12 @@ def simulate_erls(
             raise ModelError(f"simulate has no option {name!r}{suggest(name, usual)}")
         if value != usual[name] and not (name == "events" and not value):
             raise ModelError(f"ERLS has no {name}: leave it out, or use a floating frame (cc.Multipliers())")
-    solver = ("esdirk4" if method.rho_inf is None else "generalised-alpha") if solver is None else solver
-    if solver not in SOLVERS:
-        raise ModelError(f"ERLS is marched by {' or '.join(map(repr, SOLVERS))}, not by {solver!r}")
-    if solver == "esdirk4" and method.rho_inf is not None:
-        raise ModelError("rho_inf is of generalised-alpha: take solver='generalised-alpha', or leave rho_inf out")
+    fit, all_of_them = marching(method.kind), marching(ERLS().kind)
+    solver = fit[0] if solver is None else solver
+    if solver not in all_of_them:
+        raise ModelError(f"ERLS is marched by {' or '.join(map(repr, all_of_them))}, not by {solver!r}")
+    if solver not in fit:
+        raise ModelError(f"rho_inf is of {fit[0]}: take solver={fit[0]!r}, or leave rho_inf out")
     numbers = {"until": until, "begin": begin, "rtol": rtol, "atol": atol, "step": step, "first_step": first_step}
     for name, value in numbers.items():
         number = 0.0 if value is None else real(value)
@@ -145,22 +146,22 @@ def simulate_erls(
         made = replace(made, given=(y, still))
     times = sample_times(start.t, until, t_eval, every)
     grid = np.asarray(times.array if isinstance(times, Given) else times[:], float)
-    tolerance = rtol * made.longest if atol is None else atol
+    task = Task(
+        until=until,
+        times=times,
+        method=method,
+        solver=solver,
+        rtol=rtol,
+        atol=rtol * made.longest if atol is None else atol,
+        divergence=divergence,
+        step=step,
+        first_step=first_step,
+        max_step=max_step,
+        max_steps=max_steps,
+    )
     with followed(progress, until) as told:
-        motion = integrate(
-            made,
-            until,
-            grid,
-            atol=SHARE * tolerance,
-            solver=solver,
-            step=step,
-            first_step=first_step,
-            max_step=max_step,
-            max_steps=max_steps,
-            divergence=divergence,
-            progress=told,
-        )
-    run = ErlsRun(made, motion, solver, rtol, tolerance)
+        solution = march_erls(made, until, grid, replace(task, progress=told))
+    run = Run(solution, task, {"march": solution.seconds})
     if run.status is Status.interrupted:
         raise interrupted(run)
     if not run.complete:

@@ -18,6 +18,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.derive.rnea import body_forces
+from closedchain.errors import ModelError
 from closedchain.results.reactions.at_joints import AtJoints, holders, side
 from closedchain.results.reactions.newton_euler import moved
 from closedchain.results.reactions.reactions import Moved, reactions
@@ -55,6 +56,9 @@ def balance(source: Moved, stiffness: Mapping[str, float] | None = None) -> xarr
     """
     import xarray
 
+    refusal = source._samples()[0].no_balance
+    if refusal:
+        raise ModelError(refusal)
     found = reactions(source, stiffness)
     first, parts = 0, []
     for samples, at in found.pieces:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import xarray
 
     from closedchain.march.segment import Segment
-    from closedchain.results.run import Run
 
 Place = Frame | Body | str
 
@@ -36,7 +35,9 @@ UNIQUE = "whether the equations determine the component, at all samples"
 class Moved(Protocol):
     """What has a motion at samples: a run, or what a motion takes."""
 
-    _reactions: dict[Any, Reactions]  # of all joints, by the stiffness they were asked for
+    @property
+    def _reactions(self) -> dict[Any, Reactions]:
+        """Those of all joints that were asked for, by stiffness."""
 
     def _samples(self) -> Sequence[Samples]:
         """The motion, piece by piece."""
@@ -157,13 +158,12 @@ def _in_batches(source: Moved, stiffness: Mapping[str, float] | None) -> Iterato
             yield wrenches(part, stiffness)
 
 
-def samples_of_run(run: Run) -> list[Samples]:
-    """The motion of a run, piece by piece."""
-    ends = np.cumsum([len(s.trajectory.t) for s in run.segments])
-    out = run._outputs
+def samples_of_segments(segments: Sequence[Segment], out: dict[str, np.ndarray]) -> list[Samples]:
+    """The motion of a march, piece by piece; ``out`` are its results at all samples."""
+    ends = np.cumsum([len(s.trajectory.t) for s in segments])
     return [
         _piece(s, out["a"][end - len(s.trajectory.t) : end], out["lam"][end - len(s.trajectory.t) : end])
-        for s, end in zip(run.segments, ends, strict=True)
+        for s, end in zip(segments, ends, strict=True)
     ]
 
 

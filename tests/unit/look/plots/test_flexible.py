@@ -39,25 +39,25 @@ def test_figures_of_a_run(tmp_path):
         plot_frequencies("r")
 
 
-class Stretched:
-    """A beam that bends, and stretches by little."""
+def stretched(monkeypatch):
+    """A run whose beam bends, and stretches by little."""
+    run = four_bar_run().window()
 
-    mechanism, t, parameters = flexible_four_bar(), np.linspace(0, 1, 20), None
+    def fields(body, x, forces):
+        moved = np.zeros((len(run.t), 2, 6))
+        moved[:, :, 0], moved[:, :, 1] = 1e-5, np.sin(9 * run.t)[:, None]
+        numbers = BeamNumbers.of(run.mechanism.flexible[body], run.mechanism.values())
+        return BeamFields.from_nodes(numbers, run.t, [0.0, numbers.length], moved, x)
 
-    def beam(self, body, x=None):
-        moved = np.zeros((20, 2, 6))
-        moved[:, :, 0], moved[:, :, 1] = 1e-5, np.sin(9 * self.t)[:, None]
-        numbers = BeamNumbers.of(self.mechanism.flexible[body], self.mechanism.values())
-        return BeamFields.from_nodes(numbers, self.t, [0.0, numbers.length], moved, x)
-
-    def frame(self, frame):
-        raise AssertionError
+    monkeypatch.setattr(run.solution, "beam", fields)
+    return run
 
 
-def test_lines_that_would_be_flat_are_left_out_and_legends_tell_runs_apart():
-    figure = plot_deflection(Stretched())
+def test_lines_that_would_be_flat_are_left_out_and_legends_tell_runs_apart(monkeypatch):
+    run = stretched(monkeypatch)
+    figure = plot_deflection(run)
     assert [x.get_text() for x in figure.axes[0].get_legend().get_texts()] == ["along y"]
-    bent = deflection(Stretched(), "coupler").sel(axis="y")
+    bent = deflection(run, "coupler").sel(axis="y")
     figure = plot_spectrum(bent, 2 * bent, bent.rename(None), bent.rename("other"))
     told = [x.get_text() for x in figure.axes[0].get_legend().get_texts()]
     assert told == ["coupler deflection, 1", "coupler deflection, 2", "signal 3", "other"]

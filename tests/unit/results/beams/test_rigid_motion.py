@@ -3,7 +3,8 @@
 import pytest
 
 import closedchain as cc
-from closedchain.results.beams.rigid_motion import RigidTwin, rigid_run
+from closedchain.results.beams.rigid_motion import rigid_run
+from closedchain.results.beams.rigid_twin import RigidTwin
 from tests.unit.results.beams.flexible_motions import driven_slider_crank, four_bar_run
 
 

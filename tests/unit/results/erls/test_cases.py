@@ -52,7 +52,7 @@ def test_section_forces_have_damping_in_them():
     m.motor("hinge", torque=5.0)
     run = simulate_erls(m, until=0.02, rtol=1e-6, method=ERLS(elements=3), t_eval=np.linspace(0, 0.02, 11))
     assert run.beam("beam", [0.0])["Mz"].values == pytest.approx(-5.0, abs=1e-9)
-    forces = end_forces(run.system, run.samples, run.t, run.balanced.x, "beam")
+    forces = end_forces(run.solution.system, run.solution.samples, run.t, run.solution.balanced.x, "beam")
     assert np.abs(forces[:, 1:, 0] - forces[:, :-1, 1]).max() < 1e-9  # N and N m
     assert np.abs(forces[:, -1, 1, 5]).max() < 1e-9 < np.abs(forces[:, :, 0, 5]).min()
 
@@ -74,14 +74,17 @@ def test_accelerations_at_samples_are_those_of_the_equations():
     """At a free hinge there is no moment, at whatever time one looks; and accelerations are those of a finer run."""
     times = np.linspace(0.0, 0.05, 40)
     run = simulate_erls(cantilever(), until=0.05, rtol=1e-6, t_eval=times)
-    ends = run.motion.x[:, 2] - run.balanced.x[:, 2]
+    ends = run.solution.motion.x[:, 2] - run.solution.balanced.x[:, 2]
     assert np.abs(ends).max() > 10.0  # rad/s^2: a line between the ends of steps says little of modes of 500 Hz
     assert np.abs(run.beam("beam", [0.0])["Mz"].values).max() < 1e-9
     # with fast modes damped away a run with a coarse tolerance is as good as its steps
     m = cantilever(rayleigh=(0.0, 2e-5))
     run, fine = (simulate_erls(m, until=0.06, rtol=rtol, t_eval=np.linspace(0.01, 0.06, 40)) for rtol in (1e-7, 1e-9))
-    gap = [np.abs(x - fine.balanced.x[:, 2]).max() for x in (run.balanced.x[:, 2], run.motion.x[:, 2])]
-    assert gap[0] < 0.7 * gap[1] and gap[0] < 0.1 * np.abs(fine.balanced.x[:, 2]).max()
+    gap = [
+        np.abs(x - fine.solution.balanced.x[:, 2]).max()
+        for x in (run.solution.balanced.x[:, 2], run.solution.motion.x[:, 2])
+    ]
+    assert gap[0] < 0.7 * gap[1] and gap[0] < 0.1 * np.abs(fine.solution.balanced.x[:, 2]).max()
 
 
 # ---- drives ----------------------------------------------------------------------------------------------------------
@@ -91,7 +94,7 @@ def test_the_work_of_drives_counts():
     m = cantilever(rayleigh=(0.0, 1e-5))
     m.drive("hinge", 0.3 * cc.sin(20 * cc.t))
     run = simulate_erls(m, until=0.3, rtol=1e-7)
-    exchanged = float(np.ptp(run.samples.energy))
+    exchanged = float(np.ptp(run.solution.samples.energy))
     assert exchanged > 0.05 and np.abs(run.energy_error.values).max() < 1e-4 * exchanged
     assert run.good
 
@@ -125,8 +128,8 @@ def test_a_motor_at_a_cut_joint_or_none():
         if motor:
             m.motor(motor, torque=0.1)
         run = simulate_erls(m, until=0.02, rtol=1e-5)
-        assert run.system.labels[-1] == "O" and list(run.zeroed) == ["crank.0.rz"]
-        assert run.system.health > 0.1
+        assert run.solution.system.labels[-1] == "O" and list(run.zeroed) == ["crank.0.rz"]
+        assert run.solution.system.health > 0.1
 
 
 def test_a_poor_choice_is_told():
@@ -146,11 +149,11 @@ def test_names_of_displacements_can_be_given_back():
     m.revolute("fork", beam.at(0.3, 0, 0), twig)
     run = simulate_erls(m, until=1e-3, rtol=1e-4, method=ERLS(elements=4))
     assert run.displacements[-4:] == ("beam.4.x", "beam.4.y", "beam.4.rz", "twig.0.rz")
-    assert np.allclose(run.system.mesh.places[:5, 0], [0.0, 0.3, 0.3 + 0.7 / 3, 0.3 + 1.4 / 3, 1.0])
+    assert np.allclose(run.solution.system.mesh.places[:5, 0], [0.0, 0.3, 0.3 + 0.7 / 3, 0.3 + 1.4 / 3, 1.0])
     for name in ("beam.1.y", "beam.2.y", "beam.3.rz"):
         other = simulate_erls(m, until=1e-3, rtol=1e-4, method=ERLS(elements=4, zero=(name, "twig.0.rz")))
         assert list(other.zeroed) == [name, "twig.0.rz"]
-        assert np.allclose(other.system.mesh.places, run.system.mesh.places, atol=1e-12)
+        assert np.allclose(other.solution.system.mesh.places, run.solution.system.mesh.places, atol=1e-12)
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
@@ -170,7 +173,7 @@ def test_nodes_follow_the_parameters():
         assert np.abs(sag / (10.0 * place**2 * (3 - place) / (6 * stiffness)) - 1).max() < 1e-6
     m.parameters["place"] = 0.25
     run = simulate_erls(m, until=1e-3, rtol=1e-4)
-    assert 0.25 in run.system.mesh.places[:, 0]
+    assert 0.25 in run.solution.system.mesh.places[:, 0]
 
 
 def test_parameters_are_checked():
@@ -259,7 +262,7 @@ def test_a_structure_of_welds():
     clamped = cantilever()
     clamped.drive("hinge", 0.0)
     other = simulate_erls(clamped, until=0.02, rtol=1e-7)
-    assert run.system.n_q == 0 and not run.zeroed and run.good
+    assert run.solution.system.n_q == 0 and not run.zeroed and run.good
     gap = run.frame("beam.tip").position.values - other.frame("beam.tip").position.values
     assert np.abs(gap).max() < 1e-9
     away = run.tip_deflection("beam.tip")["distance"].values

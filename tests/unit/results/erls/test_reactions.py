@@ -107,7 +107,7 @@ def test_what_is_forgotten_is_told(runs, monkeypatch):
 
 def momentum(run):
     """(time, 3): of all elements, from the fields of velocity, in the world."""
-    s, mesh = run.samples, run.system.mesh
+    s, mesh = run.solution.samples, run.solution.system.mesh
     total = np.zeros((len(run.t), 3))
     for p, piece in enumerate(mesh.pieces):
         body, nodes = mesh.arrays.body[p], [k for k in mesh.arrays.ends[p] if k >= 0]

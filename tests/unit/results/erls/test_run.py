@@ -48,7 +48,7 @@ def test_advice_is_about_what_can_be_changed(bars, run):
     assert "radau5" not in str(no.value)
     with pytest.raises(cc.ModelError, match="a state of its rigid-link system"):
         cc.simulate(bars, run.state(), until=0.2)
-    with pytest.raises(cc.ModelError, match=r"goes along paths by name.*not ErlsRun.*run\['joint.drive'\]"):
+    with pytest.raises(cc.ModelError, match=r"goes along paths by name.*not Run.*run\['joint.drive'\]"):
         cc.inverse_dynamics(bars, run)
     assert run.metadata["method"] == "ERLS(elements=1)"
 

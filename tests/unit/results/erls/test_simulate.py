@@ -43,7 +43,7 @@ def test_dataset(run):
     assert data.sizes["time"] == 101 and data["u"].dims == ("time", "displacement")
     assert data.attrs["solver"] == "esdirk4" and data.attrs["status"] == "finished"
     assert run.good and run.complete and run.message == "the end was reached"
-    assert "ErlsRun('arms' to t = 0.1 s, 20 displacements, 2 coordinates, esdirk4" in repr(run)
+    assert "Run('arms' to t = 0.1 s, ERLS (20 displacements, 2 coordinates) with esdirk4" in repr(run)
     assert "Vidoni" in run.citation() and "Kennedy" in run.citation()
     assert list(run.to_dataframe().columns)[:2] == ["shoulder", "shoulder'"]
 
@@ -132,7 +132,7 @@ def test_generalised_alpha(arms, run):
 
 def test_parameters_need_no_new_equations(arms, run):
     stiff = simulate_erls(arms, until=0.02, rtol=1e-5, parameters={"upper.E": 2e14, "lower.E": 2e14})
-    assert stiff.system.compiled is simulate_erls(arms, until=0.02, rtol=1e-5).system.compiled
+    assert stiff.solution.system.compiled is simulate_erls(arms, until=0.02, rtol=1e-5).solution.system.compiled
     assert np.abs(stiff.beam("upper").displacement).max() < 1e-6
     assert stiff.state(-1)["elbow"] == pytest.approx(float(stiff["elbow"][-1]), abs=1e-5)
 
@@ -191,7 +191,7 @@ def test_coordinates_can_be_named():
     m.bodies["left distal"].flexible(E=1e9, section=SECTION, modes=cc.modes.polynomials(y=1))
     usual = simulate_erls(m, until=0.05, rtol=1e-7)
     other = simulate_erls(m, until=0.05, rtol=1e-7, method=ERLS(coordinates=("left motor", "left elbow")))
-    assert other.system.labels[-2:] == ("left motor", "left elbow")
+    assert other.solution.system.labels[-2:] == ("left motor", "left elbow")
     # second order in the deflection
     gap = usual.frame("left distal.tip").position.values - other.frame("left distal.tip").position.values
     assert np.abs(gap).max() < 1e-6
@@ -248,7 +248,7 @@ def test_delta_with_flexible_rods():
     times = np.linspace(0, 0.1, 11)
     run, fine = (simulate_erls(m, until=0.1, method=ERLS(elements=n), rtol=1e-6, t_eval=times) for n in (2, 4))
     other = cc.simulate(m, until=0.1, rtol=1e-6, t_eval=times)
-    assert not run.system.d.planar and run.system.n_q == 3
+    assert not run.solution.system.d.planar and run.solution.system.n_q == 3
     exchanged = float(run.dataset["kinetic_energy"].max())
     assert np.abs(run.energy_error.values).max() < 1e-4 * exchanged
     away = run.tip_deflection("platform")["distance"].values.max()  # 7 um: rods bend by 0.18 mm under their own weight
@@ -301,7 +301,7 @@ def test_momentum_of_a_free_body():
 
 def momenta(run):
     """Linear (n, 2) and angular momentum (n,) about the origin of the world, of all points in the plane."""
-    s, mesh = run.samples, run.system.mesh
+    s, mesh = run.solution.samples, run.solution.system.mesh
     linear, angular = np.zeros((len(run.t), 2)), np.zeros(len(run.t))
     for p, piece in enumerate(mesh.pieces):
         body, nodes = mesh.arrays.body[p], [k for k in mesh.arrays.ends[p] if k >= 0]
