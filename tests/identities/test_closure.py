@@ -15,7 +15,7 @@ def test_closed_where_drawn(key):
     q, v = c.closed()
     # frames were placed by products of a dozen matrices
     np.testing.assert_allclose(c.numbers(q, v)["c"], 0, atol=1e-13)
-    fixed = [value for _, _, value in c.equations.closure.fixed]
+    fixed = [row.value for row in c.equations.closure.fixed]
     np.testing.assert_allclose(np.array(c.evaluate(fixed, q, v)).ravel() if fixed else [], 0, atol=1e-13)
 
 

@@ -25,7 +25,8 @@ from closedchain.derive.kinematics import Kinematics
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.lower import lower
 from closedchain.derive.measure import JointMeasures
-from closedchain.derive.relative import Pair, Quantity
+from closedchain.derive.relative import Pair
+from closedchain.model.joints.types import AXES, Lock, Quantity
 
 # each row of a closure by name: what it measures (for messages), and the quantity that must vanish
 
@@ -38,9 +39,18 @@ def _along(axis: int) -> Quantity:
     return lambda R_P, R_S, d, pitch: -(R_P[:, axis].T @ d)
 
 
-def _align(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
-    z = R_P.T @ R_S[:, 2]  # z of S seen from P, projected from the point opposite
-    return 2 * ca.vertcat(z[1], -z[0]) / (1 + z[2])  # the rotation about x and y that brings S back to P
+def _along_second(axis: int) -> Quantity:
+    return lambda R_P, R_S, d, pitch: -(R_S[:, axis].T @ d)
+
+
+def _align(axis: int) -> Quantity:
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+
+    def tilt(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+        z = R_P.T @ R_S[:, axis]  # the axis of S seen from P, projected from the point opposite
+        return 2 * ca.vertcat(z[j], -z[i]) / (1 + z[axis])  # the rotation about i and j that brings S back to P
+
+    return tilt
 
 
 def _rotation(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
@@ -48,8 +58,9 @@ def _rotation(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
     return 2 * ca.vertcat(Q[1, 2] - Q[2, 1], Q[2, 0] - Q[0, 2], Q[0, 1] - Q[1, 0]) / (1 + ca.trace(Q))
 
 
-def _hooke(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
-    return R_P[:, 0].T @ R_S[:, 1]  # falls as S turns about x_P x y_S: the multiplier is the moment about that
+def _hooke(first: int, second: int) -> Quantity:
+    # falls as S turns about x_P x y_S: the multiplier is the moment about that
+    return lambda R_P, R_S, d, pitch: R_P[:, first].T @ R_S[:, second]
 
 
 def _screw(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
@@ -59,18 +70,38 @@ def _screw(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
     return 2 * pitch * lag_s / (1 + lag_c)  # falls as S moves along the axis: the multiplier is the force along it
 
 
-ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Quantity]] = {
-    "point": (("x", "y", "z"), ("m",) * 3, _point),
-    "tx": (("x",), ("m",), _along(0)),
-    "ty": (("y",), ("m",), _along(1)),
-    "tz": (("z",), ("m",), _along(2)),
-    "align": (("tilt x", "tilt y"), ("rad",) * 2, _align),
-    "rotation": (("turn x", "turn y", "turn z"), ("rad",) * 3, _rotation),
-    "hooke": (("square",), ("1",), _hooke),
-    "screw": (("advance",), ("m",), _screw),
+# rows of one direction in the axes of P (t) and of S (s), of an axis that is kept, and of two axes that stay square
+ROWS: dict[str, Lock] = {
+    "point": Lock(("x", "y", "z"), ("m",) * 3, _point),
+    **{f"t{x}": Lock((x,), ("m",), _along(i)) for i, x in enumerate(AXES)},
+    **{f"s{x}": Lock((x,), ("m",), _along_second(i)) for i, x in enumerate(AXES)},
+    "align x": Lock(("tilt y", "tilt z"), ("rad",) * 2, _align(0)),
+    "align y": Lock(("tilt z", "tilt x"), ("rad",) * 2, _align(1)),
+    "align": Lock(("tilt x", "tilt y"), ("rad",) * 2, _align(2)),
+    "rotation": Lock(("turn x", "turn y", "turn z"), ("rad",) * 3, _rotation),
+    "hooke": Lock(("square",), ("1",), _hooke(0, 1)),
+    **{
+        f"hooke {x} {y}": Lock(("square",), ("1",), _hooke(i, j))
+        for i, x in enumerate(AXES)
+        for j, y in enumerate(AXES)
+        if i != j
+    },
+    "screw": Lock(("advance",), ("m",), _screw),
 }
 
-UNITS = {label: unit for labels, units, _ in ROWS.values() for label, unit in zip(labels, units, strict=True)}
+
+def lock(row: str | Lock) -> Lock:
+    """Rows of a joint by their name, or as the joint gives them."""
+    return ROWS[row] if isinstance(row, str) else row
+
+
+class FixedRow(NamedTuple):
+    """A row of a cut joint that no motion changes."""
+
+    joint: str
+    label: str
+    unit: str
+    value: ca.SX
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +110,7 @@ class Closure:
 
     ``c_t`` is the partial derivative by time: zero but for prescribed motions.
 
-    ``joints`` and ``labels`` name each row; ``fixed`` holds the rows that no motion changes: (joint, label, value).
+    ``joints`` and ``labels`` name each row; ``fixed`` holds the rows that no motion changes.
     ``sides`` gives each row as coefficients (1 x 6) on the twists of the links it acts on, where that is known; the
     twist Jacobian of a link is ``twist(link)``.
     """
@@ -91,7 +122,7 @@ class Closure:
     joints: tuple[str, ...]
     labels: tuple[str, ...]
     units: tuple[str, ...]
-    fixed: tuple[tuple[str, str, ca.SX], ...]
+    fixed: tuple[FixedRow, ...]
     sides: tuple[dict[int, ca.SX], ...]
     twist: Callable[[int], ca.SX]
 
@@ -106,15 +137,14 @@ def close_cuts(limbs: Limbs, ground: Kinematics, pairs: dict[str, Pair], measure
     gamma: list[ca.SX] = []
     c_t: list[ca.SX] = []
     names: list[tuple[str, str, str]] = []
-    fixed: list[tuple[str, str, ca.SX]] = []
+    fixed: list[FixedRow] = []
     sides: list[dict[int, ca.SX]] = []
     for joint in limbs.topology.cuts:
         for kind in joint.type.closure:
-            labels, units, quantity = ROWS[kind]
-            rows = pairs[joint.name].rows(quantity)
-            for i, (label, unit) in enumerate(zip(labels, units, strict=True)):
+            rows = pairs[joint.name].rows(lock(kind).quantity)
+            for i, (label, unit) in enumerate(zip(lock(kind).labels, lock(kind).units, strict=True)):
                 if rows.J[i, :].nnz() == 0:
-                    fixed.append((joint.name, label, rows.value[i]))
+                    fixed.append(FixedRow(joint.name, label, unit, rows.value[i]))
                     continue
                 c.append(rows.value[i])
                 A.append(rows.J[i, :])

@@ -15,8 +15,6 @@ from closedchain.derive.beams import Attachment
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, zero
 from closedchain.model.joints.types import JointType
 
-AXES = {"x": 0, "y": 1, "z": 2}
-
 
 class JointMotion(NamedTuple):
     """Pose X, motion space Phi (two 3 x nv blocks), bias ``Phi' v`` and coordinate rates ``N(q) v``."""
@@ -77,11 +75,10 @@ def _product(kind: JointType, q: ca.SX, pitch: ca.SX) -> tuple[Transform, Vector
     X = IDENTITY
     Phi = Vector6(zero(kind.nv), zero(kind.nv))
     for motion in kind.motions:
-        axis = AXES[motion.kind[1]]
+        axis, turns = motion.axis, motion.turns
         e = ca.SX(3, 1)
         e[axis] = 1
         scale = pitch if motion.by_pitch else ca.SX(1)
-        turns = motion.kind[0] == "R"
         amount = scale * q[motion.coordinate]
         step = Transform(turn(axis, amount), zero()) if turns else Transform(ca.SX.eye(3), ca.sparsify(amount * e))
         Phi = step.motion_into(Phi)
@@ -97,7 +94,7 @@ def _with_quaternion(kind: JointType, q: ca.SX, v: ca.SX) -> tuple[Transform, Ve
     quat, w = q[-4:], v[:3]
     R = rotation(quat)
     spin = quaternion_rate(quat, w)
-    if kind.name == "spherical":
+    if kind.is_ball:
         return Transform(R, zero()), Vector6(ca.SX.eye(3), zero(3)), spin
     eye, none = ca.SX.eye(3), zero(3)
     Phi = Vector6(ca.horzcat(eye, none), ca.horzcat(none, eye))

@@ -6,35 +6,63 @@ The theory is in ``docs/theory/equations.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import casadi as ca
 
 from closedchain.cut.topology import Counter, ShapeCoordinates
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.relative import Pair, Rows
+from closedchain.errors import ModelError
+from closedchain.model.joints.types import JointType, Quantity
 from closedchain.model.parts import Joint
 
 
-def _angle_z(R_P: ca.SX, R_S: ca.SX) -> ca.SX:
-    return ca.atan2(R_P[:, 1].T @ R_S[:, 0], R_P[:, 0].T @ R_S[:, 0])
+def _angle(axis: int, R_P: ca.SX, R_S: ca.SX) -> ca.SX:
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    return ca.atan2(R_P[:, j].T @ R_S[:, i], R_P[:, i].T @ R_S[:, i])
 
 
-def _universal(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
-    Q = R_P.T @ R_S  # = Rx(angle1) Ry(angle2)
-    return ca.vertcat(ca.atan2(Q[2, 1], Q[1, 1]), ca.atan2(Q[0, 2], Q[0, 0]))
+def _angles(axes: tuple[int, ...], R_P: ca.SX, R_S: ca.SX) -> list[ca.SX]:
+    """Angles about two or three axes, each square to the next: ``R_P' R_S = R_a(angle1) R_b(angle2) R_c(angle3)``."""
+    Q = R_P.T @ R_S
+    a, b = axes[:2]
+    c = 3 - a - b
+    sense = 1 if (b - a) % 3 == 1 else -1  # of a, b, c as x, y, z
+    if len(axes) == 2:
+        return [ca.atan2(sense * Q[c, b], Q[b, b]), ca.atan2(sense * Q[a, c], Q[a, a])]
+    first, last = ca.atan2(-sense * Q[b, c], Q[c, c]), ca.atan2(-sense * Q[a, b], Q[a, a])
+    return [first, ca.atan2(sense * Q[a, c], ca.sqrt(Q[a, a] ** 2 + Q[a, b] ** 2)), last]
 
 
-# coordinates from the relative pose; angles come out between -pi and pi, a counter in q tells the turns
-COORDINATES: dict[str, Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]] = {
-    "revolute": lambda P, S, d, h: _angle_z(P, S),
-    "prismatic": lambda P, S, d, h: P[:, 2].T @ d,
-    "cylindrical": lambda P, S, d, h: ca.vertcat(_angle_z(P, S), P[:, 2].T @ d),
-    "screw": lambda P, S, d, h: P[:, 2].T @ d / h,
-    "universal": _universal,
-    "planar": lambda P, S, d, h: ca.vertcat(P[:, 0].T @ d, P[:, 1].T @ d, _angle_z(P, S)),
-    "weld": lambda P, S, d, h: ca.SX(0, 1),
-}
+def measure(kind: JointType) -> Quantity:
+    """Coordinates of a joint from its relative pose: from its motions, unless the joint says how.
+
+    Angles come out between -pi and pi, a counter in q tells the turns.
+    """
+    if kind.measure is not None:
+        return kind.measure
+    axes, slides = kind.turning, kind.slides
+    turns = [[m for m in kind.motions if m.coordinate == i and m.turns] for i in range(kind.nq)]
+    in_first, in_second = all(map(kind.fixed_in_first, slides)), all(map(kind.fixed_in_second, slides))
+    distinct = len({m.axis for m in slides}) == len(slides)
+    single = sum(map(len, turns)) == len(axes) and (len(axes) < 3 or len(set(axes)) == 3 == len(axes))
+    if not (single and distinct and (in_first or in_second)):
+        raise ModelError(
+            f"joint type {kind.name!r}: its coordinates cannot be derived from its motions "
+            f"{' '.join(m.kind for m in kind.motions)}: give the function measure=... (see closedchain.model.joints)"
+        )
+
+    def coordinates(R_P: ca.SX, R_S: ca.SX, d: ca.SX, pitch: ca.SX) -> ca.SX:
+        q = [ca.SX(0)] * kind.nq
+        angles = [_angle(axes[0], R_P, R_S)] if len(axes) == 1 else _angles(axes, R_P, R_S) if axes else []
+        for motion, angle in zip((m for m in kind.motions if m.turns), angles, strict=True):
+            q[motion.coordinate] = angle
+        for motion in slides:  # after the turns: the advance of a screw tells its turns apart
+            slide = (R_P if in_first else R_S)[:, motion.axis].T @ d
+            q[motion.coordinate] = slide / pitch if motion.by_pitch else slide
+        return ca.vertcat(ca.SX(0, 1), *q)
+
+    return coordinates
 
 
 Measured = Joint | ShapeCoordinates
@@ -52,7 +80,7 @@ class JointMeasures:
         """Coordinates of a joint, or of the shape of a body."""
         if joint.name in self.limbs.topology.own:
             return self.limbs.q[self.limbs.topology.own[joint.name][0], :]
-        if joint.type.name == "spherical":
+        if joint.type.is_ball:
             pair = self.pairs[joint.name]
             return quaternion(pair.P.X.R.T @ pair.S.X.R)
         return self._counted(joint)
@@ -96,10 +124,14 @@ class JointMeasures:
 
         The two are equal where the joint is closed, and this one is regular where it is open.
         """
-        pair = self.pairs[counter.joint.name]
-        axis = pair.S.X.R[:, 2]
-        if counter.joint.type.name == "universal":
-            axis = pair.P.X.R[:, 0] if counter.index == 0 else pair.S.X.R[:, 1]
+        pair, kind = self.pairs[counter.joint.name], counter.joint.type
+        (motion,) = (m for m in kind.motions if m.turns and m.coordinate == counter.index)
+        if kind.fixed_in_second(motion):
+            axis = pair.S.X.R[:, motion.axis]
+        elif kind.fixed_in_first(motion):
+            axis = pair.P.X.R[:, motion.axis]
+        else:  # the axis is in neither body
+            return self.velocities(counter.joint)[counter.index]
         return ca.densify(ca.sparsify(axis.T @ (pair.S.J.ang - pair.P.J.ang)) @ self.limbs.v)
 
     def _counted(self, joint: Measured) -> ca.SX:
@@ -115,8 +147,7 @@ class JointMeasures:
     def _measured(self, joint: Measured) -> Rows:
         if joint.name not in self._rows:
             pair = self.pairs[joint.name]
-            spin = joint.type.name == "spherical"
-            self._rows[joint.name] = pair.spin() if spin else pair.rows(COORDINATES[joint.type.name])
+            self._rows[joint.name] = pair.spin() if joint.type.is_ball else pair.rows(measure(joint.type))
         return self._rows[joint.name]
 
 

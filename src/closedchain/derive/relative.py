@@ -12,7 +12,6 @@ The theory is in ``docs/theory/closures.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import casadi as ca
@@ -20,10 +19,8 @@ import casadi as ca
 from closedchain.derive.kinematics import Kinematics, kinematics
 from closedchain.derive.limbs import Limbs
 from closedchain.derive.spatial import skew, tidy
+from closedchain.model.joints.types import Quantity
 from closedchain.model.parts import Joint
-
-Quantity = Callable[[ca.SX, ca.SX, ca.SX, ca.SX], ca.SX]
-"""(R_P, R_S, d, pitch) -> column of values"""
 
 
 class Rows(NamedTuple):

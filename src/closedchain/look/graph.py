@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SYMBOLS = {
-    "revolute": "R",
-    "prismatic": "P",
-    "cylindrical": "C",
-    "screw": "H",
-    "universal": "U",
-    "planar": "E",
-    "spherical": "S",
-    "free": "F",
-    "weld": "W",
-}
 LIMB_COLOURS = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#b8860b", "#6a51a3", "#7f7f7f", "#8c564b")
 CUT_COLOUR = "#d62728"
 GROUND = -1
@@ -171,7 +160,7 @@ def _depths(topology: Topology) -> list[int]:
     for link in topology.links:
         depth.append(1 + (0 if link.parent < 0 else depth[link.parent]))
     for link in topology.links:
-        if link.parent >= 0 or link.joint.type.name != "free":
+        if link.parent >= 0 or link.joint.type.closure:
             continue
         family = [i for i in range(len(topology.links)) if link.index in topology.path(i)]
         outside = [
@@ -363,7 +352,7 @@ def _draw_line(
     from matplotlib.patches import Circle, PathPatch
     from matplotlib.path import Path
 
-    free = line.joint.type.name == "free"
+    free = not line.joint.type.closure
     colour = CUT_COLOUR if line.limb is None else _colour(line.limb)
     style = (0, (4, 2)) if line.limb is None else (0, (1, 2)) if free else "solid"
     vertices, codes, curve = _curve(line, bars)
@@ -399,7 +388,7 @@ def _draw_line(
     taken.append(room(x, y))
     face, ink = (colour, "white") if driven else ("white", colour)
     ax.add_patch(Circle((x, y), DOT, facecolor=face, edgecolor=colour, lw=1.1, zorder=5))
-    symbol = SYMBOLS.get(line.joint.type.name, "?")
+    symbol = line.joint.type.symbol
     ax.text(x, y - 0.005, symbol, ha="center", va="center", fontsize=7.5, color=ink, zorder=6)
     halo = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.4}
     where: dict[str, Any] = {"ha": "center", "va": "bottom"} if level else {"ha": "left", "va": "center"}
@@ -482,11 +471,11 @@ def _draw_legend(figure: Figure, topology: Topology, driven: bool) -> None:
         handles.append(Line2D([], [], color=CUT_COLOUR, lw=1.6, ls=(0, (4, 2)), label="cut"))
     if driven:
         handles.append(Line2D([], [], marker="o", ls="none", ms=8, color="#444444", label="driven"))
-    kinds = dict.fromkeys(joint.type.name for joint in topology.joints)
+    kinds = dict.fromkeys(joint.type for joint in topology.joints)
     rows = int(np.ceil(len(handles) / max(1, int(figure.get_figwidth() / 0.95))))
     figure.legend(
         handles=handles,
-        title=", ".join(f"{SYMBOLS.get(kind, '?')} {kind}" for kind in kinds),
+        title=", ".join(f"{kind.symbol} {kind.name}" for kind in kinds),
         title_fontsize="x-small",
         loc="outside lower center",
         ncols=int(np.ceil(len(handles) / rows)),

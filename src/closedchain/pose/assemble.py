@@ -291,7 +291,7 @@ def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]
     if gaps is not None and not isinstance(gaps, Mapping):
         raise ModelError(f"gaps takes a mapping by closure row, {{'B x': 1e-3}}, not {gaps!r}")
     known = [row_name(e, row) for row in active_rows(e, open_joints)]
-    fixed = [f"{joint} {label}" for joint, label, _ in e.closure.fixed]
+    fixed = [f"{row.joint} {row.label}" for row in e.closure.fixed]
     for name, value in (gaps or {}).items():
         if name in fixed:
             raise ModelError(f"gaps: no motion opens the closure row {name!r}")

@@ -18,7 +18,6 @@ import numpy as np
 
 from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
-from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import PATIENCE, locked, patient
@@ -505,18 +504,18 @@ class Closing:
 
     def check_fixed(self) -> None:
         """Rows that no motion changes must be zero as drawn."""
-        fixed = [row for row in self.e.closure.fixed if row[0] not in self.open_joints]
+        fixed = [row for row in self.e.closure.fixed if row.joint not in self.open_joints]
         if not fixed:
             return
-        f = self.e.function("fixed", {"c": ca.vertcat(*(value for _, _, value in fixed))})
+        f = self.e.function("fixed", {"c": ca.vertcat(*(row.value for row in fixed))})
         gaps = np.abs(patient(f)(self.t, self.q0, self._zero, self.p).ravel())
-        units, length = [UNITS[label] for _, label, _ in fixed], self.scale.length
+        units, length = [row.unit for row in fixed], self.scale.length
         rounded = row_tolerances(units, self.topology.mechanism.tolerance, length)
-        for (joint, label, _), unit, gap, most in zip(fixed, units, gaps, rounded, strict=True):
-            if not gap < max(NEARLY * TOLERANCE * (length if unit == "m" else 1.0), most):
+        for row, gap, most in zip(fixed, gaps, rounded, strict=True):
+            if not gap < max(NEARLY * TOLERANCE * (length if row.unit == "m" else 1.0), most):
                 said = (
-                    f"joint {joint!r} can never close: its residual {label!r} is {gap:.4g} at every pose; check the "
-                    "positions of its frames out of the plane of motion, and the directions of the axes"
+                    f"joint {row.joint!r} can never close: its residual {row.label!r} is {gap:.4g} at every pose; "
+                    "check the positions of its frames out of the plane of motion, and the directions of the axes"
                 )
                 needed = needed_tolerance(units, gaps, length)
                 if needed < ROUNDED * length:

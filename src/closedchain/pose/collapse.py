@@ -33,9 +33,6 @@ THROWS = 60  # searches from there; each opens about every second fold
 
 TOLD = 4  # pairs of bodies, and groups of joints, that a message names
 
-AXES = ("revolute", "cylindrical", "screw")  # joints whose bodies have an axis in common
-POINTS = ("spherical", "universal")  # and those that have a point
-
 
 @dataclass(frozen=True)
 class Collapse:
@@ -181,22 +178,24 @@ class _Pivots:
 @cached
 def _pivots(e: Equations) -> _Pivots:
     topology = e.topology
-    joints = [j for j in topology.joints if j.name in _in_loops(topology) and j.type.name in AXES + POINTS]
+    shared = [j for j in topology.joints if j.type.common_axis is not None or j.type.common_point]
+    joints = [j for j in shared if j.name in _in_loops(topology)]
     welds = [
         (topology.link_of[j.a.body.name] + 1, topology.link_of[j.b.body.name] + 1)
         for j in topology.joints
-        if j.type.name == "weld"
+        if j.type.nv == 0
     ]
     one = _groups(len(topology.links) + 1, welds)
     names = {one[0]: "ground"}
     for link in topology.links:
         names.setdefault(one[link.index + 1], link.body.name)
     frames = [e.motion.X[topology.link_of[j.a.body.name]] @ e.limbs.attach(j.a, j).X for j in joints]
+    lines = [2 if j.type.common_axis is None else j.type.common_axis for j in joints]
     places = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.r) for X in frames))
-    axes = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.R)[:, 2] for X in frames))
+    axes = ca.horzcat(ca.SX(3, 0), *(ca.densify(X.R)[:, along] for X, along in zip(frames, lines, strict=True)))
     return _Pivots(
         tuple(j.name for j in joints),
-        np.array([j.type.name in AXES for j in joints], bool),
+        np.array([j.type.common_axis is not None for j in joints], bool),
         tuple(frozenset(one[topology.link_of[x.body.name] + 1] for x in (j.a, j.b)) for j in joints),
         names,
         e.function("pivots", {"r": places, "z": axes}),

@@ -54,7 +54,7 @@ def output_columns(program: Compiled) -> dict[str, ca.SX]:
         lam[row] = closed.lam[k]
     active = ca.DM([float(row in set(program.active)) for row in range(len(e.closure))])
     closed_rows = fixed_rows(program)
-    fixed = [(row[2], row in closed_rows) for row in e.closure.fixed]
+    fixed = [(row.value, row in closed_rows) for row in e.closure.fixed]
     columns = {
         "q": ca.vertcat(ca.SX(0, 1), *(e.measures.coordinates(j) for j in joints)),
         "v": ca.vertcat(ca.SX(0, 1), *(e.measures.velocities(j) for j in joints)),

@@ -22,7 +22,7 @@ either_side = pytest.mark.parametrize("ground", [False, True], ids=["between bod
 
 @every_cut
 def test_counts(kind):
-    rows = [row for name in JOINT_TYPES[kind].closure for row in ROWS[name][0]]
+    rows = [row for name in JOINT_TYPES[kind].closure for row in ROWS[name].labels]
     assert len(rows) == 6 - JOINT_TYPES[kind].nv
     closure = cut_pair(kind).equations.closure
     assert len(closure) == len(rows) and not closure.fixed

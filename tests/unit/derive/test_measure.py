@@ -6,8 +6,8 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
-from closedchain.derive.measure import COORDINATES, quaternion
-from closedchain.model.joints.types import JOINT_TYPES
+from closedchain.derive.measure import measure, quaternion
+from closedchain.model.joints.types import JOINT_TYPES, joint_type
 from tests.identities.independent import Independent, joint_rate, quaternion_of, rotate, rotation_of
 from tests.random_mechanisms import random_rotation, shape
 from tests.unit.derive.cut_pair import cut_pair
@@ -96,9 +96,12 @@ def test_joints_in_the_tree_are_read_off(rng):
     assert got == [q[:2].tolist(), q[2:].tolist(), v[:2].tolist(), v[2:].tolist()]
 
 
-def test_table_is_complete():
-    """Joints without quaternions are measured by a formula each."""
-    assert set(COORDINATES) >= {name for name, kind in JOINT_TYPES.items() if not kind.has_quaternion}
+def test_a_joint_may_say_how_it_is_measured():
+    """And must, where its motions do not tell."""
+    with pytest.raises(cc.ModelError, match=r"'odd'.* cannot be derived from its motions Rz Tx Rz.*measure="):
+        measure(joint_type("odd", "Rz:0 Tx:1 Rz:2", "a b c", closure=("tz", "align")))
+    own = lambda R_P, R_S, d, pitch: d  # noqa: E731
+    assert measure(joint_type("odd", "Rz:0 Tx:1 Rz:2", "a b c", closure=("tz", "align"), measure=own)) is own
 
 
 @pytest.mark.parametrize("kind", WRAPPING)

@@ -10,7 +10,7 @@ from matplotlib.patches import Circle
 
 import closedchain as cc
 from closedchain.cut.topology import cut
-from closedchain.look.graph import CUT_COLOUR, GROUND, LIMB_COLOURS, SYMBOLS, _nondecreasing, layout
+from closedchain.look.graph import CUT_COLOUR, GROUND, LIMB_COLOURS, _nondecreasing, layout
 from closedchain.model.library import MECHANISMS
 
 
@@ -97,7 +97,7 @@ def test_every_body_and_joint_is_drawn_and_named(drawing):
     assert isinstance(figure, Figure)
     assert sorted(patches(figure, "body")) == sorted(m.bodies)
     assert sorted(patches(figure, "joint")) == sorted(joints)
-    symbols = [SYMBOLS[j.type.name] for j in cut(m).joints]
+    symbols = [j.type.symbol for j in cut(m).joints]
     assert sorted(texts(figure)) == sorted([*m.bodies, *joints, *symbols, "ground"])
     assert sum(isinstance(p, Circle) for p in figure.axes[0].patches) == len(joints)
 

@@ -86,7 +86,7 @@ def test_the_structure_of_a_plane_loop_is_seen_without_numbers():
     closure = derive(cc.library.four_bar()).closure
 
     assert closure.labels == ("x", "y")
-    assert [label for _, label, _ in closure.fixed] == ["z", "tilt x", "tilt y"]
+    assert [row.label for row in closure.fixed] == ["z", "tilt x", "tilt y"]
 
 
 @pytest.mark.parametrize("name", ["four-bar", "slider-crank", "five-bar", "rrr3", "gough-stewart"])

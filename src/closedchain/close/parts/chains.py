@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from closedchain.derive.equations import Equations
-from closedchain.derive.measure import COORDINATES
+from closedchain.derive.measure import measure
 from closedchain.derive.relative import Pair
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.errors import ModelError
@@ -128,10 +128,10 @@ class _Acts:
             _accumulate(self.efforts, link.index, effort)
             return
         pair = e.measures.pairs[name]
-        if joint.type.name == "spherical":
+        if joint.type.is_ball:
             self.add(_spin(pair, index), pair.spin().J[index, :], factor)
         else:
-            rows = pair.rows(COORDINATES[joint.type.name])
+            rows = pair.rows(measure(joint.type))
             self.add({i: C[index, :] for i, C in rows.sides.items()}, rows.J[index, :], factor)
 
 

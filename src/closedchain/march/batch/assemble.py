@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from closedchain.derive.closure import UNITS
 from closedchain.derive.equations import derive
 from closedchain.derive.size import traced_length, traced_sizes, traced_time
 from closedchain.errors import ModelError
@@ -277,7 +276,7 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     if closing.topology.counters:
         angle = {"angle": ca.densify(f["counted"](t, q, rest, p))}
         counted = compile_function(f"{name} turns", {**at, "p": p}, angle)
-    values = [(UNITS[label], x) for joint, label, x in e.closure.fixed if joint not in closing.open_joints]
+    values = [(row.unit, row.value) for row in e.closure.fixed if row.joint not in closing.open_joints]
     if values:
         c = ca.vertcat(*(x for _, x in values)) / _allowed(closing, [unit for unit, _ in values], NEARLY)
         fixed = compile_function(f"{name} fixed", {**at, "p": p}, {"c": ca.densify(c)})

@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from closedchain.close.formulation import Formulation
-from closedchain.derive.closure import UNITS
+from closedchain.derive.closure import FixedRow
 from closedchain.lock import locked
 from closedchain.march.marks import Happening
 from closedchain.march.program.compiled import Compiled
@@ -30,18 +30,18 @@ def allowed_gap(method: Formulation) -> float:
     return UNSTABILISED if method.unstabilised else STABILISED
 
 
-def fixed_rows(program: Compiled) -> list[tuple[str, str, ca.SX]]:
-    """Rows that no motion changes, of joints that are closed: (joint, label, value)."""
+def fixed_rows(program: Compiled) -> list[FixedRow]:
+    """Rows that no motion changes, of joints that are closed."""
     closure = program.equations.closure
     closed = {closure.joints[row] for row in program.active}
-    return [row for row in closure.fixed if row[0] in closed or row[0] not in closure.joints]
+    return [row for row in closure.fixed if row.joint in closed or row.joint not in closure.joints]
 
 
 def dropped_rows(program: Compiled) -> str:
     """Closure rows that are not solved, in words: those that no motion changes, and those that follow from others."""
     closure = program.equations.closure
     dropped = [(closure.joints[row], closure.labels[row]) for row in program.active if row not in program.rows]
-    return listed([*((joint, label) for joint, label, _ in fixed_rows(program)), *dropped])
+    return listed([*((row.joint, row.label) for row in fixed_rows(program)), *dropped])
 
 
 def listed(rows: Iterable[tuple[str, str]]) -> str:
@@ -58,11 +58,11 @@ def told(program: Compiled, state: State) -> Happening:
     e, p = program.equations, parameter_vector(state.mechanism, state.parameters)
     fixed = fixed_rows(program)
     active = list(program.active)
-    values = ca.vertcat(e.closure.c[active, :], *(value for _, _, value in fixed))
+    values = ca.vertcat(e.closure.c[active, :], *(row.value for row in fixed))
     gaps = np.abs(np.array(e.function("gaps", {"c": values})(state.t, state.q, state.v, p)).ravel())
     names = [f"{e.closure.joints[row]} {e.closure.labels[row]}" for row in active]
-    names += [f"{joint} {label}" for joint, label, _ in fixed]
-    units = [e.closure.units[row] for row in active] + [UNITS[label] for _, label, _ in fixed]
+    names += [f"{row.joint} {row.label}" for row in fixed]
+    units = [e.closure.units[row] for row in active] + [row.unit for row in fixed]
     length = drawn_length(e, p)
     angle = row_tolerances(["rad"], state.mechanism.tolerance, length)[0]
     text = (

@@ -11,7 +11,7 @@ from closedchain.model.expressions.expression import Number, is_zero
 from closedchain.model.expressions.functions import pi
 from closedchain.model.forces.resistance import add_friction, add_stop
 from closedchain.model.joints import options as joint_options
-from closedchain.model.joints.types import JOINT_TYPES
+from closedchain.model.joints.types import JOINT_TYPES, JointType
 from closedchain.model.parts import Body, Frame, Joint
 from closedchain.model.values import suggest
 
@@ -22,7 +22,7 @@ class DrawsJoints(Drawing):
     @atomic
     def joint(
         self,
-        kind: str,
+        kind: str | JointType,
         name: str,
         a: Place,
         b: Place,
@@ -40,7 +40,7 @@ class DrawsJoints(Drawing):
         Parameters
         ----------
         kind
-            A name in `closedchain.model.joints.types.JOINT_TYPES`.
+            A name in `closedchain.model.joints.types.JOINT_TYPES`, or a `JointType` of your own.
         name
             Unique in the mechanism. Coordinates are found under this name in results.
         a, b
@@ -61,9 +61,10 @@ class DrawsJoints(Drawing):
         cut
             True: open this joint. False: never open it. None: the library decides.
         """
-        if not isinstance(kind, str) or kind not in JOINT_TYPES:
-            raise ModelError(f"joint {name!r}: unknown kind {kind!r}{suggest(kind, JOINT_TYPES)}")
-        kind_ = JOINT_TYPES[kind]
+        if not isinstance(kind, JointType):
+            if not isinstance(kind, str) or kind not in JOINT_TYPES:
+                raise ModelError(f"joint {name!r}: unknown kind {kind!r}{suggest(kind, JOINT_TYPES)}")
+            kind = JOINT_TYPES[kind]
         what = f"joint {name!r}"
         for place in (a, b):  # fail before anything is named after this joint
             if not isinstance(place, Body | Frame):
@@ -73,19 +74,21 @@ class DrawsJoints(Drawing):
         if body_a is body_b:
             raise ModelError(f"{what} connects body {body_a.name!r} with itself: it needs two different bodies")
         cut = joint_options.check_cut(cut, what)
-        if cut and not kind_.closure:
-            raise ModelError(f"{what} is {kind}: it locks nothing, so there is nothing to cut; leave it out instead")
+        if cut and not kind.closure:
+            raise ModelError(
+                f"{what} is {kind.name}: it locks nothing, so there is nothing to cut; leave it out instead"
+            )
         self._take(name)
         joint = Joint(
             name=name,
-            type=kind_,
+            type=kind,
             a=self._place(a, name),
             b=self._place(b, name),
             rotation=joint_options.rotation(kind, axis, axes, what),
             pitch=self._pitch(kind, pitch, name),
-            guess=joint_options.guess(guess, kind_, what),
-            limits=joint_options.limits(limits, kind_.nq, what),
-            friction=joint_options.friction(friction, kind_.nv, what),
+            guess=joint_options.guess(guess, kind, what),
+            limits=joint_options.limits(limits, kind.nq, what),
+            friction=joint_options.friction(friction, kind.nv, what),
             cut=cut,
         )
         self.joints[name] = joint
@@ -97,13 +100,13 @@ class DrawsJoints(Drawing):
                 add_friction(self, joint, i, rubbing)
         return joint
 
-    def _pitch(self, kind: str, pitch: Number, name: str) -> Number:
-        if kind != "screw":
+    def _pitch(self, kind: JointType, pitch: Number, name: str) -> Number:
+        if not kind.has_pitch:
             if not is_zero(pitch):
-                raise ModelError(f"joint {name!r} is {kind}: only a screw has a pitch")
+                raise ModelError(f"joint {name!r} is {kind.name}: only a screw has a pitch")
             return 0.0
         if is_zero(pitch):
-            raise ModelError(f"screw {name!r} has no pitch: give its advance per turn in m, or draw a revolute")
+            raise ModelError(f"{kind.name} {name!r} has no pitch: give its advance per turn in m, or draw a revolute")
         return self._number(pitch, f"{name}.pitch") / (2 * pi)
 
     def revolute(self, name: str, a: Place, b: Place, **options: Any) -> Joint:

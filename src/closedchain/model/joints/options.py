@@ -15,17 +15,17 @@ from closedchain.model.parts import Friction, Stops
 from closedchain.model.values import entries, listed
 
 
-def rotation(kind: str, axis: Any, axes: Any, what: str) -> Rotation:
+def rotation(kind: JointType, axis: Any, axes: Any, what: str) -> Rotation:
     """How the frames are turned so that the axis, or the two axes of a universal joint, point where they should."""
     if axes is not None:
-        if kind != "universal":
-            raise ModelError(f"{what} is {kind}: only a universal joint has axes=; give axis=")
+        if not kind.has_two_axes:
+            raise ModelError(f"{what} is {kind.name}: only a universal joint has axes=; give axis=")
         first, second = entries(axes, 2, f"{what}: a universal joint has two axes", "((1, 0, 0), (0, 1, 0))")
         return from_two_axes(first, second, what)
     if axis is None:
         return IDENTITY
-    if kind == "universal":
-        raise ModelError(f"{what} is universal: give axes=(first, second) instead of axis=")
+    if kind.has_two_axes:
+        raise ModelError(f"{what} is {kind.name}: give axes=(first, second) instead of axis=")
     return from_axis(axis, what)
 
 

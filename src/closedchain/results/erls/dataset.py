@@ -30,7 +30,7 @@ def erls_variables(solution: ErlsSolution) -> tuple[Variables, dict[str, Any]]:
         "power": traced.loads.power,
         "block": traced.parts["block"],
         "closure": ca.vertcat(
-            ca.SX(1, 1), ca.densify(system.e.closure.c), *(value for _, _, value in system.e.closure.fixed)
+            ca.SX(1, 1), ca.densify(system.e.closure.c), *(row.value for row in system.e.closure.fixed)
         ),
         **{f"effort {name}": effort for name, effort in traced.loads.efforts.items()},
     }

@@ -12,11 +12,11 @@ import casadi as ca
 import numpy as np
 
 from closedchain.derive.applied import Applied
-from closedchain.derive.closure import ROWS
+from closedchain.derive.closure import lock
 from closedchain.derive.equations import Equations
 from closedchain.derive.joint_motion import joint_motion
 from closedchain.derive.kinematics import FrameMotion
-from closedchain.derive.measure import COORDINATES
+from closedchain.derive.measure import measure
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import skew
@@ -203,10 +203,10 @@ def _along(e: Equations, joint: Joint, P: FrameMotion, S: FrameMotion) -> ca.SX:
 
     An effort does the work ``tau q'`` also where the joint is open.
     """
-    if joint.type.name == "spherical":  # velocities are in the axes of S
+    if joint.type.is_ball:  # velocities are in the axes of S
         return ca.densify(ca.vertcat(S.X.R, ca.SX(3, 3)))
     R, d, w = ca.SX.sym("R", 3, 3), ca.SX.sym("d", 3), ca.SX.sym("w", 3)
-    q = ca.densify(COORDINATES[joint.type.name](P.X.R, R, d, e.limbs.number(joint.pitch)))
+    q = ca.densify(measure(joint.type)(P.X.R, R, d, e.limbs.number(joint.pitch)))
     turned = ca.jacobian(ca.jtimes(q, ca.vec(R), ca.vec(ca.skew(w) @ R)), w)
     rates = ca.substitute(
         [turned, ca.jacobian(q, d)], [ca.vec(R), d], [ca.densify(ca.vec(S.X.R)), ca.densify(S.X.r - P.X.r)]
@@ -229,8 +229,8 @@ def _spring(
     labels = {e.closure.labels[row]: force for row, force in lam.items()}
     total = ca.SX(0)  # lam' c
     for kind in joint.type.closure:
-        c = ca.densify(ROWS[kind][2](R_P, R_S, d, pitch))
-        for k, label in enumerate(ROWS[kind][0]):
+        c = ca.densify(lock(kind).quantity(R_P, R_S, d, pitch))
+        for k, label in enumerate(lock(kind).labels):
             total += labels.get(label, ca.SX(0)) * c[k]
     turning = (ca.jtimes(total, ca.vec(R), ca.vec(ca.skew(w) @ R)) for R, w in ((R_P, w_P), (R_S, w_S)))
     by_twists = [ca.gradient(rate, w) for rate, w in zip(turning, (w_P, w_S), strict=True)]

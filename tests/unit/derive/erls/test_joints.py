@@ -10,8 +10,14 @@ from closedchain.derive.equations import derive
 from closedchain.derive.erls.joints import joint_pose, motion_space
 from closedchain.derive.erls.links import Displacements
 from closedchain.derive.erls.nodes import hold_nodes
+from closedchain.model.joints.types import joint_type
 
 KINDS = ("revolute", "prismatic", "cylindrical", "screw", "universal", "spherical", "planar")
+OWN = {  # joints of users: axes fixed in a body, slides that turns swing about, an axis fixed in neither body
+    "slot": joint_type("slot", "Tx:0 Rz:1", "slide angle"),
+    "pin": joint_type("pin", "Rz:0 Tx:1", "angle slide"),
+    "gimbal": joint_type("gimbal", "Rz:0 Ry:1 Rx:2", "yaw pitch roll"),
+}
 
 
 def drawn(kind, first):
@@ -21,14 +27,14 @@ def drawn(kind, first):
     m.weld("clamp", m.ground, beam)
     sides = [beam.tip, hub.at(0.1, 0.05, 0.02, rpy=(0.2, -0.3, 0.4))]
     options = {"screw": {"pitch": 0.1}}.get(kind, {})
-    if kind not in ("spherical", "universal", "planar"):
+    if kind not in ("spherical", "universal", "planar", *OWN):
         options["axis"] = (0.2, 1.0, 0.3)
-    getattr(m, kind)("joint", *(sides if first else sides[::-1]), **options)
+    m.joint(OWN.get(kind, kind), "joint", *(sides if first else sides[::-1]), **options)
     e = derive(m)
     return Displacements(e, hold_nodes(e.topology, {"beam": 0.5})), m.joints["joint"]
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=(*KINDS, *OWN))
 def kind(request):
     return request.param
 
