@@ -63,7 +63,7 @@ def drawn(k: int) -> cc.Mechanism:
         link = m.body(f"link{i}", cc.rod(length=1.0, mass=1.0))
         m.revolute(f"joint{i}", end, link)
         end = link.tip
-    m.motor("joint0", torque=cc.sin(cc.t * (k + 1.0)))
+    m.motor("joint0", torque=cc.math.sin(cc.t * (k + 1.0)))
     return m
 
 
@@ -130,7 +130,7 @@ def pieces(n: int) -> list[list[str]]:
     cc.simulate(cc.library.pendulum(), until=0.1)  # loads what is needed
     t = np.linspace(0.0, 1.0, n + 1)
     m = cc.library.pendulum()
-    m.motor("hinge", torque=cc.piecewise(cc.t, t, CubicSpline(t, np.sin(20 * t)).c[::-1].T))
+    m.motor("hinge", torque=cc.math.piecewise(cc.t, t, CubicSpline(t, np.sin(20 * t)).c[::-1].T))
     with Watch() as watch, mock.patch.object(object_cache, "load", return_value=None):
         run = cc.simulate(m, until=0.1)
     return [[f"{n}", f"{run.metadata['operations']}", figure(watch.seconds)]]
@@ -170,7 +170,7 @@ def main(given: Sequence[str] | None = None) -> None:
     )
     report.tables.append(
         Table(
-            "A torque from a table (cc.piecewise, cubic pieces) on a pendulum",
+            "A torque from a table (cc.math.piecewise, cubic pieces) on a pendulum",
             ["pieces", "operations", "first run, processor s"],
             [row for n in size["pieces"] for row in do("pieces", n)],
             "All of the first run, with nothing in the cache.",

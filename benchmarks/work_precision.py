@@ -359,7 +359,9 @@ def drift(results: Results, quick: bool) -> None:
 
 def waving_rrr3() -> cc.Mechanism:
     """A 3-RRR whose motors pull back and forth against dampers: it stays where it is well."""
-    m = cc.library.rrr3(torques=[2.5 * cc.sin(cc.pi * cc.t + k * 2 * cc.pi / 3) for k in range(3)], position=(0.0, 0.0))
+    m = cc.library.rrr3(
+        torques=[2.5 * cc.math.sin(cc.pi * cc.t + k * 2 * cc.pi / 3) for k in range(3)], position=(0.0, 0.0)
+    )
     for k in range(3):
         m.joint_damper(f"base{k + 1}", 1.0)
     return m

@@ -20,6 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 
 BLUE, GREEN, RED, ORANGE, GREY, INK = "#0072b2", "#009e73", "#d55e00", "#e69f00", "#9a9a9a", "#222222"
 
@@ -50,7 +51,7 @@ def make(folder: Path, names: Sequence[str] = (), dpi: float = 120) -> list[Path
 # ---- what several pictures need --------------------------------------------------------------------------------------
 
 
-def places(run: cc.Run, frame: str) -> np.ndarray:
+def places(run: Run, frame: str) -> np.ndarray:
     """Positions of a frame over time, (time, 3)."""
     return run.frame(frame)["position"].values
 
@@ -104,7 +105,7 @@ def example(name: str) -> dict[str, Any]:
 # ---- four-bar --------------------------------------------------------------------------------------------------------
 
 
-def four_bar_run(until: float = 2.0) -> cc.Run:
+def four_bar_run(until: float = 2.0) -> Run:
     """The four-bar of the library, with a point on the coupler to watch."""
     m = cc.library.four_bar()
     m.bodies["coupler"].frame("pen", at=(1.6, 0.9, 0))
@@ -143,9 +144,9 @@ def draw_four_bar(ax: Any, angles: Sequence[float]) -> None:
 # ---- 3-RRR -----------------------------------------------------------------------------------------------------------
 
 
-def rrr3_run() -> cc.Run:
+def rrr3_run() -> Run:
     """A planar parallel robot whose motors pull back and forth."""
-    wave = [2.5 * cc.sin(cc.pi * cc.t + k * 2 * cc.pi / 3) for k in range(3)]
+    wave = [2.5 * cc.math.sin(cc.pi * cc.t + k * 2 * cc.pi / 3) for k in range(3)]
     m = cc.library.rrr3(torques=wave, position=(0.0, 0.0))
     for k in range(3):
         m.joint_damper(f"base{k + 1}", 1.0)
@@ -515,14 +516,14 @@ def motor_envelope() -> Any:
 def coupler_deflection() -> Any:
     """The flexible coupler of Wang and others: how far its middle is from its frame."""
     run = cc.simulate(cc.library.four_bar(flexible=True), until=2.0, rtol=1e-8, t_eval=np.linspace(0, 2, 801))
-    return cc.plot_deflection(run, "coupler")
+    return run.plot_deflection("coupler")
 
 
 @picture
 def pacdrive_modes() -> Any:
     """The first modes of the flexible PacDrive with its motors locked."""
     m = cc.library.pacdrive(flexible=True, drive="none")
-    return cc.plot_modes(cc.locked_modes(m, locked=["joint1", "joint2"]), *range(1, 7))
+    return m.modes(locked=["joint1", "joint2"]).plot(*range(1, 7))
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ def main() -> None:
     for k in ARMS:
         joint = m.joints[f"motor{k}"]
         angles = [pose[joint.name] for pose in poses]
-        wanted = cc.interp(cc.t, PERIOD * places, angles)
-        rate = cc.interp(cc.t, PERIOD * places, np.gradient(angles, PERIOD * places))
+        wanted = cc.math.interp(cc.t, PERIOD * places, angles)
+        rate = cc.math.interp(cc.t, PERIOD * places, np.gradient(angles, PERIOD * places))
         m.motor(joint, torque=400.0 * (wanted - joint.q) + 6.0 * (rate - joint.v))
 
     run = cc.simulate(m, m.assemble({"pose": path(0)}), until=PERIOD, rtol=1e-7)

@@ -31,7 +31,7 @@ def mechanism() -> cc.Mechanism:
     m.output = boom.tip
     m.start = {"foot": 0.3}
     # open within 0.2 s, lift until 1.5 s, close, and lower from 2 s on
-    opening = cc.interp(cc.t, [0.0, 0.2, 1.3, 1.5, 2.0, 2.2], [0.0, 1.0, 1.0, 0.0, 0.0, -0.5])
+    opening = cc.math.interp(cc.t, [0.0, 0.2, 1.3, 1.5, 2.0, 2.2], [0.0, 1.0, 1.0, 0.0, 0.0, -0.5])
     m.actuator("stroke", CYLINDER, command=opening)
     return m
 

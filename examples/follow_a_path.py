@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 
 OUT = Path("out")
 ARMS = ["arm1 motor", "arm2 motor", "arm3 motor"]
@@ -19,7 +20,7 @@ def mechanism() -> cc.Mechanism:
     return cc.library.rrr3()
 
 
-def rose() -> cc.Run:
+def rose() -> Run:
     """The planar robot with three motors for its three freedoms: position and angle."""
     robot = mechanism()
     path = cc.paths.rose(0.05, period=2.0).turned(about=(0, 0, 1), angle=0.0)
@@ -33,7 +34,7 @@ def rose() -> cc.Run:
     return run
 
 
-def pick_and_place() -> cc.Run:
+def pick_and_place() -> Run:
     """Up, across and down in half a second, and a rest; the gripper holds 0.3 kg that the law knows nothing of."""
     robot = cc.library.delta("none")
     corners = [(-0.15, 0, -0.8), (-0.12, 0, -0.72), (0.12, 0.1, -0.72), (0.15, 0.1, -0.8)]

@@ -24,7 +24,7 @@ def mechanism() -> cc.Mechanism:
     m.free("pose", m.ground, platform, guess=(0, 0, 1, 1, 0, 0, 0))
 
     # from 0 to 1 with a soft start and a soft end
-    travel = cc.minimum(cc.t / m.parameter("duration", 1.0), 1.0)
+    travel = cc.math.minimum(cc.t / m.parameter("duration", 1.0), 1.0)
     travel = travel**2 * (3 - 2 * travel)
     for k, b, p in zip(LEGS, BASE, TOP, strict=True):
         lower = m.body(f"lower{k}", cc.cylinder(radius=0.03, length=0.7, mass=1.2))

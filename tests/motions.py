@@ -31,7 +31,7 @@ def gentle(m, state, rng, size=0.05, among=None):
     out = {}
     for label in independent_coordinates(m, state, among):
         amplitude, speed, phase = size * rng.uniform(0.5, 1.0), rng.uniform(2, 5), rng.uniform(0, 2 * np.pi)
-        out[label] = state[label] + amplitude * (cc.sin(speed * cc.t + phase) - np.sin(phase))
+        out[label] = state[label] + amplitude * (cc.math.sin(speed * cc.t + phase) - np.sin(phase))
     return out
 
 

@@ -319,7 +319,7 @@ def _gear(m, rng, at, time):
     ratio = rng.uniform(0.5, 2)
     offset = at[driven.name][i] - ratio * at[driver.name][j]
     m.couple("gear", driven.labels()[i], driver.labels()[j], ratio=ratio, offset=offset)
-    m.drive(prescribed, at[prescribed.name][k] + rng.uniform(0.2, 1) * cc.sin(3 * (cc.t - time)), coordinate=k)
+    m.drive(prescribed, at[prescribed.name][k] + rng.uniform(0.2, 1) * cc.math.sin(3 * (cc.t - time)), coordinate=k)
 
 
 def effort(m, rng):
@@ -328,11 +328,11 @@ def effort(m, rng):
     if kind == 0:
         return rng.normal(0, 3)
     if kind == 1:
-        return rng.normal(0, 3) * cc.sin(2 * cc.t + rng.normal())
+        return rng.normal(0, 3) * cc.math.sin(2 * cc.t + rng.normal())
     scalar = [j for j in m.joints.values() if j.type.nq and not j.type.has_quaternion]
     turning = [j for j in m.joints.values() if j.type.nv]
     speed = np.ravel(turning[rng.integers(len(turning))].v)[0]
     if kind == 2 or not scalar:
-        return -rng.uniform(0, 2) * speed + cc.where(cc.t < 1, 1.0, 2.0)
+        return -rng.uniform(0, 2) * speed + cc.math.where(cc.t < 1, 1.0, 2.0)
     place = np.ravel(scalar[rng.integers(len(scalar))].q)[0]
-    return cc.interp(place, (-2, 0, 1, 2), rng.normal(0, 2, 4)) + cc.minimum(speed, 1.0)
+    return cc.math.interp(place, (-2, 0, 1, 2), rng.normal(0, 2, 4)) + cc.math.minimum(speed, 1.0)

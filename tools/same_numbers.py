@@ -80,14 +80,14 @@ def runs(names: Sequence[str]) -> Iterator[tuple[str, Callable[[], Any]]]:
     for solver in ERLS_SOLVERS:
         o = {"until": 0.01, "t_eval": np.linspace(0.0, 0.01, 11), "method": cc.ERLS(), "solver": solver}
         yield f"erls {solver}", lambda o=o: of_run(cc.simulate(flexible, **o))
-    yield "erls modes", lambda: digest(cc.erls_modes(flexible).frequencies)
-    yield "linearise", lambda: digest(cc.linearise(cc.library.delta()).A)
+    yield "erls modes", lambda: digest(flexible.modes(method=cc.ERLS()).frequencies)
+    yield "linearise", lambda: digest(cc.library.delta().linearise().A)
     yield "threads", lambda: of_run(_on_threads())
     yield "reactions", lambda: digest(*_reactions())
     yield "inverse dynamics", lambda: digest(_torques())
     yield "sweep", lambda: digest(*_swept())
-    yield "equilibrium", lambda: digest(cc.equilibrium(cc.library.pendulum()).q)
-    yield "assembly", lambda: digest(*(x.state.q for x in cc.assembly_modes(cc.library.five_bar())))
+    yield "equilibrium", lambda: digest(cc.library.pendulum().equilibrium().q)
+    yield "assembly", lambda: digest(*(x.state.q for x in cc.library.five_bar().assemblies()))
 
 
 def _on_threads() -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
+from closedchain.results.run import Run
 
 Data = dict[str, Any]
 
@@ -97,7 +98,7 @@ def drawn_parts(data: Data) -> cc.Mechanism:
     return m
 
 
-def simulated(data: Data, **more: Any) -> cc.Run:
+def simulated(data: Data, **more: Any) -> Run:
     """Draw, assemble and simulate."""
     m = drawn(data)
     wishes = dict(data["assemble"])

@@ -27,12 +27,13 @@ import closedchain as cc
 from benchmarks.attack.bases import in_small_pieces, pick
 from benchmarks.attack.outcome import FOREIGN, Outcome, found, unforeseen
 from closedchain.cli import app
+from closedchain.results.run import Run
 
 BUDGET = 240.0
 VARIED = {"O.motor": np.linspace(5.0, 7.0, 12)}
 
 
-def measure(run: cc.Run) -> float:
+def measure(run: Run) -> float:
     """Makes a study compute its points one by one."""
     return float(run["O"].max())
 

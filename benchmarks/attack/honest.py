@@ -9,6 +9,7 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.results.checks import ENERGY, promised
+from closedchain.results.run import Run
 from tests.identities.independent import Independent
 
 SLACK = 10.0  # gaps are measured otherwise here: distances and angles instead of rows
@@ -37,13 +38,13 @@ def gap(kind: str, X: np.ndarray, pitch: float) -> float:
     return float(np.linalg.norm(r)) if kind == "spherical" else 0.0
 
 
-def complaints(run: cc.Run, passive: bool) -> list[str]:
+def complaints(run: Run, passive: bool) -> list[str]:
     """What a run that calls itself good should have complained about.
 
     ``passive``: nothing but gravity acts, so that energy needs no word of the library.
     """
     said = []
-    states = run.x if isinstance(run, cc.Run) else 0.0  # finite elements have theirs in the dataset alone
+    states = run.x if isinstance(run, Run) else 0.0  # finite elements have theirs in the dataset alone
     if not (np.isfinite(run.t).all() and np.isfinite(states).all()):
         return ["a state that is not finite"]
     for name, values in run.dataset.data_vars.items():

@@ -54,11 +54,11 @@ def command(rng: np.random.Generator, speed: str) -> str:
         rng,
         [
             size,
-            f"{size} * cc.sin(3 * cc.t)",
-            f"lambda t: cc.where(t % 0.02 < 0.01, {size}, -1.0)",
+            f"{size} * cc.math.sin(3 * cc.t)",
+            f"lambda t: cc.math.where(t % 0.02 < 0.01, {size}, -1.0)",
             f"cc.Sampled(lambda t, now: -{size} * now[{speed!r}], period={period})",
             f"cc.Sampled(lambda t, now: {pick(rng, ['nan', 'None', '(1.0, 2.0)', 'now[1]', 't'])}, period={period})",
-            f"cc.interp(cc.t, [0.0, 0.01, 0.1], [0.0, {size}, 0.0])",
+            f"cc.math.interp(cc.t, [0.0, 0.01, 0.1], [0.0, {size}, 0.0])",
         ],
     )
 
@@ -103,7 +103,9 @@ def controller(rng: np.random.Generator, data: Data) -> str:
     """A law along a motion."""
     where = label(data, *coordinate(rng, data, scalar=True)[:2])
     law = pick(rng, ["PD", "ComputedTorque"])
-    wanted = pick(rng, ["0.3", "0.2 * cc.sin(5 * cc.t)", "cc.where(cc.t < 0.05, 0.0, 0.1)", "lambda t: 0.1 * t"])
+    wanted = pick(
+        rng, ["0.3", "0.2 * cc.math.sin(5 * cc.t)", "cc.math.where(cc.t < 0.05, 0.0, 0.1)", "lambda t: 0.1 * t"]
+    )
     more = pick(rng, ["", f", limit={number(rng, 1, 100)}"])
     return f"m.control(cc.{law}({{{where!r}: {wanted}}}, kp={number(rng, 1, 1e4)}, kd={number(rng, 0.1, 100)}{more}))"
 
@@ -122,7 +124,10 @@ def drive(rng: np.random.Generator, data: Data) -> str:
     """A coordinate that is prescribed."""
     name, index, _ = coordinate(rng, data, scalar=True)
     data["assemble"]["hold"].pop(name, None)
-    motion = pick(rng, ["0.3 * cc.sin(3 * cc.t)", "6.28 * cc.t", "cc.where(cc.t < 0.05, 0.0, 1.0)", "cc.exp(9 * cc.t)"])
+    motion = pick(
+        rng,
+        ["0.3 * cc.math.sin(3 * cc.t)", "6.28 * cc.t", "cc.math.where(cc.t < 0.05, 0.0, 1.0)", "cc.math.exp(9 * cc.t)"],
+    )
     return f"m.drive({name!r}, {number(rng, 0.1, 1)} + {motion}, coordinate={index})"
 
 
@@ -133,7 +138,7 @@ def flexible(rng: np.random.Generator, data: Data) -> str:
         bends = body["mass"] * length**2 / 12
         body |= {"com": [length / 2, 0.0, 0.0], "inertia": [bends / 1000, bends, bends, 0.0, 0.0, 0.0]}
     modes = pick(
-        rng, ["None", "cc.modes.craig_bampton(y=1)", "cc.modes.clamped_free(y=1)", "cc.modes.pinned_pinned(y=2)"]
+        rng, ["None", "cc.shapes.craig_bampton(y=1)", "cc.shapes.clamped_free(y=1)", "cc.shapes.pinned_pinned(y=2)"]
     )
     return (
         f"B[{body['name']!r}].flexible(E={number(rng, 1e6, 2e11)}, "
@@ -174,7 +179,7 @@ def events(rng: np.random.Generator, data: Data) -> str:
         [
             f"cc.t - {number(rng, 0.01, 0.2)}",
             f"np.ravel(J[{name!r}].v)[{index}] - {number(rng, 0.01, 1)}",
-            f"cc.sin({number(rng, 10, 1e3)} * cc.t)",
+            f"cc.math.sin({number(rng, 10, 1e3)} * cc.t)",
             "cc.t * 0",
             "cc.conditioning('actuation') - 0.1",
         ],

@@ -12,13 +12,14 @@ import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.pose.closing import Closing
 from closedchain.pose.state import State, parameter_vector
+from closedchain.results.run import Run
 from tests.identities.independent import Independent
 
 SAMPLES = 9
 BESIDE = 1e-6  # how far beside the neighbour starts: far above the errors of a reference, far below what bends a path
 
 
-def poses(run: cc.Run, length: float = 1.0) -> np.ndarray:
+def poses(run: Run, length: float = 1.0) -> np.ndarray:
     """Poses of the bodies, by name in order, at some samples: samples x bodies x 3 x 4, in units of length."""
     model = Independent(run.topology, run.start.parameters)
     names = sorted(run.mechanism.bodies)
@@ -56,7 +57,7 @@ def neighbour(start: State, rng: np.random.Generator) -> State:
     return State(m, q, v - np.linalg.lstsq(A, A @ v, rcond=1e-10)[0] if len(A) else v, dict(start.parameters), start.t)
 
 
-def growth(run: cc.Run, rng: np.random.Generator) -> float:
+def growth(run: Run, rng: np.random.Generator) -> float:
     """How far the motion of a run carries a neighbour away, relative to where it started; at least one."""
     other = cc.simulate(run.mechanism, neighbour(run.start, rng), float(run.t[-1]), rtol=1e-11)
     return max(1.0, distance(poses(other), poses(run)) / BESIDE)

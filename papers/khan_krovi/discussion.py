@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers import plots
 from papers.khan_krovi.equations import OURS, PRINTED_ANGLES
 from papers.khan_krovi.runs import (
@@ -34,7 +35,7 @@ PARALLEL = 0.1  # rad: folded the other way, rockers would be apart by radians
 
 
 @cache
-def started(method, alpha: float, phi: float) -> cc.Run:
+def started(method, alpha: float, phi: float) -> Run:
     """Half a second from given angles, which may leave the loop open: springs allow that."""
     start = four_bar().assemble()
     q = start.q.copy()

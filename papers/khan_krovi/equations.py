@@ -13,6 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.khan_krovi.runs import ATOL, UNTIL, exact, four_bar, projection, quietly, springs
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, Table
 
@@ -99,14 +100,14 @@ PRINTED_ANGLES = np.array([np.pi / 2, 0.35328, 1.26486])
 TORQUE = np.array([6.0, 0.0, 0.0])
 
 
-def angles(run: cc.Run, marks: str = "") -> np.ndarray:
+def angles(run: Run, marks: str = "") -> np.ndarray:
     """Absolute angles theta, alpha, phi, or their rates: (time, 3)."""
     theta, elbow, phi = (run[f"{name}{marks}"].values for name in ("O", "A", "C"))
     return np.stack([theta, theta + elbow, phi], axis=1)
 
 
 @cache
-def states(method, heavy: float = 1.0, elbow: float = 0.0) -> cc.Run:
+def states(method, heavy: float = 1.0, elbow: float = 0.0) -> Run:
     """A run whose samples are states at which accelerations are compared; a heavier crank, a torque in the elbow."""
     if heavy == 1.0 and elbow == 0.0:
         return quietly(method, until=STATES[-1], rtol=1e-9, t_eval=STATES)
@@ -115,7 +116,7 @@ def states(method, heavy: float = 1.0, elbow: float = 0.0) -> cc.Run:
     return cc.simulate(m, until=0.5, method=method, rtol=1e-9, parameters={"crank.mass": heavy})
 
 
-def worst(run: cc.Run, typed) -> float:
+def worst(run: Run, typed) -> float:
     """Largest difference of accelerations by a function of (q, v) from those of a run, relative to the largest."""
     q, v, a = (angles(run, marks) for marks in ("", "'", "''"))
     return float(max(np.abs(typed(x, y) - z).max() for x, y, z in zip(q, v, a, strict=True)) / np.abs(a).max())

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 
 UNTIL = 10.0
 EARLY = 2.0  # s: later the undamped springs are chaotic
@@ -32,14 +33,14 @@ def four_bar() -> cc.Mechanism:
 
 
 @cache
-def adaptive(method, rtol: float, until: float = UNTIL) -> cc.Run:
+def adaptive(method, rtol: float, until: float = UNTIL) -> Run:
     """A run with steps that a tolerance chooses, sampled every 2 ms."""
     times = TIMES[until >= TIMES]
     return quietly(method, until=until, solver="dopri5", rtol=rtol, atol=ATOL, t_eval=times)
 
 
 @cache
-def fixed(method, step: float = STEP, solver: str = "rk4", until: float = UNTIL) -> cc.Run:
+def fixed(method, step: float = STEP, solver: str = "rk4", until: float = UNTIL) -> Run:
     """A run with equal steps, by the classic method of order 4, or by Dormand and Prince's of order 5."""
     times = TIMES[until >= TIMES]
     if solver == "rk4":
@@ -49,12 +50,12 @@ def fixed(method, step: float = STEP, solver: str = "rk4", until: float = UNTIL)
 
 
 @cache
-def exact(until: float = UNTIL) -> cc.Run:
+def exact(until: float = UNTIL) -> Run:
     """Loops closed to rounding, steps far below what any figure shows."""
     return cc.simulate(four_bar(), until=until, rtol=1e-11, t_eval=TIMES[until >= TIMES])
 
 
-def quietly(method, **options) -> cc.Run:
+def quietly(method, **options) -> Run:
     """A run whose errors are what is looked at: nobody has to be warned of them, and one that blows up is kept, too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.RunWarning)
@@ -74,13 +75,13 @@ def springs(stiffness: float) -> cc.VirtualSpring:
     return cc.VirtualSpring(float(stiffness))
 
 
-def gap(run: cc.Run, until: float = np.inf) -> float:
+def gap(run: Run, until: float = np.inf) -> float:
     """The largest closure error of a run, or of its beginning, m; infinite if the run blew up before."""
     until = min(until, run.task.until)
     return float(run.closure_error.values[run.t <= until].max()) if run.t[-1] >= until else float("inf")
 
 
-def envelope(run: cc.Run) -> tuple[np.ndarray, np.ndarray]:
+def envelope(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """The largest closure error in each window: middles of the windows, s, and errors, m."""
     error = run.closure_error.values[1:]
     n = round(WINDOW / TIMES[1])
@@ -88,7 +89,7 @@ def envelope(run: cc.Run) -> tuple[np.ndarray, np.ndarray]:
     return WINDOW * (np.arange(len(error)) + 0.5), np.maximum(error, 1e-17)
 
 
-def angle_off(run: cc.Run, at: float = UNTIL) -> float:
+def angle_off(run: Run, at: float = UNTIL) -> float:
     """How far the crank is from that with rigid joints at a time, rad."""
     k = round(at / TIMES[1])
     return float(abs(run["O"].values[k] - exact()["O"].values[k]))

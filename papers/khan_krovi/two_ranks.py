@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.khan_krovi.runs import projection, quietly, springs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,12 +34,12 @@ UNTIL = {"compliance": 0.5, "projection": 2.0}
 CASES = [(method, steps) for method in METHODS for steps in OPTIONS]
 
 
-def run(method: str, steps: str, **options) -> cc.Run:
+def run(method: str, steps: str, **options) -> Run:
     """A case, in one process or by a team."""
     return quietly(METHODS[method], until=UNTIL[method], **OPTIONS[steps], **options)
 
 
-def motion(made: cc.Run) -> np.ndarray:
+def motion(made: Run) -> np.ndarray:
     """All angles and velocities, sample by sample."""
     return np.array([made[f"{name}{mark}"].values for name in ("O", "A", "C") for mark in ("", "'")])
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import closedchain as cc
 from closedchain.march.program.compiled import compiled
+from closedchain.results.run import Run
 from papers.paper import Claim, Finding, Table, judged
 from papers.plots import legend, panels
 
@@ -36,7 +37,7 @@ def drawing(name: str) -> cc.Mechanism:
 
 
 @cache
-def moved(name: str, rtol: float = RTOL) -> cc.Run:
+def moved(name: str, rtol: float = RTOL) -> Run:
     """Two seconds under servos; the fastest of some repeats."""
     runs = [
         cc.simulate(drawing(name), until=UNTIL, method=cc.OperationalSpace(), rtol=rtol, atol=rtol, t_eval=TIMES)
@@ -125,7 +126,7 @@ def super_real_time() -> Finding:
 
 
 @cache
-def drifting(method: str) -> cc.Run:
+def drifting(method: str) -> Run:
     """A Gough-Stewart platform with loops closed in accelerations only, with feedback, and by projection."""
     methods = {
         "none": cc.Multipliers("none"), "feedback": cc.Multipliers(FEEDBACK), "projection": cc.OperationalSpace(),

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import closedchain as cc
 from papers.paper import Claim, Finding, Shown, judged
 from papers.plots import COLOURS, panels
 from papers.raoofian2017.robot import LEGS, TIMES, along, robot, rose, springs
@@ -137,7 +136,7 @@ def _instant() -> int:
 def freedoms() -> Finding:
     """Mobility of the drawing in nine coordinates, and how many of its closures are independent."""
     m = robot()
-    counted = cc.mobility(m)
+    counted = m.mobility()
     coordinates = len(m.assemble().v)
     closures = coordinates - counted.true
     return judged(

@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled
 from closedchain.pose.state import parameter_vector
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Shown, Table, judged
 from papers.plots import legend, panels
 from papers.raoofian2017.robot import BEST, PERIOD, STIFFNESSES, distance, gaps, rigid, robot, springs, start
@@ -41,7 +41,7 @@ def loops_close() -> Finding:
     )
 
 
-def stored(run: cc.Run) -> np.ndarray:
+def stored(run: Run) -> np.ndarray:
     """Energy in the springs over time, J."""
     return (run["lam"].values ** 2).sum(axis=1) / (2 * run.method.stiffness)
 
@@ -109,13 +109,13 @@ def terms():
     return e.function("terms", {"M": e.M, "h": e.h, "tau": e.tau, "c": e.closure.c, "A": e.closure.A})
 
 
-def at_sample(run: cc.Run, sample: int) -> list[np.ndarray]:
+def at_sample(run: Run, sample: int) -> list[np.ndarray]:
     """Their values at a sample of a run."""
     state = run.state(sample)
     return [np.array(x) for x in terms()(run.t[sample], state.q, state.v, parameter_vector(robot()))]
 
 
-def by_equation_20(run: cc.Run, sample: int) -> np.ndarray:
+def by_equation_20(run: Run, sample: int) -> np.ndarray:
     """Accelerations from (20) with its sign mended: M a = tau - h - A^T K_s c."""
     M, h, tau, c, A = at_sample(run, sample)
     return np.linalg.solve(M, tau - h - A.T @ (run.method.stiffness * c)).ravel()

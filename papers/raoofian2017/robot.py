@@ -15,6 +15,9 @@ from functools import wraps
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.efforts.efforts import Efforts
+from closedchain.results.motion.motion import Motion
+from closedchain.results.run import Run
 
 R0 = 0.05  # m; the paper does not tell
 PERIOD, ROSES = 2.0, 3
@@ -59,13 +62,13 @@ def once(function):
 
 
 @once
-def along(r0: float = R0) -> cc.Motion:
+def along(r0: float = R0) -> Motion:
     """One rose of the robot, kinematics only."""
     return cc.follow(cc.library.rrr3(position=(r0, 0.0)), {"platform": rose(r0)}, t_eval=one_period())
 
 
 @once
-def needed(r0: float = R0) -> cc.Efforts:
+def needed(r0: float = R0) -> Efforts:
     """Torques along one rose."""
     return cc.inverse_dynamics(along(r0).mechanism, along(r0), method="denoc")
 
@@ -79,7 +82,7 @@ def series(samples: np.ndarray):
     """A function of time that repeats with the rose, through its samples: a Fourier series by Clenshaw's rule."""
     terms = np.fft.rfft(samples)[: HARMONICS + 1] * 2 / len(samples)
     angle = 2 * cc.pi / PERIOD * cc.t
-    c, s = cc.cos(angle), cc.sin(angle)
+    c, s = cc.math.cos(angle), cc.math.sin(angle)
 
     def recursion(numbers: np.ndarray):
         one, two = 0.0, 0.0
@@ -115,18 +118,18 @@ def springs(
     until: float = UNTIL,
     solver: str = "dopri5",
     method: type = cc.ModifiedDeNOC,
-) -> cc.Run:
+) -> Run:
     """The robot with virtual springs, sampled every 2.5 ms."""
     return _run(method(stiffness, damping), r0, rtol, until, solver)
 
 
 @once
-def rigid(*, r0: float = R0, rtol: float = RTOL, until: float = UNTIL) -> cc.Run:
+def rigid(*, r0: float = R0, rtol: float = RTOL, until: float = UNTIL) -> Run:
     """The robot with loops closed by multipliers, by DeNOC."""
     return _run(cc.DeNOC(), r0, rtol, until, "dopri5")
 
 
-def _run(method, r0: float, rtol: float, until: float, solver: str) -> cc.Run:
+def _run(method, r0: float, rtol: float, until: float, solver: str) -> Run:
     atol = rtol * ATOL / LOOSE
     with warnings.catch_warnings():
         # at the paper's tolerance energy is lost, and soft springs let the robot fall apart: what that does is judged
@@ -147,24 +150,24 @@ def costs(method) -> cc.Counts:
 
 
 @once
-def fixed_step(stiffness: float, step: float) -> cc.Run:
+def fixed_step(stiffness: float, step: float) -> Run:
     """Springs with the classical Runge-Kutta method."""
     method = cc.ModifiedDeNOC(stiffness)
     return cc.simulate(robot(), start(), until=UNTIL, method=method, solver="rk4", step=step, rtol=LOOSE, t_eval=TIMES)
 
 
-def gaps(run: cc.Run) -> np.ndarray:
+def gaps(run: Run) -> np.ndarray:
     """Sum of the stretches of all springs, m: what is under the logarithm of (31). Undamped springs only."""
     return np.abs(run["lam"].values).sum(axis=1) / run.method.stiffness
 
 
-def distance(run: cc.Run, r0: float = R0) -> np.ndarray:
+def distance(run: Run, r0: float = R0) -> np.ndarray:
     """Of the platform's centre from where the path has it, m: what is under the logarithm of (32)."""
     there = run.frame("platform").position.values[:, :2]
     return np.linalg.norm(there - rose(r0).at(run.t).value[:, :2], axis=1)
 
 
-def forces(run: cc.Run) -> np.ndarray:
+def forces(run: Run) -> np.ndarray:
     """Forces of the legs on the platform at the cut joints, N, (time, leg, axis)."""
     return run["lam"].values.reshape(len(run.t), len(LEGS), 2)
 

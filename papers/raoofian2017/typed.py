@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.raoofian2017.robot import ATOL, LEGS, LOOSE, RTOL, needed, once, rose, series
 
 APART = 0.1  # m: at such a gap a leg has lost the platform
@@ -48,8 +49,8 @@ def _elongation(g, elbow, tip, corner):
 def _polar(g, elbow, tip, corner):
     """``(r - l_2, angle)`` of the corner in the axes of the leg; the same number K_s in N/m and in N m/rad."""
     d, u = (tuple(a - b for a, b in zip(end, elbow, strict=True)) for end in (corner, tip))
-    r, length = (cc.sqrt(x[0] ** 2 + x[1] ** 2) for x in (d, u))
-    angle = cc.atan2(u[0] * d[1] - u[1] * d[0], u[0] * d[0] + u[1] * d[1])
+    r, length = (cc.math.sqrt(x[0] ** 2 + x[1] ** 2) for x in (d, u))
+    angle = cc.math.atan2(u[0] * d[1] - u[1] * d[0], u[0] * d[0] + u[1] * d[1])
     along, across = -(r - length) / r, -angle / r**2
     return along * d[0] - across * d[1], along * d[1] + across * d[0]
 
@@ -67,7 +68,7 @@ FORCES = {"elongation": _elongation, "polar": _polar, "squared": _squared, "mixe
 
 
 @once
-def typed(form: str, stiffness: float, sign: float = 1.0, until: float = 2.0, rtol: float = RTOL) -> cc.Run:
+def typed(form: str, stiffness: float, sign: float = 1.0, until: float = 2.0, rtol: float = RTOL) -> Run:
     """A run with springs of a form; it ends where a leg loses the platform."""
     m = open_robot(form)
     on_path = cc.follow(m, {"platform": rose()}, t_eval=[0.0]).start
@@ -85,12 +86,12 @@ def typed(form: str, stiffness: float, sign: float = 1.0, until: float = 2.0, rt
         )  # fmt: skip
 
 
-def lost(run: cc.Run, until: float = 2.0) -> bool:
+def lost(run: Run, until: float = 2.0) -> bool:
     """Whether a leg has lost the platform before the end."""
     return bool(run.t[-1] < until)
 
 
-def open_by(run: cc.Run) -> np.ndarray:
+def open_by(run: Run) -> np.ndarray:
     """Sum of the gaps in x and y of all legs over time, m."""
     total = np.zeros(len(run.t))
     for k in LEGS:

@@ -28,7 +28,7 @@ def drawn() -> cc.Mechanism:
     m = cc.Mechanism("turning beam", gravity=(0, 0, 0))
     link = m.body("link", cc.rod(printed.LENGTH, printed.MASS))
     axial = m.parameter("axial", printed.EA)
-    link.flexible(1.0, cc.Section(A=axial, Iz=printed.EI), modes=cc.modes.polynomials(y=1))
+    link.flexible(1.0, cc.Section(A=axial, Iz=printed.EI), shapes=cc.shapes.polynomials(y=1))
     m.revolute("hinge", m.ground, link)
     m.drive("hinge", m.parameter("speed", 0.0) * cc.t)
     return m

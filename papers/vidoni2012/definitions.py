@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import closedchain as cc
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, Shown, Table, judged
 from papers.plots import COLOURS, panels
 from papers.vidoni2012.robot import BEAMS, ENDS, STARTS
@@ -114,7 +113,7 @@ def joints_stay_closed() -> Finding:
             gap = max(gap, float(np.ptp(places, axis=0).max())) if len(places) else gap
     rigid, counts = float(run.closure_error.max()), run.counts
     per_call = counts.corrections / counts.evaluations
-    about = cc.mobility(robot())
+    about = robot().mobility()
     rows = about.equations - len(about.redundant)
     none_left = gap < ROUNDING and len(run.u.displacement) == len(set(run.displacements))
     return Finding(

@@ -69,7 +69,7 @@ def chain() -> System:
     m, before = cc.Mechanism("chain", gravity=(0, -printed.GRAVITY, 0)), None
     for k in (1, 2):
         link = m.body(f"link{k}", cc.rod(printed.LENGTH, printed.MASS))
-        link.flexible(1.0, cc.Section(A=printed.EA, Iz=printed.EI), modes=cc.modes.polynomials(y=1))
+        link.flexible(1.0, cc.Section(A=printed.EA, Iz=printed.EI), shapes=cc.shapes.polynomials(y=1))
         m.revolute(f"joint{k}", m.ground if before is None else before.tip, link)
         before = link
     m.start = {"joint1": 0.3, "joint2": -0.8}

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, Shown, judged
 from papers.plots import COLOURS, legend, panels
 from papers.vidoni2012.motions import MARKED
@@ -22,7 +23,7 @@ NEAR = 0.02  # of a frequency: what is predicted
 @cache
 def arm() -> cc.Run:
     """One beam on the hub of a motor, pushed for 40 ms, as Exudyn's."""
-    torque = 2.5 * cc.where(cc.t < 0.04, cc.sin(cc.pi * cc.t / 0.04) ** 2, 0.0)
+    torque = 2.5 * cc.math.where(cc.t < 0.04, cc.math.sin(cc.pi * cc.t / 0.04) ** 2, 0.0)
     m = cc.library.flexible_arm(torque, hub=0.0196)
     # without the weight, which acts across the plane in which Exudyn's beam moves
     parameters = {"gravity.z": 0.0}
@@ -34,7 +35,7 @@ def arm() -> cc.Run:
 @cache
 def triple() -> tuple[cc.Run, cc.Run]:
     """The 3-RRR with six flexible links under torques that swing, as Exudyn's, and with rigid links."""
-    torques = [a * cc.sin(2 * cc.pi * cc.t / 0.1) for a in (60.0, -60.0, 30.0)]
+    torques = [a * cc.math.sin(2 * cc.pi * cc.t / 0.1) for a in (60.0, -60.0, 30.0)]
     times = np.linspace(0.0, 0.25, 251)
     soft, rigid = (cc.library.rrr3(torques, flexible=flexible) for flexible in (True, False))
     method = cc.ERLS(elements=4, stiffening=True)
@@ -90,13 +91,13 @@ def serial_robots() -> Finding:
     before = m.ground
     for k in (1, 2):
         link = m.body(f"link{k}", cc.rod(length, mass * length))
-        link.flexible(1.0, cc.Section(A=3e6, Iz=EI), modes=cc.modes.craig_bampton(y=1))
+        link.flexible(1.0, cc.Section(A=3e6, Iz=EI), shapes=cc.shapes.craig_bampton(y=1))
         m.revolute(f"joint{k}", before, link)
         m.motor(f"joint{k}", torque=0.0)
         before = link.tip
     m.start = {"joint1": 0.0, "joint2": 0.0}
     method = cc.ERLS(elements=12)
-    found = cc.erls_modes(m, method=method, locked=True, count=3).frequencies
+    found = m.modes(method=method, locked="motors", count=3).frequencies
     roots = np.array([1.875104068711961, 4.694091132974174, 7.854757438237613])
     exact = (roots / (2 * length)) ** 2 * np.sqrt(EI / mass) / (2 * np.pi)
     off = float(np.abs(found / exact - 1).max())

@@ -98,7 +98,7 @@ def sketch() -> Sequence[Shown]:
 def two_freedoms() -> Finding:
     """Mobility of the robot as drawn, and the planar count with links 5 and 11 pinned."""
     m = cc.library.pacdrive(drive="none")
-    found = cc.mobility(m)
+    found = m.mobility()
     bodies, pins = len(m.bodies), len(m.joints)
     drawn, pinned = 3 * bodies - 2 * pins, 3 * (bodies + 1) - 2 * (pins + 1)
     right = found.true == 2 and {"joint1", "joint2"} <= set(found.possible)
@@ -176,7 +176,7 @@ def as_existing_robots() -> Finding:
 def first_frequencies(E: float, beams: tuple[int, int] = TABLE_2) -> tuple[float, ...]:
     """The first six frequencies with free motors at the start of the drop, Hz."""
     m = robot()
-    found = cc.erls_modes(m, m.assemble(SPREAD, parameters={"E": E}), method=cc.ERLS(elements=mesh(beams)), count=6)
+    found = m.modes(m.assemble(SPREAD, parameters={"E": E}), method=cc.ERLS(elements=mesh(beams)), count=6)
     return tuple(found.frequencies.tolist())
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 
 TABLE_2 = (2, 1)  # beams of long and of short links
 UNTIL, SOFT, STIFF = 0.3, 5e9, 5e12  # s; Pa: of the flexible and of the rigid simulation
@@ -94,7 +95,7 @@ def change_by_tolerance(until: float) -> float:
 
 
 @cache
-def rigid() -> cc.Run:
+def rigid() -> Run:
     """The robot of the rigid and the flexible simulation with links that are rigid."""
     return cc.simulate(cc.library.pacdrive(drive="step"), until=UNTIL, rtol=1e-9, t_eval=TIMES)
 

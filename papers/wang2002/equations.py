@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import right_hand_side
+from closedchain.results.motion.motion import Motion
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Table, judged
 from papers.plots import legend, panels
 from papers.wang2002 import four_bar
@@ -70,7 +71,7 @@ def torque(q, v, a, sign: bool = True, weight: bool = True) -> np.ndarray:
 
 
 @cache
-def turning() -> cc.Motion:
+def turning() -> Motion:
     """The crank turned once at constant speed."""
     m = four_bar.mechanism()
     return cc.follow(m, {"O": cc.pi / 2 + 2 * cc.pi / TURN * cc.t}, until=TURN, guess=m.assemble())

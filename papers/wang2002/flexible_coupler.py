@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, Claim, Finding, judged
 from papers.plots import legend, panels
 from papers.wang2002.four_bar import NAMES, SEEN
@@ -29,7 +30,7 @@ def mechanism(modes=None, stiffening=False):
     m = cc.library.four_bar(flexible=True)
     if modes is not None:
         section = cc.Section(A=AREA, Iz=MOMENT)
-        m.bodies["coupler"].flexible(E=E, section=section, modes=modes, stiffening=stiffening)
+        m.bodies["coupler"].flexible(E=E, section=section, shapes=modes, stiffening=stiffening)
     return m
 
 
@@ -51,20 +52,20 @@ def angles(run, order: int = 0) -> np.ndarray:
 
 
 @cache
-def exact() -> cc.Run:
+def exact() -> Run:
     """Loops closed exactly: the paper's "converted ordinary differential equations"."""
     return cc.simulate(mechanism(), until=UNTIL, rtol=1e-10, t_eval=TIMES)
 
 
 @cache
-def springs(stiffness: float = STIFFNESS) -> cc.Run:
+def springs(stiffness: float = STIFFNESS) -> Run:
     """Loops closed by a virtual spring without damping."""
     return cc.simulate(mechanism(), until=UNTIL, method=cc.VirtualSpring(stiffness), rtol=1e-9, t_eval=TIMES)
 
 
 def show_mechanism():
     """Figure 9: bent, and the shapes in which it bends."""
-    drawn = cc.plot_deformed(exact(), time=1.0)
+    drawn = exact().plot_deformed(time=1.0)
     figure, (ax,) = panels("shapes of the coupler (45)", x="x / l2", y="v2 / q")
     x = np.linspace(0, 1, 101)
     for k in (1, 2):
@@ -180,8 +181,8 @@ def own_frequencies() -> tuple[float, float]:
     run, found = exact(), []
     for k in range(0, len(TIMES), 200):
         state = run.state(k)
-        about = cc.linearise(run.mechanism, replace(state, v=0 * state.v, a=None), outputs=[])
-        found.append(min(f for f in about.frequencies if f > 5.0))  # slower ones swing under gravity
+        about = run.mechanism.linearise(replace(state, v=0 * state.v, a=None), outputs=[])
+        found.append(min(f for f in about.modes().frequencies if f > 5.0))  # slower ones swing under gravity
     return min(found), max(found)
 
 
@@ -211,10 +212,10 @@ def any_functions() -> Finding:
     times = TIMES[many >= TIMES]
     off: dict[tuple[bool, int], float] = {}
     for stiffening in (False, True):
-        sines = mechanism(cc.modes.pinned_pinned(y=6), stiffening)
+        sines = mechanism(cc.shapes.pinned_pinned(y=6), stiffening)
         wanted = deflection(cc.simulate(sines, until=many, rtol=1e-9, t_eval=times))
         for count in counts:
-            m = mechanism(cc.modes.polynomials(y=count), stiffening)
+            m = mechanism(cc.shapes.polynomials(y=count), stiffening)
             run = cc.simulate(m, until=many, method=cc.VirtualSpring(1e7, 2e3), rtol=1e-8, t_eval=times)
             off[stiffening, count] = float(np.abs(deflection(run) - wanted).max() / np.abs(wanted).max())
     loose, kept = (", ".join(f"{100 * off[x, n]:.1f} %" for n in counts) for x in (False, True))

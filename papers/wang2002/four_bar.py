@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 
 L1, L2, L3, X0, G, TORQUE = 1.0, 4.0, 2.5, 3.0, 9.8, 6.0
 UNTIL, STIFFNESS = 2.0, 1e6
@@ -28,14 +29,14 @@ def mechanism() -> cc.Mechanism:
 
 
 @cache
-def exact(method: type = cc.Multipliers, until: float = UNTIL) -> cc.Run:
+def exact(method: type = cc.Multipliers, until: float = UNTIL) -> Run:
     """The loop closed exactly."""
     times = TIMES[until >= TIMES]
     return cc.simulate(mechanism(), until=until, method=method(), rtol=1e-11, t_eval=times)
 
 
 @cache
-def springs(stiffness: float = STIFFNESS, damping: float = 0.0, until: float = UNTIL) -> cc.Run:
+def springs(stiffness: float = STIFFNESS, damping: float = 0.0, until: float = UNTIL) -> Run:
     """The loop closed by a virtual spring, integrated so well that all that is off is the spring's doing."""
     times = TIMES[until >= TIMES]
     method = cc.VirtualSpring(stiffness, damping)

@@ -8,6 +8,7 @@ import numpy as np
 
 import closedchain as cc
 from closedchain.model.library.gough_stewart import BASE, PLATFORM
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Table, judged
 from papers.plots import COLOURS, legend, panels
 
@@ -32,14 +33,14 @@ def mechanism(drive: str) -> cc.Mechanism:
 
 
 @cache
-def springs(drive: str = "open", k: float = STIFFNESS, b: float = DAMPING, until: float = UNTIL, **options) -> cc.Run:
+def springs(drive: str = "open", k: float = STIFFNESS, b: float = DAMPING, until: float = UNTIL, **options) -> Run:
     """The platform on springs and dampers."""
     how = {"rtol": TIGHT, "t_eval": TIMES[until >= TIMES]} | options
     return cc.simulate(mechanism(drive), until=until, method=cc.VirtualSpring(k, b), **how)
 
 
 @cache
-def exact(drive: str = "open") -> cc.Run:
+def exact(drive: str = "open") -> Run:
     """The platform with ball joints."""
     return cc.simulate(mechanism(drive), until=UNTIL, rtol=TIGHT, t_eval=TIMES)
 
@@ -220,7 +221,7 @@ def as_with_joints() -> Finding:
 
 
 @cache
-def shaken(k: float, b: float) -> cc.Run:
+def shaken(k: float, b: float) -> Run:
     """The first 0.2 s under control, with samples for swings of a millisecond."""
     method, times = cc.VirtualSpring(k, b), np.linspace(0, 0.2, 1001)
     return cc.simulate(mechanism("pd"), until=times[-1], method=method, rtol=TIGHT, t_eval=times)
@@ -266,7 +267,7 @@ def damping() -> Finding:
 def inverse() -> Finding:
     """Forces of the legs by eliminating the springs' forces, against projection; along a motion, and at rest."""
     m = mechanism("none")
-    s, c, t, pi = cc.sin, cc.cos, cc.t, cc.pi
+    s, c, t, pi = cc.math.sin, cc.math.cos, cc.t, cc.pi
     way = (-1.5 + 0.1 * s(pi * t), 0.1 + 0.05 * s(2 * pi * t), 1.5 + 0.1 * (1 - c(pi * t)))
     turn = (0.2 * s(pi * t), 0.1 + 0.05 * (1 - c(pi * t)), -0.15 * s(pi * t))
     path = cc.paths.pose(cc.paths.formula(*way, duration=1.0), cc.paths.euler("zyz", *turn, duration=1.0))

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Table, judged
 from papers.plots import legend, panels
 from papers.wang2002 import four_bar
@@ -105,7 +106,7 @@ def infinite_stiffness() -> Finding:
 def freedoms() -> Finding:
     """Degrees of freedom before and after the cut."""
     m = four_bar.mechanism()
-    before, after = cc.mobility(m).true, len(m.assemble().v)
+    before, after = m.mobility().true, len(m.assemble().v)
     return judged(
         before == 1 and after == 3,
         {"with the joint": before, "with a spring": after},
@@ -152,14 +153,14 @@ def comparison():
 
 
 @cache
-def implicit() -> cc.Run:
+def implicit() -> Run:
     """The spring by an implicit solver, as for stiff equations."""
     method = cc.VirtualSpring(STIFFNESS)
     return cc.simulate(four_bar.mechanism(), until=UNTIL, method=method, solver="radau5", rtol=1e-6, t_eval=TIMES)
 
 
 @cache
-def as_dae() -> cc.Run:
+def as_dae() -> Run:
     """Multipliers and angles solved for together, by an implicit method: a differential-algebraic equation as it is."""
     return cc.simulate(four_bar.mechanism(), until=UNTIL, method=cc.GGL(), rtol=1e-6, t_eval=TIMES)
 

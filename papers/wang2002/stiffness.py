@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 import closedchain as cc
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Table, judged
 from papers.plots import COLOURS, legend, panels
 from papers.wang2002 import equations, four_bar
@@ -42,7 +43,7 @@ def load() -> float:
 
 
 @cache
-def rated(k: float, solver: str = "dopri5") -> cc.Run:
+def rated(k: float, solver: str = "dopri5") -> Run:
     """0.1 s by the paper's kind of solver: how many evaluations does this stiffness take?"""
     return cc.simulate(
         four_bar.mechanism(), until=INSTANT, method=cc.VirtualSpring(k), t_eval=[0.0, INSTANT],

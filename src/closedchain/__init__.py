@@ -18,10 +18,7 @@ _HOMES = {
         "ClosedChainError ModelError AssemblyError RunError FileError Interrupted AssemblyWarning RunWarning"
     ),
     "closedchain.model.expressions.expression": "Expression conditioning multiplier t",
-    "closedchain.model.expressions.functions": (
-        "pi sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt sign floor ceil minimum maximum where interp "
-        "piecewise rate"
-    ),
+    "closedchain.model.expressions.functions": "pi rate",
     "closedchain.model.forces.sampled": "Sampled",
     "closedchain.model.forces.control": "PD",
     "closedchain.model.actuators": "DCMotor ElectricCylinder HydraulicCylinder ForceLimit SeriesElastic",
@@ -41,33 +38,16 @@ _HOMES = {
     "closedchain.close.modified_denoc": "ModifiedDeNOC",
     "closedchain.pose.state": "State",
     "closedchain.march.marks": "Event Switch",
-    "closedchain.pose.mobility": "Mobility mobility",
-    "closedchain.pose.assemble": "assemble assembly_modes Mode",
-    "closedchain.pose.equilibrium": "equilibrium",
     "closedchain.simulation": "simulate",
-    "closedchain.results.run": "Run",
-    "closedchain.results.beams.fields": "BeamFields",
     "closedchain.results.beams.rigid_motion": "rigid_run",
-    "closedchain.results.vibration.locked": "locked_modes",
     "closedchain.results.vibration.workspace": "frequencies_over",
     "closedchain.results.vibration.spectrum": "dominant spectrum",
-    "closedchain.look.animation": "animate animate_mode",
-    "closedchain.look.sketch": "plot_deformed plot_modes",
-    "closedchain.look.plots.flexible": "plot_beam plot_deflection plot_frequencies plot_spectrum",
-    "closedchain.results.vibration.erls_modes": "erls_modes",
     "closedchain.results.motion.follow": "follow",
-    "closedchain.results.motion.motion": "Motion",
-    "closedchain.results.motion.limits": "Violation",
     "closedchain.results.efforts.inverse_dynamics": "inverse_dynamics holding_efforts",
-    "closedchain.results.efforts.efforts": "Efforts",
-    "closedchain.results.efforts.sizing": "Sizing",
     "closedchain.results.efforts.computed_torque": "ComputedTorque",
-    "closedchain.results.vibration.linearise": "linearise",
-    "closedchain.results.vibration.linearisation": "Linearisation",
     "closedchain.results.compare.compare": "compare",
-    "closedchain.results.compare.comparison": "Comparison",
-    "closedchain.results.compare.recommend": "Recommendation recommend",
-    "closedchain.results.compare.stiffness": "StiffnessChoice choose_stiffness",
+    "closedchain.results.compare.recommend": "recommend",
+    "closedchain.results.compare.stiffness": "choose_stiffness",
     "closedchain.studies.sweep": "sweep",
     "closedchain.parallel.teams": "Ranks Threads",
 }
@@ -75,8 +55,10 @@ _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()
 
 _MODULES = {
     "library": "closedchain.model.library",
-    "modes": "closedchain.model.modes",
+    "math": "closedchain.model.expressions.functions",
     "paths": "closedchain.model.paths",
+    "plot": "closedchain.look.plots",
+    "shapes": "closedchain.model.shapes",
 }
 
 __all__ = ["__version__", *_MODULES, *_WHERE]
@@ -102,67 +84,28 @@ if TYPE_CHECKING:
         RunError,
         RunWarning,
     )
-    from closedchain.look.animation import animate, animate_mode
-    from closedchain.look.plots.flexible import plot_beam, plot_deflection, plot_frequencies, plot_spectrum
-    from closedchain.look.sketch import plot_deformed, plot_modes
+    from closedchain.look import plots as plot
     from closedchain.march.marks import Event, Switch
-    from closedchain.model import library, modes, paths
+    from closedchain.model import library, paths, shapes
     from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
     from closedchain.model.bodies.sections import Section
     from closedchain.model.bodies.shapes import ball, box, cylinder, disc, massless, plate, point_mass, rigid, rod
+    from closedchain.model.expressions import functions as math
     from closedchain.model.expressions.expression import Expression, conditioning, multiplier, t
-    from closedchain.model.expressions.functions import (
-        acos,
-        asin,
-        atan,
-        atan2,
-        ceil,
-        cos,
-        cosh,
-        exp,
-        floor,
-        interp,
-        log,
-        maximum,
-        minimum,
-        pi,
-        piecewise,
-        rate,
-        sign,
-        sin,
-        sinh,
-        sqrt,
-        tan,
-        tanh,
-        where,
-    )
+    from closedchain.model.expressions.functions import pi, rate
     from closedchain.model.forces.control import PD
     from closedchain.model.forces.sampled import Sampled
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Body, Frame, Friction, Joint, Stops
     from closedchain.parallel.teams import Ranks, Threads
-    from closedchain.pose.assemble import Mode, assemble, assembly_modes
-    from closedchain.pose.equilibrium import equilibrium
-    from closedchain.pose.mobility import Mobility, mobility
     from closedchain.pose.state import State
-    from closedchain.results.beams.fields import BeamFields
     from closedchain.results.beams.rigid_motion import rigid_run
     from closedchain.results.compare.compare import compare
-    from closedchain.results.compare.comparison import Comparison
-    from closedchain.results.compare.recommend import Recommendation, recommend
-    from closedchain.results.compare.stiffness import StiffnessChoice, choose_stiffness
+    from closedchain.results.compare.recommend import recommend
+    from closedchain.results.compare.stiffness import choose_stiffness
     from closedchain.results.efforts.computed_torque import ComputedTorque
-    from closedchain.results.efforts.efforts import Efforts
     from closedchain.results.efforts.inverse_dynamics import holding_efforts, inverse_dynamics
-    from closedchain.results.efforts.sizing import Sizing
     from closedchain.results.motion.follow import follow
-    from closedchain.results.motion.limits import Violation
-    from closedchain.results.motion.motion import Motion
-    from closedchain.results.run import Run
-    from closedchain.results.vibration.erls_modes import erls_modes
-    from closedchain.results.vibration.linearisation import Linearisation
-    from closedchain.results.vibration.linearise import linearise
-    from closedchain.results.vibration.locked import locked_modes
     from closedchain.results.vibration.spectrum import dominant, spectrum
     from closedchain.results.vibration.workspace import frequencies_over
     from closedchain.simulation import simulate

@@ -35,9 +35,9 @@ def bent_four_bar(cut="B"):
     crank, coupler, rocker = (
         m.body(name, cc.rod(length=L, mass=1.0)) for name, L in (("crank", 1.0), ("coupler", 4.0), ("rocker", 2.5))
     )
-    crank.flexible(1e8, SOFT, modes=cc.modes.polynomials(y=2))
-    coupler.flexible(1e8, SOFT, modes=cc.modes.craig_bampton(y=1, axial=0))
-    rocker.flexible(1e8, SOFT, modes=cc.modes.free_free(y=2, axial=1))
+    crank.flexible(1e8, SOFT, shapes=cc.shapes.polynomials(y=2))
+    coupler.flexible(1e8, SOFT, shapes=cc.shapes.craig_bampton(y=1, axial=0))
+    rocker.flexible(1e8, SOFT, shapes=cc.shapes.free_free(y=2, axial=1))
     ends = {
         "O": (m.ground, crank, 0.0),
         "A": (crank.tip, coupler, -1.2),
@@ -59,7 +59,7 @@ def tripod():
     for k in range(3):
         c, s = np.cos(2 * np.pi * k / 3), np.sin(2 * np.pi * k / 3)
         leg = m.body(f"leg{k + 1}", cc.rod(length=1.05, mass=0.5))
-        leg.flexible(1e6, SOFT, modes=cc.modes.static(y=True, axial=True), stiffening=k == 2)
+        leg.flexible(1e6, SOFT, shapes=cc.shapes.static(y=True, axial=True), stiffening=k == 2)
         guess = (0.1 * s, -np.pi / 2 + 0.2 * c)
         m.universal(f"foot{k + 1}", m.ground.at(0.5 * c, 0.5 * s, 0), leg, axes=((1, 0, 0), (0, 1, 0)), guess=guess)
         m.spherical(f"ball{k + 1}", leg.tip, platform.at(0.3 * c, 0.3 * s, 0), cut=True)
@@ -191,7 +191,7 @@ def test_reactions_that_flexibility_decides():
     """A beam clamped at both ends: rigid, nothing could tell how the load is shared; as it is, all is determined."""
     m = cc.Mechanism("clamped", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(length=1.0, mass=1.0))
-    beam.flexible(1e8, SOFT, modes=cc.modes.craig_bampton(y=2, axial=0))
+    beam.flexible(1e8, SOFT, shapes=cc.shapes.craig_bampton(y=2, axial=0))
     m.weld("near", m.ground, beam)
     m.weld("far", m.ground.at(1, 0, 0), beam.tip, cut=True)
     m.force("push", beam.at(0.25, 0, 0), (0, -10, 0))

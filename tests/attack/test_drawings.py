@@ -9,6 +9,7 @@ from benchmarks.attack.data import as_data, drawn, simulated
 from benchmarks.attack.kinds import run_case
 from closedchain.model.joints.types import JOINT_TYPES
 from closedchain.model.library import MECHANISMS
+from closedchain.results.run import Run
 from tests.identities.independent import joint_pose, pose, rotate
 from tests.random_mechanisms import coordinates, draw
 
@@ -54,7 +55,7 @@ def test_the_judge_sees_an_open_loop_a_wrong_energy_and_a_nan(monkeypatch):
     run = cc.simulate(cc.library.four_bar(torque=0.0), until=0.5, rtol=1e-8)
     assert honest.complaints(run, passive=True) == []
 
-    right = cc.Run.state
+    right = Run.state
     wrong = {"q": 1e-4, "v": 1e-2}
     for what, by in wrong.items():
 
@@ -63,7 +64,7 @@ def test_the_judge_sees_an_open_loop_a_wrong_energy_and_a_nan(monkeypatch):
             getattr(s, what)[0] += by * (i > 0)
             return s
 
-        monkeypatch.setattr(cc.Run, "state", state)
+        monkeypatch.setattr(Run, "state", state)
         (first, *_) = honest.complaints(run, passive=True)
         assert ("loop at" if what == "q" else "energy") in first
     run.x[-1, 0] = np.nan

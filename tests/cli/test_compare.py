@@ -52,7 +52,7 @@ def mechanism():
     m = cc.Mechanism("bad torque")
     arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
     m.revolute("O", m.ground, arm)
-    m.motor("O", torque=lambda t, q, v: cc.log(0.1 - t))
+    m.motor("O", torque=lambda t, q, v: cc.math.log(0.1 - t))
     return m
 """
     answer = cli("compare", file(text), "--methods", "multipliers", "--solvers", "dopri5", "--rtol", "1e-6")

@@ -14,10 +14,10 @@ start = mechanism.assemble(shoulder=-1.0, elbow=0.2)
 def test_json_tells_modes_with_shapes(cli):
     content = cli("modes", "double-pendulum", "--json").json
     m = cc.library.double_pendulum()
-    about = cc.linearise(m, cc.equilibrium(m))
+    about = m.linearise(m.equilibrium())
     assert (content["in_equilibrium"], content["stable"]) == (True, True)
     assert content["independent"] == ["shoulder", "elbow"]
-    assert [mode["frequency"] for mode in content["modes"]] == pytest.approx(about.frequencies.tolist())
+    assert [mode["frequency"] for mode in content["modes"]] == pytest.approx(about.modes().frequencies.tolist())
     assert content["modes"][0]["shape"]["shoulder"] == pytest.approx([1.0, 0.0])
     assert content["state"]["shoulder"] == pytest.approx(-math.pi / 2)
 
@@ -26,8 +26,8 @@ def test_the_table_shows_frequencies_and_joints(cli):
     answer = cli("modes", "four-bar")
     assert (answer.code, answer.err) == (0, "")
     m = cc.library.four_bar()
-    about = cc.linearise(m, cc.equilibrium(m))
-    assert f"{about.frequencies[0]:.6g}" in answer.out
+    about = m.linearise(m.equilibrium())
+    assert f"{about.modes().frequencies[0]:.6g}" in answer.out
     assert "frequency [Hz]" in answer.out and "A 1, O -0.93" in answer.out
 
 
@@ -125,7 +125,7 @@ def test_frequencies_over_the_workspace(cli, file):
 def test_modes_by_elements(cli, tmp_path):
     """Frequencies of a clamped beam, in a table, as JSON, and over a pose on which they do not depend."""
     arm = cc.library.flexible_arm()
-    want = cc.erls_modes(arm, method=cc.ERLS(elements=2), locked=True).frequencies
+    want = arm.modes(method=cc.ERLS(elements=2), locked="motors").frequencies
     asked = ("modes", "flexible-arm", "--lock", "motors", "--elements", "2")
     content = cli(*asked, "--plot", str(tmp_path / "modes.png"), "--json").json
     assert [x["frequency"] for x in content["modes"]] == pytest.approx(want.tolist(), rel=1e-9)

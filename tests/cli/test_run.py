@@ -15,7 +15,7 @@ import closedchain as cc
 mechanism = cc.Mechanism("breaks", gravity=(0, -9.81, 0))
 arm = mechanism.body("arm", cc.rod(length=1.0, mass=1.0))
 mechanism.revolute("hinge", mechanism.ground, arm)
-mechanism.motor("hinge", torque=lambda t: cc.sqrt(0.5 - t))
+mechanism.motor("hinge", torque=lambda t: cc.math.sqrt(0.5 - t))
 """
 
 

@@ -118,7 +118,7 @@ def test_actuators_methods_parameters_and_start(cli):
 
 def test_the_working_mode_can_be_chosen(cli):
     arguments = ("five-bar", "--path", "circle:0.02", "--period", "1", "--samples", "5")
-    answer = cli("torques", *arguments, "--mode", "up")
+    answer = cli("torques", *arguments, "--assembly", "up")
     assert answer.code == 2
     labels = re.findall(r"'([^']*[+-])'", answer.err)
     assert len(labels) == 4
@@ -126,7 +126,7 @@ def test_the_working_mode_can_be_chosen(cli):
     m = cc.library.five_bar()
     own = " ".join(f"{name}{'+' if m.assemble()[name] > 0 else '-'}" for name in ("left elbow", "right elbow"))
     other = labels[0] if labels[0] != own else labels[1]
-    assert torques(cli, *arguments, "--mode", other)["sizing"][0]["peak"] != pytest.approx(usual, rel=1e-3)
+    assert torques(cli, *arguments, "--assembly", other)["sizing"][0]["peak"] != pytest.approx(usual, rel=1e-3)
 
 
 def test_drives_say_it_all(cli, file):
@@ -309,7 +309,7 @@ def test_what_cannot_be_followed_is_told_with_what_can_be_typed(cli, typed):
 def test_a_path_through_singular_actuators(cli):
     arguments = ("rrr3", "--path", "rose:0.5", "--period", "2")
     told = torques(cli, *arguments, code=1)
-    assert "('closedchain modes' shows them, --mode takes one)" in told["error"]
+    assert "begin in another assembly (m.assemblies shows them in Python, --assembly takes one)" in told["error"]
     assert told["path_conditioning"]["least"] < 0.1 and told["path_conditioning"]["time"] == told["end"] > 0
     assert any("actuators of 'rrr3'" in sentence for sentence in told["complaints"])
     answer = cli("torques", *arguments)

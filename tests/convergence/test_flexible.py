@@ -20,7 +20,7 @@ def lowest(shapes, both_ends=False):
     """First frequency of the beam, clamped at one end or at both, over that of its stiffness and mass."""
     m = cc.Mechanism("beam")
     beam = m.body("beam", cc.rod(length=L, mass=MASS))
-    beam.flexible(E, BAR, modes=shapes, nu=0.3)
+    beam.flexible(E, BAR, shapes=shapes, nu=0.3)
     m.weld("root", m.ground, beam)
     if both_ends:
         m.weld("end", m.ground.at(L, 0, 0), beam.tip, cut=True)
@@ -35,7 +35,7 @@ def test_bending_is_of_fourth_order_in_the_mesh():
     """Of the cantilever by all shapes of a mesh, and of the clamped beam by its first normal modes."""
     unit = np.sqrt(E * BAR.Iz / (MASS * L**3))
     for both_ends, root, meshes in ((False, CLAMPED_FREE, (2, 4, 8)), (True, CLAMPED_CLAMPED, (4, 8, 16))):
-        shapes = [cc.modes.craig_bampton(y=2 if both_ends else 2 * n - 2, elements=n) for n in meshes]
+        shapes = [cc.shapes.craig_bampton(y=2 if both_ends else 2 * n - 2, elements=n) for n in meshes]
         found = [lowest(x, both_ends) / unit / root**2 - 1 for x in shapes]
         np.testing.assert_allclose(orders(found, 2), 4.0, atol=0.15)
         assert 0 < found[-1] < 6e-6  # from above
@@ -48,7 +48,7 @@ def test_stretching_and_twisting_are_of_second_order(field):
         "torsion": (E / 2.6 * BAR.J / L, MASS * (BAR.Iy + BAR.Iz) / BAR.A),
     }[field]
     exact = np.pi / 2 * np.sqrt(stiffness / inertia)
-    found = [lowest(cc.modes.craig_bampton(**{field: n - 1}, elements=n)) / exact - 1 for n in (2, 4, 8)]
+    found = [lowest(cc.shapes.craig_bampton(**{field: n - 1}, elements=n)) / exact - 1 for n in (2, 4, 8)]
     np.testing.assert_allclose(orders(found, 2), 2.0, atol=0.05)
 
 
@@ -63,7 +63,7 @@ def four_bar(shapes, factor=1.0, **options):
     m = cc.library.four_bar()
     coupler = m.bodies["coupler"]
     coupler.frame("middle", at=(2, 0, 0))
-    coupler.flexible(E=2123.56 * factor, section=cc.Section(A=0.02, Iz=1.333417), modes=shapes, **options)
+    coupler.flexible(E=2123.56 * factor, section=cc.Section(A=0.02, Iz=1.333417), shapes=shapes, **options)
     return m
 
 
@@ -76,7 +76,7 @@ def moves(m, **options):
 @cache
 def pinned():
     """Shapes that meet the conditions of both pins: the motion that others must come to."""
-    return moves(four_bar(cc.modes.pinned_pinned(y=6), stiffening=True))
+    return moves(four_bar(cc.shapes.pinned_pinned(y=6), stiffening=True))
 
 
 def missed(m, **options):
@@ -85,7 +85,7 @@ def missed(m, **options):
 
 def test_a_stiff_coupler_is_a_rigid_one():
     """At first order in 1/E, once damping has taken what rings."""
-    shapes, factors = cc.modes.pinned_pinned(y=2), (4.0, 16.0, 64.0)
+    shapes, factors = cc.shapes.pinned_pinned(y=2), (4.0, 16.0, 64.0)
     rigid = cc.simulate(cc.library.four_bar(), until=TIMES[-1], t_eval=TIMES, rtol=1e-11)["O"].values
     found = [np.abs(moves(four_bar(shapes, x, damping=0.5))[:, 0] - rigid).max() for x in factors]
     np.testing.assert_allclose(orders(found, 4), 1.0, atol=0.01)
@@ -94,8 +94,8 @@ def test_a_stiff_coupler_is_a_rigid_one():
 
 def test_shapes_need_not_meet_the_conditions_of_the_joints():
     """Powers of xi are lifted and turned at B; closed by a loop or by a spring they come to the pinned motion."""
-    few, more = (four_bar(cc.modes.polynomials(y=n), stiffening=True) for n in (2, 5))
-    assert more.flexible["coupler"].modes.at(1.0)[0][1].all()
+    few, more = (four_bar(cc.shapes.polynomials(y=n), stiffening=True) for n in (2, 5))
+    assert more.flexible["coupler"].shapes.at(1.0)[0][1].all()
     # by more shapes (rad, m; measured 9.3e-4 and 1.9e-6 rad)
     coarse, fine = missed(few), missed(more)
     assert (fine < coarse / 50).all()
@@ -109,6 +109,6 @@ def test_shapes_need_not_meet_the_conditions_of_the_joints():
 
 def test_bending_shortens_the_chord():
     """Which shapes count on a small slope is a matter of second order: with stiffening it is one of the third."""
-    powers, sines = cc.modes.polynomials(y=5), cc.modes.pinned_pinned(y=6)
+    powers, sines = cc.shapes.polynomials(y=5), cc.shapes.pinned_pinned(y=6)
     plain = np.abs(moves(four_bar(powers)) - moves(four_bar(sines))).max()
     assert missed(four_bar(powers, stiffening=True)).max() < plain / 20

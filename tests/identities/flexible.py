@@ -16,7 +16,6 @@ from scipy.optimize import brentq
 
 import closedchain as cc
 from closedchain.cut.topology import cut
-from closedchain.model import modes
 from closedchain.model.bodies.sections import Section
 from tests.identities.independent import (
     STEP,
@@ -64,25 +63,25 @@ def floating_set():
     """Nothing is at rest at either end."""
     shapes = [{"v": floating(1)}, {"v": floating(2)}, {"w": floating(1)}]
     shapes += [{"u": lambda xi: np.cos(np.pi * xi)}, {"t": lambda xi: np.cos(np.pi * xi)}]
-    return modes.free_free(y=2, z=1, axial=1, torsion=1), shapes
+    return cc.shapes.free_free(y=2, z=1, axial=1, torsion=1), shapes
 
 
 def cantilever_set():
     sines = [{field: lambda xi: np.sin(np.pi * xi / 2)} for field in "ut"]
-    return modes.clamped_free(y=1, z=2, axial=1, torsion=1), [
+    return cc.shapes.clamped_free(y=1, z=2, axial=1, torsion=1), [
         {"v": cantilever(1)}, {"w": cantilever(1)}, {"w": cantilever(2)}, *sines
     ]  # fmt: skip
 
 
 def polynomial_set():
     shapes = [{"v": lambda xi: xi**2}, {"v": lambda xi: xi**3}, {"w": lambda xi: xi**2}]
-    return modes.polynomials(y=2, z=1, axial=1, torsion=1), [*shapes, {"u": lambda xi: xi}, {"t": lambda xi: xi}]
+    return cc.shapes.polynomials(y=2, z=1, axial=1, torsion=1), [*shapes, {"u": lambda xi: xi}, {"t": lambda xi: xi}]
 
 
 def static_set():
     bending = (lambda xi: 3 * xi**2 - 2 * xi**3, lambda xi: xi**3 - xi**2)
     shapes = [{field: f} for field in "vw" for f in bending]
-    return modes.static(y=True, z=True, torsion=True), [*shapes, {"t": lambda xi: xi}]
+    return cc.shapes.static(y=True, z=True, torsion=True), [*shapes, {"t": lambda xi: xi}]
 
 
 def own_set():
@@ -94,12 +93,12 @@ def own_set():
         "t": lambda xi: 1 + 2 * xi,
     }
     wave = {"v": lambda xi: np.cos(3 * xi), "w": lambda xi: np.sin(1 + 2 * xi)}
-    return modes.from_functions({"screw": screw, "wave": wave}), [screw, wave]
+    return cc.shapes.from_functions({"screw": screw, "wave": wave}), [screw, wave]
 
 
 def sine_set():
     sines = [{"v": lambda xi, k=k: np.sin(k * np.pi * xi)} for k in (1, 2)]
-    return modes.pinned_pinned(y=2), sines
+    return cc.shapes.pinned_pinned(y=2), sines
 
 
 SETS = {
@@ -456,7 +455,7 @@ def draw(seed, kinds, sets, *, parents=None, closing=(), stiffening=False, actin
         chosen, shapes[body.name] = SETS[name]()
         # as soft as jelly, so that elastic forces are as large as all others
         section = Section(A=2e-3, Iy=3e-5, Iz=5e-5, J=7e-5)
-        body.flexible(rng.uniform(1, 3) * 1e3, section, modes=chosen, nu=0.2, stiffening=stiffening,
+        body.flexible(rng.uniform(1, 3) * 1e3, section, shapes=chosen, nu=0.2, stiffening=stiffening,
                       damping=0.0 if name == "own" else 0.03, rayleigh=(0.3, 2e-3))  # fmt: skip
         bodies.append(body)
         frames[body.name] = L

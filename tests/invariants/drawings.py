@@ -288,7 +288,7 @@ def driven_hexapod(doubled=0):
     for k in range(1, 7 + doubled):
         like = 1 if k > 6 else k
         stroke = STROKE[like - 1]
-        m.drive(f"leg{k} slide", lengths[f"leg{like} slide"] + stroke * cc.sin(cc.pi * cc.t / 2) ** 2)
+        m.drive(f"leg{k} slide", lengths[f"leg{like} slide"] + stroke * cc.math.sin(cc.pi * cc.t / 2) ** 2)
     return m
 
 

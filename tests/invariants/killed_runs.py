@@ -39,8 +39,8 @@ def controlled():
     """A four-bar under a controller with a memory, a square wave, and an event that is recorded."""
     m = cc.library.four_bar()
     m.motor("O", torque=cc.Sampled(Integrating(), period=0.01))
-    m.motor("C", torque=lambda t: cc.where(t % 0.7 < 0.2, 1.0, -1.0))
-    crossing = cc.Event("crossing", cc.sin(m.joints["O"].q), direction=1)
+    m.motor("C", torque=lambda t: cc.math.where(t % 0.7 < 0.2, 1.0, -1.0))
+    crossing = cc.Event("crossing", cc.math.sin(m.joints["O"].q), direction=1)
     return m, {"until": 40.0, "rtol": 1e-9, "events": [crossing], "every": 1e-3}
 
 
@@ -53,7 +53,7 @@ def stiff():
 def rechosen():
     """A triple rocker, whose independent velocity is chosen anew again and again, with a bang-bang torque."""
     m = triple_rocker()
-    m.motor("O", torque=lambda t, q, v: cc.where(q["O"] > 1.0, -0.2, 0.2))
+    m.motor("O", torque=lambda t, q, v: cc.math.where(q["O"] > 1.0, -0.2, 0.2))
     return m, {"until": 60.0, "rtol": 1e-10, "every": 1e-2, "method": cc.Projection()}
 
 

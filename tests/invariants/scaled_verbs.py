@@ -68,7 +68,7 @@ def press() -> Mechanism:
     m.revolute("A", crank.tip, rod, friction=rubs)
     m.prismatic("slide", m.ground, slider, axis=(1, 0, 0))
     m.revolute("B", rod.tip, slider)
-    m.motor("O", torque=0.6 * force * L * cc.cos(9 * cc.t / T))
+    m.motor("O", torque=0.6 * force * L * cc.math.cos(9 * cc.t / T))
     m.joint_spring("slide", 3.0 * force / L, rest=0.35 * L)
     m.joint_damper("slide", 0.2 * force / L * T)
     m.spring("pull", m.ground.at(0, 0.5 * L, 0), rod.tip, 2.0 * force / L, length=0.3 * L)
@@ -243,7 +243,7 @@ def mobile(u: Units) -> Told:
 
 def modes(u: Units) -> Told:
     """All ways to put a loop together."""
-    found = cc.assembly_modes(press(), O=0.7, parameters=numbers(u), starts=40)
+    found = press().assemblies(O=0.7, parameters=numbers(u), starts=40)
     yield len(found), ""
     yield sorted(x.state.coordinates["slide"] for x in found), "m"
 
@@ -251,14 +251,14 @@ def modes(u: Units) -> Told:
 def rests(u: Units) -> Told:
     """Balance, small motions about it, and their frequencies."""
     m = press()
-    state = cc.equilibrium(m, {"O": 0.1}, parameters=numbers(u))
+    state = m.equilibrium({"O": 0.1}, parameters=numbers(u))
     yield [state.coordinates[x] for x in "OA"], ""
     yield state.coordinates["slide"], "m"
-    about = cc.linearise(m, state, inputs=["O.motor"], outputs=["slide"])
+    about = m.linearise(state, inputs=["O.motor"], outputs=["slide"])
     assert about.in_equilibrium
-    assert not cc.linearise(m, at(m, u)).in_equilibrium
-    yield about.frequencies, "Hz"
-    yield about.damping_ratios, ""
+    assert not m.linearise(at(m, u)).in_equilibrium
+    yield about.modes().frequencies, "Hz"
+    yield about.modes().damping_ratios, ""
     yield np.abs(about.eigenvalues), "1/s"
     yield about.C[0, 0], "m"
 
@@ -266,7 +266,7 @@ def rests(u: Units) -> Told:
 def followed(u: Units) -> Told:
     """A path of a slide: the motion, efforts along it, reactions."""
     m = press()
-    path = {"slide": (0.35 + 0.03 * cc.sin(3 * cc.t / parameter("T"))) * parameter("L")}
+    path = {"slide": (0.35 + 0.03 * cc.math.sin(3 * cc.t / parameter("T"))) * parameter("L")}
     motion = cc.follow(m, path, until=1.0 * u.T, samples=21, parameters=numbers(u), guess={"O": 0.7})
     yield from of(motion, "O", "O'", "O''", "slide")
     need = cc.inverse_dynamics(m, motion)
@@ -292,7 +292,7 @@ def lift() -> Mechanism:
     m.prismatic("up", m.ground, cabin, axis=(0, 1, 0))
     m.revolute("swing", cabin, arm)
     late = cc.t / T - 0.2
-    m.drive("up", 0.3 * L * (cc.t / T + cc.where(late > 0, late * late, 0.0)))
+    m.drive("up", 0.3 * L * (cc.t / T + cc.math.where(late > 0, late * late, 0.0)))
     return m
 
 
@@ -357,7 +357,7 @@ def bending() -> Mechanism:
     m.motor("O", torque=5.9 * M * L * L / (T * T))
     m.joint_spring("slide", 2.0 * M / (T * T), rest=3.0 * L)
     stiff = m.parameter("E", 2e5)
-    rod.flexible(E=stiff, section=cc.Section(A=2.0 * L**2, Iz=0.013 * L**4), modes=cc.modes.pinned_pinned(y=1))
+    rod.flexible(E=stiff, section=cc.Section(A=2.0 * L**2, Iz=0.013 * L**4), shapes=cc.shapes.pinned_pinned(y=1))
     return m
 
 
@@ -399,7 +399,7 @@ def elements(**options: Any) -> Callable[[Units], Told]:
 
 def element_modes(u: Units) -> Told:
     """Frequencies with finite elements."""
-    yield cc.erls_modes(bending(), bent_start(u)).frequencies[:4], "Hz"
+    yield bending().modes(bent_start(u), method=cc.ERLS()).frequencies[:4], "Hz"
 
 
 FIXED = {"step": lambda u: 2.0**-9 * u.T, "rtol": 1e-3}
@@ -433,7 +433,7 @@ VERBS: dict[str, Callable[[Units], Told]] = {
     "swept in lanes": swept(solver="rk4", **FIXED),
     "reactions": reactions,
     "mobility": mobile,
-    "assembly modes": modes,
+    "assemblies": modes,
     "equilibrium and linearise": rests,
     "follow and inverse dynamics": followed,
     "drive": driven,

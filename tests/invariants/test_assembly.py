@@ -29,7 +29,7 @@ def rockers_of(crank):
 @pytest.mark.parametrize("cut", [None, "O", "A", "C"])
 def test_a_four_bar_has_two_modes(cut):
     m = drawings.four_bar(cut=cut or "")
-    modes = m.assembly_modes(O=1.0, starts=60)
+    modes = m.assemblies(O=1.0, starts=60)
     assert len(modes) == 2 and len({mode.label for mode in modes}) == 2
     for rocker in rockers_of(1.0):
         assert min(same_angle(mode.state["C"], rocker) for mode in modes) < 1e-12
@@ -37,8 +37,8 @@ def test_a_four_bar_has_two_modes(cut):
 
 def test_a_five_bar_has_two_assembly_and_four_working_modes():
     m = cc.library.five_bar()
-    assert len(m.assembly_modes(starts=60)) == 2
-    modes = m.assembly_modes(frames={"left distal.tip": {"position": (0.05, 0.4, None)}}, starts=60)
+    assert len(m.assemblies(starts=60)) == 2
+    modes = m.assemblies(frames={"left distal.tip": {"position": (0.05, 0.4, None)}}, starts=60)
     assert [mode.label for mode in modes] == [
         f"left elbow{a} right elbow{b}" for a, b in itertools.product("+-", repeat=2)
     ]
@@ -58,7 +58,7 @@ def rrr3_legs(position, angle):
 def test_3rrr_has_eight_working_modes():
     m = cc.library.rrr3()
     position, angle = (0.05, 0.02), 0.1
-    modes = m.assembly_modes(frames={"platform": {"position": (*position, 0), "rpy": (0, 0, angle)}})
+    modes = m.assemblies(frames={"platform": {"position": (*position, 0), "rpy": (0, 0, angle)}})
     assert len(modes) == 8 and len({mode.label for mode in modes}) == 8
     expected = {signs: [leg[s] for leg, s in zip(rrr3_legs(position, angle), signs, strict=True)]
                 for signs in itertools.product((0, 1), repeat=3)}  # fmt: skip
@@ -74,7 +74,7 @@ def test_3rrr_forward_kinematics():
     """With its base angles held, the platform has several poses; every one keeps the lengths of the distal links."""
     m = cc.library.rrr3()
     held = {f"base{k}": angles[0] for k, angles in enumerate(rrr3_legs((0.05, 0.0), 0.0), start=1)}
-    modes = m.assembly_modes(held, starts=60)
+    modes = m.assemblies(held, starts=60)
     assert len(modes) >= 2
     poses = []
     for mode in modes:
@@ -94,7 +94,7 @@ def test_3rrr_forward_kinematics():
 def test_gough_stewart_has_more_than_one_assembly_mode():
     m = cc.library.gough_stewart("none")
     lengths = [m.start[f"leg{k} slide"] for k in range(1, 7)]
-    modes = m.assembly_modes(starts=40)
+    modes = m.assemblies(starts=40)
     assert len(modes) >= 2
     poses = []
     for mode in modes:
@@ -109,7 +109,7 @@ def test_gough_stewart_has_more_than_one_assembly_mode():
 
 def test_modes_are_the_same_each_time():
     m = cc.library.five_bar()
-    one, two = (m.assembly_modes(starts=30) for _ in range(2))
+    one, two = (m.assemblies(starts=30) for _ in range(2))
     assert [a.label for a in one] == [b.label for b in two]
     assert all(np.array_equal(a.state.q, b.state.q) for a, b in zip(one, two, strict=True))
 
@@ -238,7 +238,7 @@ def side(run):
 def test_a_run_stays_on_its_branch(rtol):
     m = drawings.four_bar()
     sides = []
-    for mode in m.assembly_modes(O=1.0, starts=30):
+    for mode in m.assemblies(O=1.0, starts=30):
         start = m.assemble(dict(mode.state.coordinates), velocity={"O": 9.0})  # fast enough to turn over and over
         run = cc.simulate(m, start, until=5.0, rtol=rtol)
         assert np.ptp(run["O"].values) > 4 * np.pi
@@ -251,10 +251,10 @@ def test_a_run_of_the_3rrr_keeps_its_working_mode():
     """Driven round a small circle and back; each leg bends as it did."""
     m = cc.library.rrr3()
     frames = {"platform": {"position": (0.05, 0.02, 0), "rpy": (0, 0, 0.1)}}
-    for mode in m.assembly_modes(frames=frames, starts=30)[:1]:  # some of the others meet a type-2 singularity
+    for mode in m.assemblies(frames=frames, starts=30)[:1]:  # some of the others meet a type-2 singularity
         m = cc.library.rrr3()
         for k in (1, 2, 3):
-            m.drive(f"base{k}", mode.state[f"base{k}"] + 0.02 * cc.sin(cc.t + k) - 0.02 * np.sin(k))
+            m.drive(f"base{k}", mode.state[f"base{k}"] + 0.02 * cc.math.sin(cc.t + k) - 0.02 * np.sin(k))
         m.start = {}
         run = cc.simulate(m, m.assemble(guess=dict(mode.state.coordinates)), until=2 * np.pi, rtol=1e-6)
         for k in (1, 2, 3):

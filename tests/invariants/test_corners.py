@@ -99,8 +99,8 @@ def saturated():
     """A pendulum under a table of its angle, a saturated controller and the size of its speed."""
     m = cc.library.pendulum()
     q, v = m.joints["hinge"].q, m.joints["hinge"].v
-    held = cc.minimum(cc.maximum(-30 * q - v, -2.0), 2.0)
-    m.motor("hinge", torque=cc.interp(q, [-2, -1, -0.5, 0.2, 1], [3, 0, 1, -2, 0]) + held - 0.2 * abs(v))
+    held = cc.math.minimum(cc.math.maximum(-30 * q - v, -2.0), 2.0)
+    m.motor("hinge", torque=cc.math.interp(q, [-2, -1, -0.5, 0.2, 1], [3, 0, 1, -2, 0]) + held - 0.2 * abs(v))
     return m
 
 
@@ -129,9 +129,9 @@ def test_a_motion_along_a_corner_costs_nothing(monkeypatch):
     m = cc.Mechanism("twins", gravity=(0, -G, 0))
     for name in "ab":
         m.revolute(name, m.ground, m.body(f"rod {name}", cc.rod(length=1.0, mass=1.0)))
-    larger = cc.maximum(m.joints["a"].q, m.joints["b"].q)
+    larger = cc.math.maximum(m.joints["a"].q, m.joints["b"].q)
     for name in "ab":
-        m.motor(name, torque=-larger + 0.1 * cc.sin(3 * m.joints[name].q))
+        m.motor(name, torque=-larger + 0.1 * cc.math.sin(3 * m.joints[name].q))
     start = m.assemble(a=0.7, b=0.7)
     number = attempts(cc.simulate(m, start, until=5.0))
     without_corners(monkeypatch)
@@ -140,7 +140,7 @@ def test_a_motion_along_a_corner_costs_nothing(monkeypatch):
 
 def test_a_table_finer_than_the_steps_is_not_followed_piece_by_piece(monkeypatch):
     m, places = cc.library.pendulum(), np.linspace(0, 3, 301)
-    m.motor("hinge", torque=cc.interp(cc.t, places.tolist(), np.sin(3 * places).tolist()))
+    m.motor("hinge", torque=cc.math.interp(cc.t, places.tolist(), np.sin(3 * places).tolist()))
     number = attempts(cc.simulate(m, until=3.0, rtol=1e-6))
     without_corners(monkeypatch)
     # 109 and 105 attempts; with a step for each of 300 pieces there would be a thousand

@@ -58,7 +58,7 @@ def five_bar(gravity=9.81, distal=0.7):
     return m
 
 
-PATH = {"A": 2.0 + 0.2 * cc.sin(3 * cc.t), "D": 1.1 - 0.1 * cc.sin(2 * cc.t)}
+PATH = {"A": 2.0 + 0.2 * cc.math.sin(3 * cc.t), "D": 1.1 - 0.1 * cc.math.sin(2 * cc.t)}
 
 
 def test_a_motion_outlives_a_change_of_cuts():
@@ -217,9 +217,9 @@ def spinning_platform():
 def test_what_spins_about_itself_needs_no_path():
     """The legs of a 6-SPS may spin: forces are found all the same, and forwards they give the path's accelerations."""
     m, legs = spinning_platform()
-    s = 0.05 * cc.sin(3 * cc.t)
-    angle = 0.1 * cc.sin(2 * cc.t)
-    R = ((cc.cos(angle), -cc.sin(angle), 0.0), (cc.sin(angle), cc.cos(angle), 0.0), (0.0, 0.0, 1.0))
+    s = 0.05 * cc.math.sin(3 * cc.t)
+    angle = 0.1 * cc.math.sin(2 * cc.t)
+    R = ((cc.math.cos(angle), -cc.math.sin(angle), 0.0), (cc.math.sin(angle), cc.math.cos(angle), 0.0), (0.0, 0.0, 1.0))
     motion = cc.follow(m, {"platform": cc.paths.Path((s, 0.5 * s, 0.7 + 0.3 * s), R, 1.0)}, samples=21)
     assert motion.idle == 6
     need = cc.inverse_dynamics(m, motion, actuators=legs)

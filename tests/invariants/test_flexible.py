@@ -49,8 +49,8 @@ def test_energy_of_a_platform_on_flexible_legs():
 
 def test_damping_takes_energy_away():
     """And no more than the work that the run counts: of an arm that has been pushed."""
-    m = cc.library.flexible_arm(0.0, modes=cc.modes.clamped_free(y=1))
-    m.bodies["beam"].flexible(5e9, BAR, modes=cc.modes.clamped_free(y=1), damping=0.05)
+    m = cc.library.flexible_arm(0.0, shapes=cc.shapes.clamped_free(y=1))
+    m.bodies["beam"].flexible(5e9, BAR, shapes=cc.shapes.clamped_free(y=1), damping=0.05)
     run = cc.simulate(m, m.assemble(hold={"beam.y1": 0.02}), until=1.0, rtol=1e-9)
     energy = run["kinetic_energy"] + run["potential_energy"]
     assert (np.diff(energy) < 1e-12).all()
@@ -67,7 +67,7 @@ def test_momentum_of_a_free_beam(stiffening):
     shapes, functions = SETS["floating"]()
     m = cc.Mechanism("afloat", gravity=(0, 0, 0))
     beam = m.body("beam", cc.rod(length=1.0, mass=1.0, radius=0.01))
-    beam.flexible(2e7, BAR, modes=shapes, stiffening=stiffening)
+    beam.flexible(2e7, BAR, shapes=shapes, stiffening=stiffening)
     m.free("pose", m.ground, beam)
     start = m.assemble(
         hold={"beam.y1": 0.01, "beam.y2": -0.003, "beam.z1": 0.01, "beam.axial1": 1e-4, "beam.torsion1": 0.1},
@@ -95,18 +95,18 @@ def momentum(tree, q, v):
 
 
 def powers(*exponents):
-    return cc.modes.from_functions({"v": [lambda xi, k=k: xi**k for k in exponents]})
+    return cc.shapes.from_functions({"v": [lambda xi, k=k: xi**k for k in exponents]})
 
 
-SINE = cc.modes.pinned_pinned(y=1)
+SINE = cc.shapes.pinned_pinned(y=1)
 REFUSED = {
-    "the same shape twice": ({"modes": SINE + SINE}, "not independent"),
+    "the same shape twice": ({"shapes": SINE + SINE}, "not independent"),
     "shapes that depend on each other": (
-        {"modes": cc.modes.polynomials(y=2) + cc.modes.static(y=True)},
+        {"shapes": cc.shapes.polynomials(y=2) + cc.shapes.static(y=True)},
         "not independent",
     ),
-    "too many powers": ({"modes": cc.modes.polynomials(y=14)}, "not independent"),
-    "a shape that turns the whole beam": ({"modes": powers(1)}, "'y1' moves it without strain"),
+    "too many powers": ({"shapes": cc.shapes.polynomials(y=14)}, "not independent"),
+    "a shape that turns the whole beam": ({"shapes": powers(1)}, "'y1' moves it without strain"),
     "no stiffness": ({"E": 0.0}, "its E is 0 Pa"),
     "no section to bend": ({"section": cc.Section(A=1e-3)}, "Iz = 0"),
     "too long": ({"length": 2.0}, "centre of mass"),
@@ -121,7 +121,7 @@ def test_what_is_no_beam_is_refused(case):
     beam = m.body("beam", cc.rod(length=1.0, mass=1.0))
     m.revolute("hinge", m.ground, beam)
     with pytest.raises(cc.ModelError, match=message):
-        beam.flexible(**({"E": 1e9, "section": BAR, "modes": SINE} | options))
+        beam.flexible(**({"E": 1e9, "section": BAR, "shapes": SINE} | options))
     assert not m.flexible  # nothing of it is left
 
 
@@ -135,8 +135,8 @@ def test_a_shape_where_the_joint_sits_is_no_second_freedom():
     """A hinge on a section that turns: the angle is that of the section, and the inertia matrix stays regular."""
     m = cc.Mechanism("arm")
     beam = m.body("beam", cc.rod(length=1.0, mass=1.0))
-    beam.flexible(1e6, BAR, modes=SINE)
+    beam.flexible(1e6, BAR, shapes=SINE)
     m.revolute("hinge", m.ground, beam)
     about = m.linearise()
     assert np.linalg.cond(about.inertia) < 100
-    assert (about.frequencies > 0).sum() == 1
+    assert (about.modes().frequencies > 0).sum() == 1

@@ -80,7 +80,9 @@ def test_energy_drift_grows_no_faster_than_time():
 
 def waving_rrr3() -> cc.Mechanism:
     """Motors pull a 3-RRR back and forth against dampers."""
-    m = cc.library.rrr3(torques=[2.5 * cc.sin(cc.pi * cc.t + k * 2 * cc.pi / 3) for k in range(3)], position=(0.0, 0.0))
+    m = cc.library.rrr3(
+        torques=[2.5 * cc.math.sin(cc.pi * cc.t + k * 2 * cc.pi / 3) for k in range(3)], position=(0.0, 0.0)
+    )
     for k in range(3):
         m.joint_damper(f"base{k + 1}", 1.0)
     return m

@@ -29,7 +29,7 @@ def geared_pendulums(gears):
 
 def driven(m, *joints):
     for joint in joints:
-        m.drive(joint, m.start.get(joint, 0.0) + 0.1 * cc.sin(cc.t))
+        m.drive(joint, m.start.get(joint, 0.0) + 0.1 * cc.math.sin(cc.t))
         m.start.pop(joint, None)
     return m
 
@@ -110,5 +110,5 @@ def test_a_flat_parallelogram_has_a_freedom_more(tilted):
 
 def test_both_ways_to_put_a_four_bar_together_move():
     m = drawings.four_bar()
-    one, two = (mode.state for mode in m.assembly_modes(O=1.0))
+    one, two = (mode.state for mode in m.assemblies(O=1.0))
     assert m.mobility(one).true == m.mobility(two).true == 1

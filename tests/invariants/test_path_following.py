@@ -38,7 +38,7 @@ def test_errors_decay_as_the_law_says(name):
     m = draw()
     usual = m.assemble().coordinates
     swing = {label: 0.05 * (k + 1) for k, label in enumerate(off)}
-    m.control(ComputedTorque({x: usual[x] + swing[x] * cc.sin(3 * cc.t) for x in off}, KP, KD))
+    m.control(ComputedTorque({x: usual[x] + swing[x] * cc.math.sin(3 * cc.t) for x in off}, KP, KD))
     start = m.assemble({x: usual[x] + off[x] for x in off})
     run = cc.simulate(m, start, until=UNTIL, rtol=1e-10, atol=1e-12)
     for x in off:
@@ -61,7 +61,7 @@ def test_at_a_cut_joint():
     m.revolute("C", m.ground.at(3, 0, 0), rocker, guess=1.3)
     m.revolute("B", coupler.tip, rocker.tip, cut=True)
     b = m.assemble(O=1.5)["B"]
-    m.control(ComputedTorque({"B": b + 0.1 * cc.sin(2 * cc.t)}, KP, KD))
+    m.control(ComputedTorque({"B": b + 0.1 * cc.math.sin(2 * cc.t)}, KP, KD))
     start = m.assemble(O=1.52)
     run = cc.simulate(m, start, until=UNTIL, rtol=1e-10, atol=1e-12)
     error = b + 0.1 * np.sin(2 * run.t) - run["B"].values
@@ -85,7 +85,7 @@ def test_with_every_formulation():
     m = cc.library.five_bar()
     usual = m.assemble().coordinates
     labels = ["left motor", "right motor"]
-    m.control(ComputedTorque({x: usual[x] + 0.1 * cc.sin(3 * cc.t) for x in labels}, KP, KD))
+    m.control(ComputedTorque({x: usual[x] + 0.1 * cc.math.sin(3 * cc.t) for x in labels}, KP, KD))
     start = m.assemble({x: usual[x] + 0.02 for x in labels})
     for name, (method, options) in METHODS.items():
         tolerance = {} if "step" in options else {"rtol": 1e-8}
@@ -160,7 +160,7 @@ def test_efforts_that_hold_a_pose_are_a_feedforward(load):
 
 def test_a_wrong_model_leaves_an_error_that_gains_make_smaller():
     m = cc.library.four_bar()
-    m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.sin(3 * cc.t)}, 100.0, parameters={"coupler.mass": 1.5}))
+    m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.math.sin(3 * cc.t)}, 100.0, parameters={"coupler.mass": 1.5}))
     worst = []
     for believed, kp in ((1.0, 100.0), (1.5, 100.0), (1.5, 10000.0)):
         m.parameters.update({"control.coupler.mass": believed, "control.kp": kp})
@@ -172,7 +172,7 @@ def test_a_wrong_model_leaves_an_error_that_gains_make_smaller():
 
 def test_a_limit_holds():
     m = cc.library.four_bar()
-    m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.sin(3 * cc.t)}, KP, KD, limit=2.0))
+    m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.math.sin(3 * cc.t)}, KP, KD, limit=2.0))
     run = cc.simulate(m, m.assemble(O=1.5), until=1.0, rtol=1e-8)
     assert float(np.abs(run["O.control"]).max()) == 2.0
     assert float(np.abs(run.energy_error).max()) < 1e-6
@@ -181,7 +181,7 @@ def test_a_limit_holds():
 def test_a_reference_with_corners_is_known_beforehand():
     """The acceleration that is asked for jumps at 0.35 s: steps end there, and nothing is rejected on its account."""
     m = cc.library.four_bar()
-    later = cc.where(cc.t < 0.35, 0.0, 0.5 * (cc.t - 0.35) ** 2)
+    later = cc.math.where(cc.t < 0.35, 0.0, 0.5 * (cc.t - 0.35) ** 2)
     m.control(ComputedTorque({"O": 1.5 + later}, KP, KD))
     run = cc.simulate(m, m.assemble(O=1.5), until=1.0, rtol=1e-10, atol=1e-12)
     wanted = 1.5 + np.where(run.t < 0.35, 0.0, 0.5 * (run.t - 0.35) ** 2)
@@ -199,7 +199,7 @@ MOTOR = cc.DCMotor(resistance=0.3, torque_constant=0.05, gear=30, rotor_inertia=
 def test_behind_a_spring_the_law_is_as_good_as_the_spring_is_stiff(draw, label, at):
     m = draw()
     spring = cc.SeriesElastic(MOTOR, stiffness=1.0, damping=1.0)
-    m.control(ComputedTorque({label: at + 0.2 * cc.sin(3 * cc.t)}, kp=100.0), actuator=spring)
+    m.control(ComputedTorque({label: at + 0.2 * cc.math.sin(3 * cc.t)}, kp=100.0), actuator=spring)
     shaft = f"{label}.control.angle"
     start = m.assemble({label: at, shaft: at}, velocity={label: 0.6, shaft: 0.6})
     worst = []
@@ -270,7 +270,7 @@ def rrr4():
 def test_four_motors_for_three_freedoms():
     """Any preload gives the same motion, without one the torques are those of least norm."""
     motors = [f"motor{k}" for k in range(4)]
-    path = cc.paths.circle(0.04, period=1.0).turned((0, 0, 1), 0.1 * cc.sin(3 * cc.t))
+    path = cc.paths.circle(0.04, period=1.0).turned((0, 0, 1), 0.1 * cc.math.sin(3 * cc.t))
     m = rrr4()
     motion = cc.follow(m, {"platform": path}, until=0.5, samples=11)
     m.control(ComputedTorque(motion, KP, KD, joints=motors, preload={"motor0": 20.0}))

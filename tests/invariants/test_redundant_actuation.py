@@ -30,10 +30,10 @@ def rrr4(efforts=None):
 @pytest.fixture(scope="module")
 def motion():
     m = rrr4()
-    s = cc.sin(cc.pi * cc.t) ** 2
-    pose = (0.06 * s, 0.04 * cc.sin(2 * cc.pi * cc.t) * s, 0.0)
-    turned = cc.paths.Path(pose, ((cc.cos(0.2 * s), -cc.sin(0.2 * s), 0.0), (cc.sin(0.2 * s), cc.cos(0.2 * s), 0.0),
-                                  (0.0, 0.0, 1.0)), UNTIL)  # fmt: skip
+    s = cc.math.sin(cc.pi * cc.t) ** 2
+    pose = (0.06 * s, 0.04 * cc.math.sin(2 * cc.pi * cc.t) * s, 0.0)
+    c, d = cc.math.cos(0.2 * s), cc.math.sin(0.2 * s)
+    turned = cc.paths.Path(pose, ((c, -d, 0.0), (d, c, 0.0), (0.0, 0.0, 1.0)), UNTIL)
     return cc.follow(m, {"platform": turned}, samples=101)
 
 
@@ -41,7 +41,7 @@ PRELOADS = {
     "none": None,
     "a wrench on one motor": {"motor2": 30.0},
     "all alike": {f"motor{k}": 12.0 for k in range(4)},
-    "growing": {"motor0": lambda t: 20 * t, "motor3": lambda t: -5 * cc.cos(t)},
+    "growing": {"motor0": lambda t: 20 * t, "motor3": lambda t: -5 * cc.math.cos(t)},
 }
 
 

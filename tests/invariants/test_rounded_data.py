@@ -390,9 +390,9 @@ def test_what_else_is_asked_of_a_drawing():
     runs = [cc.simulate(m, until=0.2) for m in (exact, rounded)]
     forces = [x.reaction("A").force.values for x in runs]
     assert np.abs(forces[0] - forces[1]).max() < 100 * size * np.abs(forces[0]).max()
-    rests = [cc.equilibrium(m) for m in (exact, rounded)]
+    rests = [m.equilibrium() for m in (exact, rounded)]
     assert np.abs(rests[0].q - rests[1].q).max() < 30 * size
-    tones = [cc.linearise(m, x).frequencies[0] for m, x in zip((exact, rounded), rests, strict=True)]
+    tones = [m.linearise(x).modes().frequencies[0] for m, x in zip((exact, rounded), rests, strict=True)]
     assert tones[0] == pytest.approx(tones[1], rel=30 * size)
     for m in (exact, rounded):
         m.motor("O", 0.0)
@@ -406,10 +406,10 @@ def test_open_loops_are_refused_alike():
     start = m.assemble()
     turned = np.arange(len(start.q)) == 1
     near, far = (replace(start, q=start.q + angle * turned) for angle in (2e-6, 2e-4))  # on arms of some metres
-    cc.linearise(m, near)
+    m.linearise(near)
     cc.simulate(m, near, until=1e-3)
     with pytest.raises(cc.AssemblyError, match=r"are open by 0\.000\d+ m or rad at this state \(joint 'B', [xy]\)"):
-        cc.linearise(m, far)
+        m.linearise(far)
     with pytest.raises(cc.AssemblyError, match=r"not consistent in position: joint 'B' is off by 0\.000"):
         cc.simulate(m, far, until=1e-3)
 

@@ -300,7 +300,7 @@ def test_an_inner_loop_sees_nothing_of_the_outer_one_but_the_motion():
 
 
 def test_together_with_a_square_wave():
-    wave = cc.where(cc.t % 0.07 < 0.035, 0.2, -0.2)
+    wave = cc.math.where(cc.t % 0.07 < 0.035, 0.2, -0.2)
     run = cc.simulate(rotor(cc.Sampled(towards_one, 0.05) + wave), until=1.0, rtol=1e-6)
     q = v = 0.0
     u, instants = 0.0, sorted({round(x, 12) for x in [*np.arange(0, 1.0001, 0.05), *np.arange(0, 1.0, 0.035)]})
@@ -315,7 +315,7 @@ def test_together_with_a_square_wave():
 def test_conditions_on_an_output():
     """A relay after a controller: the condition jumps with the output, and not where it passes zero."""
     u = cc.Sampled(lambda t, now: 1.0 if t < 0.499 else -1.0, 0.1, initial=1.0)
-    run = cc.simulate(rotor(cc.sign(u)), until=1.0)
+    run = cc.simulate(rotor(cc.math.sign(u)), until=1.0)
     assert abs(run["O'"][-1]) < 1e-12 and abs(run["O"][-1] * INERTIA - 0.25) < 1e-12
 
 
@@ -327,7 +327,7 @@ def test_a_relay_about_a_target_that_a_controller_moves(initial):
         return 100.0 if t < 0.299 else (-100.0 if t < 0.599 else 12.0)
 
     m = rotor()
-    m.motor("O", torque=cc.where(m.joints["O"].q < cc.Sampled(law, 0.1, initial=initial), 1.0, -1.0))
+    m.motor("O", torque=cc.math.where(m.joints["O"].q < cc.Sampled(law, 0.1, initial=initial), 1.0, -1.0))
     run = cc.simulate(m, until=1.0, rtol=1e-11)
     q = v = 0.0
     # up for 0.3 s, down for 0.3 s, up again, and down from where 12 rad is passed
@@ -394,7 +394,7 @@ def test_initial_holds_where_nothing_is_simulated():
     twin.motor("hinge", torque=carried)
     rest = m.equilibrium({"hinge": -0.4})
     assert rest["hinge"] == pytest.approx(-0.5, abs=1e-9)
-    about = [cc.linearise(x, x.assemble(hinge=-0.5)) for x in (m, twin)]
+    about = [x.linearise(x.assemble(hinge=-0.5)) for x in (m, twin)]
     np.testing.assert_allclose(about[0].A, about[1].A, rtol=1e-12)
     np.testing.assert_allclose(about[0].B, about[1].B, rtol=1e-12)
     # nothing of it is left when a run begins
@@ -486,7 +486,7 @@ def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, t
     """The call is made again when the run goes on, with the memory from before it: the same to the last bit."""
 
     def run(**saved):
-        m = rotor(cc.Sampled(Interrupted(), 0.01) + cc.where(cc.t % 0.02 < 0.01, 1.0, 0.0))
+        m = rotor(cc.Sampled(Interrupted(), 0.01) + cc.math.where(cc.t % 0.02 < 0.01, 1.0, 0.0))
         return cc.simulate(m, until=0.5, every=1e-2, solver=solver, step=step, **saved)
 
     saved = {"save_to": tmp_path / "run", "save_every": save_every}
@@ -514,8 +514,8 @@ def test_runs_that_cannot_be():
 def test_a_second_opinion_calls_the_controller_too(solver):
     def run(by, rtol):
         m = cc.library.four_bar()
-        m.motor("O", torque=cc.Sampled(lambda t, now: 4.0 * cc.sin(3 * t) - now["O'"], period=0.05))
-        m.motor("C", torque=lambda t: cc.where(t % 0.3 < 0.1, 2.0, 0.0))
+        m.motor("O", torque=cc.Sampled(lambda t, now: 4.0 * cc.math.sin(3 * t) - now["O'"], period=0.05))
+        m.motor("C", torque=lambda t: cc.math.where(t % 0.3 < 0.1, 2.0, 0.0))
         return cc.simulate(m, until=0.6, solver=by, rtol=rtol)
 
     # BDF passes on the errors of many steps: some thousand rtol

@@ -165,7 +165,7 @@ def test_another_torque_is_another_run(tmp_path):
         m.motor("hinge", torque=torque)
         return m
 
-    laws = [lambda t: cc.sin(3 * t), lambda t: cc.sin(5 * t), lambda t: cc.cos(3 * t)]
+    laws = [lambda t: cc.math.sin(3 * t), lambda t: cc.math.sin(5 * t), lambda t: cc.math.cos(3 * t)]
     laws += [cc.Sampled(lambda t, now: 7.0, 0.1), cc.Sampled(lambda t, now: -7.0, 0.1)]
     for k, law in enumerate(laws):
         cc.simulate(drawn(law), until=0.5, save_to=tmp_path / str(k))
@@ -463,7 +463,7 @@ def test_what_cannot_be_saved_is_said(tmp_path):
 def test_a_run_that_fails_is_kept(tmp_path):
     """A failure is an end as well: the same call tells of it again, at once."""
     m = cc.library.pendulum()
-    m.motor("hinge", torque=lambda t: 1.0 / cc.sqrt(0.5 - t))
+    m.motor("hinge", torque=lambda t: 1.0 / cc.math.sqrt(0.5 - t))
     for _ in range(2):
         with pytest.raises(cc.RunError) as caught:
             cc.simulate(m, until=1.0, every=1e-2, save_to=tmp_path / "run")

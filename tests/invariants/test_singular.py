@@ -303,7 +303,7 @@ def test_a_piston_driven_from_its_dead_centre():
     m.revolute("A", crank.tip, rod)
     m.prismatic("P", m.ground, piston, axis=(1, 0, 0), guess=0.4)
     m.revolute("B", rod.tip, piston)
-    m.drive("P", 0.39 + 0.01 * cc.cos(2 * cc.t))
+    m.drive("P", 0.39 + 0.01 * cc.math.cos(2 * cc.t))
     mobility = m.mobility()
     assert (mobility.true, mobility.here) == (0, 1) and ("P.drive", "value") not in mobility.redundant
     text, run = refusal(m, until=1.0)  # at rest in its dead centre, it could go either way

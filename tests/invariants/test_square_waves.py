@@ -21,7 +21,7 @@ def rotor(torque):
 
 
 def square(m):
-    return cc.where(cc.t % PERIOD < PERIOD / 2, 1.0, -1.0)
+    return cc.math.where(cc.t % PERIOD < PERIOD / 2, 1.0, -1.0)
 
 
 def plain_square(t):
@@ -30,46 +30,48 @@ def plain_square(t):
 
 def pulses(m):
     period, duty = m.parameter("T", 0.1), m.parameter("duty", 0.3)
-    return cc.where(cc.t % period < duty * period, 1.0, 0.0)
+    return cc.math.where(cc.t % period < duty * period, 1.0, 0.0)
 
 
 # what a user writes, and the same in plain numbers
 WAVES = {
     "where": (square, plain_square),
-    "sign of a sine": (lambda m: cc.sign(cc.sin(2 * cc.pi / PERIOD * cc.t)), plain_square),
+    "sign of a sine": (lambda m: cc.math.sign(cc.math.sin(2 * cc.pi / PERIOD * cc.t)), plain_square),
     # 100 periods in a second: looks at round fractions of the run would all find the same value
     "sign of a cosine": (
-        lambda m: cc.sign(cc.cos(2 * cc.pi * 100 * cc.t)),
+        lambda m: cc.math.sign(cc.math.cos(2 * cc.pi * 100 * cc.t)),
         lambda t: np.sign(np.cos(2 * np.pi * 100 * t)),
     ),
-    "floor": (lambda m: 1 - 2 * (cc.floor(2 * cc.t / PERIOD) % 2), plain_square),
-    "ceil": (lambda m: 2 * (cc.ceil(2 * cc.t / PERIOD) % 2) - 1, plain_square),
-    "staircase": (lambda m: cc.floor(10 * cc.t), lambda t: np.floor(10 * t)),
+    "floor": (lambda m: 1 - 2 * (cc.math.floor(2 * cc.t / PERIOD) % 2), plain_square),
+    "ceil": (lambda m: 2 * (cc.math.ceil(2 * cc.t / PERIOD) % 2) - 1, plain_square),
+    "staircase": (lambda m: cc.math.floor(10 * cc.t), lambda t: np.floor(10 * t)),
     "pulses by parameters": (pulses, lambda t: np.where(t % 0.1 < 0.03, 1.0, 0.0)),
     "nested": (
-        lambda m: cc.where(cc.t < 0.5, cc.where(cc.t < 0.2, 1.0, -1.0), cc.where(cc.t % 0.3 < 0.1, 2.0, 0.0)),
+        lambda m: cc.math.where(
+            cc.t < 0.5, cc.math.where(cc.t < 0.2, 1.0, -1.0), cc.math.where(cc.t % 0.3 < 0.1, 2.0, 0.0)
+        ),
         lambda t: np.where(t < 0.5, np.where(t < 0.2, 1.0, -1.0), np.where(t % 0.3 < 0.1, 2.0, 0.0)),
     ),
     "product of two": (
-        lambda m: cc.where(cc.t % 0.1 < 0.05, 1.0, -1.0) * cc.where(cc.t % 0.14 < 0.07, 1.0, -1.0),
+        lambda m: cc.math.where(cc.t % 0.1 < 0.05, 1.0, -1.0) * cc.math.where(cc.t % 0.14 < 0.07, 1.0, -1.0),
         lambda t: np.where(t % 0.1 < 0.05, 1.0, -1.0) * np.where(t % 0.14 < 0.07, 1.0, -1.0),
     ),
     "logic": (
-        lambda m: cc.where(((cc.t > 0.1) & ~(cc.t > 0.4)) | (cc.t >= 0.55), 1.0, -0.5),
+        lambda m: cc.math.where(((cc.t > 0.1) & ~(cc.t > 0.4)) | (cc.t >= 0.55), 1.0, -0.5),
         lambda t: np.where(((t > 0.1) & (t <= 0.4)) | (t >= 0.55), 1.0, -0.5),
     ),
     "chirp": (
-        lambda m: cc.where(cc.t**2 % 0.1 < 0.05, 1.0, -1.0),
+        lambda m: cc.math.where(cc.t**2 % 0.1 < 0.05, 1.0, -1.0),
         lambda t: np.where(t**2 % 0.1 < 0.05, 1.0, -1.0),
     ),
     # a pulse that is narrow compared with the run
     "table against a level": (
-        lambda m: cc.where(cc.interp(cc.t, [0, 0.2, 0.21, 0.22, 1.0], [0, 0, 1.0, 0, 0]) > 0.5, 1.0, 0.0),
+        lambda m: cc.math.where(cc.math.interp(cc.t, [0, 0.2, 0.21, 0.22, 1.0], [0, 0, 1.0, 0, 0]) > 0.5, 1.0, 0.0),
         lambda t: np.where((t > 0.205) & (t < 0.215), 1.0, 0.0),
     ),
     # the slope of the sawtooth in the condition jumps as well
     "condition on what jumps": (
-        lambda m: cc.where((cc.t % 0.2) * cc.where(cc.t < 0.55, 1.0, 2.0) < 0.1, 1.0, -1.0),
+        lambda m: cc.math.where((cc.t % 0.2) * cc.math.where(cc.t < 0.55, 1.0, 2.0) < 0.1, 1.0, -1.0),
         lambda t: np.where((t % 0.2) * np.where(t < 0.55, 1.0, 2.0) < 0.1, 1.0, -1.0),
     ),
 }
@@ -225,12 +227,12 @@ def test_smeared_jumps_would_be_seen():
     """Jumps made steep instead miss what is asked for by far; fixed steps that end at them do not."""
     exact = check("four-bar", until=0.4).state(-1)
     stepped = cc.simulate(draw("four-bar", square), until=0.4, solver="rk4", step=1e-3)
-    steep = draw("four-bar", lambda m: cc.tanh(1e3 * cc.sin(2 * cc.pi / PERIOD * cc.t)))
+    steep = draw("four-bar", lambda m: cc.math.tanh(1e3 * cc.math.sin(2 * cc.pi / PERIOD * cc.t)))
     smeared = cc.simulate(steep, until=0.4, solver="dopri5", rtol=RTOL)
     assert difference(stepped, exact) < 10 * SAME
     assert difference(smeared, exact) > 1e2 * SAME
     # ... although a smooth torque is no trouble for the same fixed step
-    smooth = draw("four-bar", lambda m: cc.sin(2 * cc.pi / PERIOD * cc.t))
+    smooth = draw("four-bar", lambda m: cc.math.sin(2 * cc.pi / PERIOD * cc.t))
     fine = cc.simulate(smooth, until=0.4, rtol=RTOL).state(-1)
     assert difference(cc.simulate(smooth, until=0.4, solver="rk4", step=1e-3), fine) < 10 * SAME
 
@@ -253,7 +255,7 @@ def test_samples_on_the_jumps_and_an_end_on_one():
 
 @pytest.mark.parametrize("end", [1.0, np.nextafter(1.0, 0), np.nextafter(1.0, 2), 1.0 - 1e-13, 1.0 - 1e-11])
 def test_a_jump_just_before_the_end(end):
-    run = cc.simulate(rotor(lambda m: cc.where(cc.t < end, 1.0, -1.0)), until=1.0)
+    run = cc.simulate(rotor(lambda m: cc.math.where(cc.t < end, 1.0, -1.0)), until=1.0)
     assert run.complete and run.t[-1] == 1.0
     # all but the last moment is under the torque 1
     assert abs(run["O'"][-1] * INERTIA - 1.0) < 3e-11
@@ -261,7 +263,7 @@ def test_a_jump_just_before_the_end(end):
 
 def test_two_waves_whose_jumps_fall_together_but_for_rounding():
     """0.1 + 0.1 + 0.1 is not 0.3: steps between them would be of one unit of rounding."""
-    waves = cc.where(cc.t % 0.1 < 0.05, 1.0, -1.0) + cc.where(cc.t % 0.3 < 0.15, 1.0, -1.0)
+    waves = cc.math.where(cc.t % 0.1 < 0.05, 1.0, -1.0) + cc.math.where(cc.t % 0.3 < 0.15, 1.0, -1.0)
     run = cc.simulate(rotor(lambda m: waves), until=3.0)
     assert abs(run["O'"][-1]) < 1e-12  # as many seconds of one as of the other
     assert run.counts.steps < 100
@@ -278,13 +280,13 @@ def test_parameters_of_a_wave_change_its_jumps():
 @pytest.mark.parametrize(("mode", "torque"), [(0.5, -3.0), (1.0, 2.0), (1.5, 2.0)])
 def test_conditions_on_parameters_alone_are_what_they_say(mode, torque):
     """Also where both sides are equal: 1 >= 1."""
-    run = cc.simulate(rotor(lambda m: cc.where(m.parameter("mode", mode) >= 1, 2.0, -3.0)), until=1.0)
+    run = cc.simulate(rotor(lambda m: cc.math.where(m.parameter("mode", mode) >= 1, 2.0, -3.0)), until=1.0)
     assert abs(run["O'"][-1] * INERTIA - torque) < 1e-12
 
 
 def test_branches_that_have_no_value_on_the_other_side():
     """A root that ends at its zero: its own argument must not be touched beyond."""
-    run = cc.simulate(rotor(lambda m: cc.where(cc.t < 0.5, cc.sqrt(0.5 - cc.t), 0.0)), until=1.0, rtol=1e-10)
+    run = cc.simulate(rotor(lambda m: cc.math.where(cc.t < 0.5, cc.math.sqrt(0.5 - cc.t), 0.0)), until=1.0, rtol=1e-10)
     assert abs(run["O'"][-1] * INERTIA - 2 / 3 * 0.5**1.5) < 1e-9
     assert run.record == []
 
@@ -307,8 +309,8 @@ def test_forces_jump_as_motors_do():
 def rest_and_cycloid(rise=0.8, begin=0.3, length=0.5):
     """Rest, a cycloid, rest: position, velocity and acceleration are continuous, the third derivative is not."""
     s = (cc.t - begin) / length
-    ramp = rise * (s - cc.sin(2 * cc.pi * s) / (2 * cc.pi))
-    return cc.where(cc.t < begin, 0.0, cc.where(cc.t < begin + length, ramp, rise))
+    ramp = rise * (s - cc.math.sin(2 * cc.pi * s) / (2 * cc.pi))
+    return cc.math.where(cc.t < begin, 0.0, cc.math.where(cc.t < begin + length, ramp, rise))
 
 
 @pytest.mark.parametrize("method", ["multipliers", "projection", "independent"])
@@ -328,7 +330,7 @@ def test_a_drive_in_pieces_ends_where_it_should(method):
 
 
 def test_ten_thousand_periods_without_drift():
-    m = rotor(lambda m: cc.where(cc.t % 1e-3 < 5e-4, 1.0, -1.0))
+    m = rotor(lambda m: cc.math.where(cc.t % 1e-3 < 5e-4, 1.0, -1.0))
     run = cc.simulate(m, until=10.0, t_eval=[0.0, 10.0])
     # each period leaves the velocity as it was, and moves by T^2 / 4 / I; rounding of 20,000 steps
     assert abs(run["O'"][-1]) < 1e-9
@@ -338,7 +340,7 @@ def test_ten_thousand_periods_without_drift():
 
 def test_periods_that_cannot_be_stepped_onto_are_told():
     with pytest.raises(cc.RunError, match=r"mod\(t, 1e-20\) jumps 1e\+20 times during the run") as caught:
-        cc.simulate(rotor(lambda m: cc.where(cc.t % 1e-20 < 5e-21, 1.0, -1.0)), until=1.0)
+        cc.simulate(rotor(lambda m: cc.math.where(cc.t % 1e-20 < 5e-21, 1.0, -1.0)), until=1.0)
     assert len(caught.value.run.t) == 1
 
 
@@ -357,7 +359,7 @@ def test_a_sample_at_the_very_change_is_kept():
     def rotor():
         m = cc.Mechanism("rotor", gravity=(0, 0, 0))
         m.revolute("J", m.ground, m.body("disc", cc.disc(radius=0.5, thickness=0.1, mass=1.0)))
-        m.motor("J", torque=lambda t, q, v: cc.where(q["J"] > 1, -1.0, 1.0))
+        m.motor("J", torque=lambda t, q, v: cc.math.where(q["J"] > 1, -1.0, 1.0))
         return m
 
     m = rotor()

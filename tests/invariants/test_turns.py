@@ -189,10 +189,10 @@ def wheel(kind, at):
     if at == "cut":
         more = {"coordinate": coordinate} if label != "cut" else {}
         m.joint_spring("cut", 0.05, rest=0.4, **more)
-        m.motor("cut", torque=lambda t, q, v: cc.sin(0.3 * q[label]), **more)
+        m.motor("cut", torque=lambda t, q, v: cc.math.sin(0.3 * q[label]), **more)
     else:
         m.joint_spring("kept", 0.05, rest=0.4)
-        m.motor("kept", torque=lambda t, q, v: cc.sin(0.3 * q["kept"]))
+        m.motor("kept", torque=lambda t, q, v: cc.math.sin(0.3 * q["kept"]))
     return m, label
 
 
@@ -272,7 +272,7 @@ def test_assembly_finds_the_turn_that_a_gear_asks_for(driven, held):
 def test_assembly_modes_are_in_the_turn_that_a_gear_asks_for(cut):
     """Two ways to close the loop, both with the gear in mesh: each is a start that a run accepts."""
     m = geared(cut, 3.0, "O")
-    modes = cc.assembly_modes(m, axle=40.0, starts=60)
+    modes = m.assemblies(axle=40.0, starts=60)
     assert len(modes) == 2
     for mode in modes:
         assert mode.state["O"] == pytest.approx((40.0 - 0.4) / 3, abs=1e-9)
@@ -287,7 +287,7 @@ def prescribed(t):
 @pytest.mark.parametrize("cut", ["O", "A", ""])
 def test_a_cut_hinge_that_is_driven_round_and_round(cut):
     m = four_bar(cut=cut)
-    m.drive("O", cc.pi / 3 + 4 * cc.t + 0.3 * cc.sin(3 * cc.t), name="crank drive")
+    m.drive("O", cc.pi / 3 + 4 * cc.t + 0.3 * cc.math.sin(3 * cc.t), name="crank drive")
     m.start = {}
     run = cc.simulate(m, m.assemble(), until=6.0, rtol=1e-11)
     theta, rate, acceleration = prescribed(run.t)
@@ -303,7 +303,7 @@ def test_a_cut_hinge_that_is_driven_round_and_round(cut):
 def test_a_driven_hinge_at_a_later_time_is_in_its_turn():
     """A run that begins in the third turn of the drive."""
     m = four_bar(cut="O")
-    m.drive("O", cc.pi / 3 + 4 * cc.t + 0.3 * cc.sin(3 * cc.t))
+    m.drive("O", cc.pi / 3 + 4 * cc.t + 0.3 * cc.math.sin(3 * cc.t))
     m.start = {}
     run = cc.simulate(m, m.assemble(time=4.0), until=5.0, rtol=1e-10)
     assert run["O"].values[0] == pytest.approx(prescribed(4.0)[0], abs=1e-11) and run["O"].values[0] > 2 * TURN

@@ -133,7 +133,7 @@ def errors():
 def broken_limb(**options):
     """The rocker's torque is no number from half a second on."""
     m = cc.library.four_bar()
-    m.motor("C", torque=cc.sqrt(0.5 - cc.t), name="worn out")
+    m.motor("C", torque=cc.math.sqrt(0.5 - cc.t), name="worn out")
     return cc.simulate(m, until=1.0, method=cc.Projection(), partition=Ranks(), **options)
 
 

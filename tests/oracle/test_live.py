@@ -39,13 +39,13 @@ def four_bar():
     EI = m.parameter("EI", 1.0)
     for name, link in body.items():
         # the crank bends under its motor; the others are pinned at both ends; none stretches
-        shapes = cc.modes.craig_bampton(y=1) if name == "crank" else cc.modes.pinned_pinned(y=3)
-        link.flexible(1.0, cc.Section(A=EA, Iz=EI), modes=shapes, stiffening=True)
+        shapes = cc.shapes.craig_bampton(y=1) if name == "crank" else cc.shapes.pinned_pinned(y=3)
+        link.flexible(1.0, cc.Section(A=EA, Iz=EI), shapes=shapes, stiffening=True)
     m.revolute("O", m.ground, body["crank"])
     m.revolute("A", body["crank"].tip, body["coupler"], guess=-1.0)
     m.revolute("C", m.ground.at(GROUND, 0, 0), body["rocker"], guess=1.5)
     m.revolute("B", body["coupler"].tip, body["rocker"].tip)
-    m.motor("O", torque=TORQUE * cc.sin(cc.pi * cc.t / UNTIL) ** 2)
+    m.motor("O", torque=TORQUE * cc.math.sin(cc.pi * cc.t / UNTIL) ** 2)
     m.start = {"O": THETA}
     return m
 

@@ -146,7 +146,7 @@ def test_bound_methods_can_be_pickled():
 def test_warnings_are_told_at_the_line_of_the_user():
     """However deep in the package they are found."""
     m = cc.library.five_bar()
-    for ask in (lambda: m.assemble(tip=0.0), lambda: cc.assemble(m, tip=0.0), lambda: m.assembly_modes and _start(m)):
+    for ask in (lambda: m.assemble(tip=0.0), lambda: m.assemble(tip=0.0), lambda: m.assemblies and _start(m)):
         with pytest.warns(cc.AssemblyWarning, match="degenerate") as told:
             ask()
         assert told[0].filename == __file__
@@ -154,12 +154,12 @@ def test_warnings_are_told_at_the_line_of_the_user():
 
 def _start(m):
     m.start = {"tip": 0.0}
-    return cc.mobility(m)
+    return m.mobility()
 
 
 def test_an_attached_method_has_the_help_of_its_function():
     m = cc.library.four_bar()
-    assert m.assemble.__doc__ == cc.assemble.__doc__ and "guess" in inspect.signature(m.assemble).parameters
+    assert m.assemble.__doc__ == cc.Mechanism.assemble.__doc__ and "guess" in inspect.signature(m.assemble).parameters
     assert "mechanism" not in inspect.signature(m.assemble).parameters
 
 

@@ -42,7 +42,7 @@ def test_drawing_and_printing_are_light():
     lower = m.body("lower", cc.rod(length=1.0, density=2700, radius=0.02))
     m.revolute("shoulder", m.ground, upper, limits=(-1, 1), friction=cc.Friction(viscous=0.1))
     m.revolute("elbow", upper.tip, lower)
-    m.motor("shoulder", torque=lambda t, q, v: cc.where(t < 1, cc.sin(q["elbow"]), -v["elbow"]))
+    m.motor("shoulder", torque=lambda t, q, v: cc.math.where(t < 1, cc.math.sin(q["elbow"]), -v["elbow"]))
     m.spring("spring", m.ground.at(1, 0, 0), lower.tip, 100.0)
     m.validate()
     str(m)

@@ -314,10 +314,10 @@ def test_solvers_walk_through_graphs_under_the_lock(watched, solver):
 
 def test_other_verbs_walk_through_graphs_under_the_lock(watched):
     m = cc.library.four_bar()
-    cc.assembly_modes(m, O=1.0)
-    cc.mobility(m)
-    cc.linearise(m, m.equilibrium(), outputs=["coupler.tip"])
-    need = cc.inverse_dynamics(m, {"O": lambda t: 0.5 + 0.2 * cc.sin(4 * t)}, until=0.2)
+    m.assemblies(O=1.0)
+    m.mobility()
+    m.linearise(m.equilibrium(), outputs=["coupler.tip"])
+    need = cc.inverse_dynamics(m, {"O": lambda t: 0.5 + 0.2 * cc.math.sin(4 * t)}, until=0.2)
     need.reaction("B"), need.dataset, need.motion.dataset, need.motion.frame("coupler.tip")
     cc.simulate(m, until=0.05, events=[cc.Event("half", cc.t - 0.02)])
     cc.compare(m, until=0.02, methods=[cc.Multipliers(), cc.Projection()])
@@ -369,7 +369,7 @@ def test_one_fresh_mechanism_in_many_threads():
     """All derive the same equations; nothing is derived twice, and the verbs do not disturb each other."""
 
     def verbs(m):
-        path = {"O": lambda t: 0.5 + 0.2 * cc.sin(4 * t)}
+        path = {"O": lambda t: 0.5 + 0.2 * cc.math.sin(4 * t)}
         yield "x", lambda: cc.simulate(m, until=0.1).x
         yield "O", lambda: cc.simulate(m, until=0.1, method=cc.Projection())["O"].values
         yield "reaction", lambda: cc.simulate(m, until=0.1).reaction("B")["force"].values
@@ -418,7 +418,7 @@ def drawn_and_run(how):
     if how == "sweep":
         return cc.sweep(m, {"O.motor": [5.0, 6.0]}, until=0.02)["O"].values
     if how == "ERLS":
-        m.bodies["coupler"].flexible(E=2e11, section=cc.Section(A=1e-4, Iz=1e-9), modes=cc.modes.pinned_pinned(y=1))
+        m.bodies["coupler"].flexible(E=2e11, section=cc.Section(A=1e-4, Iz=1e-9), shapes=cc.shapes.pinned_pinned(y=1))
         return cc.simulate(m, until=1e-3, method=cc.ERLS())["O"].values
     step = {"step": 1e-3} if how == "index3" else {}
     return cc.simulate(m, until=0.02, method=METHODS[how], **step).x

@@ -144,7 +144,7 @@ def test_searches_and_paths_that_take_long_show_themselves(screen, monkeypatch):
     start = m.assemble()
     for words, owner, method, verb in (
         ("searching a closed pose", Closing, "reach", m.assemble),
-        ("searching closed poses", Closing, "search", lambda: cc.assembly_modes(m, O=1.0, starts=3)),
+        ("searching closed poses", Closing, "search", lambda: m.assemblies(O=1.0, starts=3)),
         ("following the path", Follower, "reach", lambda: cc.inverse_dynamics(m, {"O": 1.0 + cc.t}, 0.1, guess=start)),
     ):
         wait, original = seen(screen, words, monkeypatch), getattr(owner, method)

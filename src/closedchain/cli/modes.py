@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from closedchain.close.erls import ERLS
     from closedchain.pose.state import State
     from closedchain.results.vibration.erls_modes import ErlsModes
-    from closedchain.results.vibration.linearisation import Linearisation
+    from closedchain.results.vibration.linear_modes import LinearModes
     from closedchain.results.vibration.modal import Modes
 
 MOTORS = "motors"
@@ -94,6 +94,8 @@ def modes(
       closedchain modes flexible-pacdrive --lock motors --elements 4 --plot modes.png
       closedchain modes my_robot.py --here --json
     """  # noqa: D301
+    from closedchain.results.vibration.erls_modes import ErlsModes
+
     with output.only_json(as_json):
         moving = [target("--animate", animate, MOVING)] if animate is not None else []
         pictures = [target("--plot", plot, PICTURES)] if plot is not None else []
@@ -107,20 +109,14 @@ def modes(
         method = _method(elements)
         if over:
             frequencies = _over(found, over, locked, pictures, method)
-        elif method is not None:
-            from closedchain.results.vibration.erls_modes import erls_modes
-
-            start = _start(found, values.pose("--hold", holds or []), locked or [])
-            by_elements = as_typed(lambda: erls_modes(found.mechanism, start, method=method, locked=locked or ()))
-            _draw(by_elements, mode, moving, pictures)
         else:
-            about = _about(found, values.pose("--hold", holds or []), locked, here)
+            about = _about(found, values.pose("--hold", holds or []), locked, here, method)
             _draw(about, mode, moving, pictures)
     wrote = [str(path) for path in (*moving, *pictures)]
     if over:
         return _tell_over(frequencies, over, wrote, as_json)
-    if method is not None:
-        return _tell_elements(by_elements, wrote, as_json)
+    if isinstance(about, ErlsModes):
+        return _tell_elements(about, wrote, as_json)
     if as_json:
         output.print_json(_content(about, locked or []) | ({"wrote": wrote} if wrote else {}))
         return GOOD
@@ -129,16 +125,12 @@ def modes(
     return GOOD
 
 
-def _about(found: source.Source, hold: dict[str, list[float]], locked: list[str] | None, here: bool) -> Linearisation:
-    from closedchain.pose.equilibrium import equilibrium
-    from closedchain.results.vibration.linearise import linearise
-
+def _about(
+    found: source.Source, hold: dict[str, list[float]], locked: list[str] | None, here: bool, method: ERLS | None
+) -> Any:
     start = _start(found, hold, locked or [])
-    if locked is not None:
-        from closedchain.results.vibration.locked import locked_modes
-
-        return as_typed(lambda: locked_modes(found.mechanism, start, locked, sag=not here))
-    return linearise(found.mechanism, start if here else equilibrium(found.mechanism, start), outputs=[])
+    find = partial(found.mechanism.modes, start, locked=locked, here=here, method=method)
+    return find() if locked is None and method is None else as_typed(find)
 
 
 def _method(elements: int | None) -> ERLS | None:
@@ -148,14 +140,10 @@ def _method(elements: int | None) -> ERLS | None:
 
 
 def _draw(about: Modes, mode: int, moving: Sequence[Path], pictures: Sequence[Path]) -> None:
-    if moving:
-        from closedchain.look.animation import animate_mode
-    if pictures:
-        from closedchain.look.sketch import plot_modes
     for path in moving:
-        as_typed(partial(animate_mode, about, mode, path))
+        as_typed(partial(about.animate, mode, path))
     for path in pictures:
-        plot_modes(about, path=path)
+        about.plot(path=path)
 
 
 def _start(found: source.Source, hold: dict[str, list[float]], locked: Sequence[str]) -> State:
@@ -167,9 +155,8 @@ def _start(found: source.Source, hold: dict[str, list[float]], locked: Sequence[
     return as_typed(lambda: found.mechanism.assemble(hold, open_joints=replaced))
 
 
-def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
-    from closedchain.results.vibration.linearisation import COLUMNS
-    from closedchain.results.vibration.modal import cells
+def _show(about: LinearModes, name: str, locked: list[str] | None) -> None:
+    from closedchain.results.vibration.linear_modes import COLUMNS
 
     drives, joints = about.state.mechanism.drives.values(), about.state.mechanism.joints
     driven = [joints[x.joint].labels()[x.index] for x in drives]
@@ -178,11 +165,11 @@ def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
         ("about", "an equilibrium" if about.in_equilibrium else "a state that is no equilibrium"),
         *([("locked", ", ".join(locked) or "nothing")] if locked is not None else []),
         *([("held by drives", ", ".join(driven))] if driven else []),
-        ("independent coordinates", ", ".join(about.independent) or "none"),
+        ("independent coordinates", ", ".join(about.about.independent) or "none"),
         ("stable", _stability(about)),
     ]
     output.show(output.facts(name, facts))
-    headings, rows = cells(about)
+    headings, rows = about.cells()
     output.show(output.table(headings, rows, right=COLUMNS[:3]))
     pose = [(name, f"{x:.6g}") for name, x in about.state.coordinates.items()]
     output.show(output.table(("coordinate", "value"), pose, right=("value",)))
@@ -193,7 +180,7 @@ def _show(about: Linearisation, name: str, locked: list[str] | None) -> None:
 def _tell_elements(about: ErlsModes, wrote: list[str], as_json: bool) -> int:
     name, bodies = about.system.mechanism.name, about.deforms()
     if as_json:
-        shares = [dict(zip(about.system.mechanism.flexible, row.tolist(), strict=True)) for row in about.shares]
+        shares = [dict(zip(about.system.mechanism.flexible, row.tolist(), strict=True)) for row in about.elastic_shares]
         each = [
             {"frequency": float(f), "elastic_share": share} for f, share in zip(about.frequencies, shares, strict=True)
         ]
@@ -201,7 +188,7 @@ def _tell_elements(about: ErlsModes, wrote: list[str], as_json: bool) -> int:
         output.print_json(content | ({"wrote": wrote} if wrote else {}))
         return GOOD
     facts = [("locked", ", ".join(about.locked) or "nothing"), ("rigid modes", str(about.rigid))]
-    output.show(output.facts(name, [*facts, ("stable", "yes" if (about.frequencies > 0).all() else NO)]))
+    output.show(output.facts(name, [*facts, ("stable", "yes" if about.stable else NO)]))
     rows = [
         (str(k + 1), f"{f:.6g}" if f > 0 else "-", bodies[k]) for k, f in enumerate(about.frequencies.tolist()[:SHOWN])
     ]
@@ -225,7 +212,7 @@ def _over(
     from closedchain.results.vibration.workspace import frequencies_over
 
     count = None if method is None else SHOWN
-    data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked, method=method, modes=count))
+    data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked, method=method, count=count))
     if pictures:
         from closedchain.look.plots.flexible import plot_frequencies
     for path in pictures:
@@ -295,24 +282,24 @@ def _locked(found: source.Source, locks: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(out))
 
 
-def _stability(about: Linearisation) -> str:
+def _stability(about: LinearModes) -> str:
     if not about.stable:
         return NO
-    sizes = abs(about.eigenvalues)
+    sizes = abs(about.about.eigenvalues)
     drifting = bool((sizes <= 1e-9 * sizes.max(initial=0.0)).any())
     return "yes, but some motions are free to drift" if drifting else "yes"
 
 
-def _content(about: Linearisation, locked: list[str]) -> dict[str, Any]:
-    shapes = about.modes["shape"]
-    joints = [str(x) for x in shapes["joint"].values]
+def _content(about: LinearModes, locked: list[str]) -> dict[str, Any]:
+    shapes = about.shapes
+    joints = [str(x) for x in shapes["coordinate"].values]
     return {
         "name": about.state.mechanism.name,
         "in_equilibrium": about.in_equilibrium,
         "stable": about.stable,
         "locked": locked,
-        "independent": [*about.independent],
-        "residual": about.residual,
+        "independent": [*about.about.independent],
+        "residual": about.about.residual,
         "state": about.state.coordinates,
         "modes": [
             {
@@ -323,17 +310,15 @@ def _content(about: Linearisation, locked: list[str]) -> dict[str, Any]:
                 **energy,
             }
             for one, s, energy in (
-                (about.modes.isel(mode=k), shapes.values[k], energy) for k, energy in enumerate(_energies(about))
+                (about.mode_table.isel(mode=k), shapes.values[k], energy) for k, energy in enumerate(_energies(about))
             )
         ],
     }
 
 
-def _energies(about: Linearisation) -> list[dict[str, Any]]:
+def _energies(about: LinearModes) -> list[dict[str, Any]]:
     """Shares of bodies in the energies of each mode."""
-    from closedchain.results.vibration.modal import shares
-
-    found = shares(about)
+    found = about.energies
     bodies = [str(x) for x in found["body"].values]
     flexible = about.state.mechanism.flexible
     out = []

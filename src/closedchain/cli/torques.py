@@ -100,8 +100,9 @@ def torques(
     samples: Annotated[int, typer.Option(metavar="N", min=2, help="How many equally spaced times.")] = 201,
     sets: source.Sets = None,
     holds: source.Holds = None,
-    mode: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="Working or assembly mode, instead of that of the start.")
+    assembly: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Way to put it together, instead of that of the start."),
     ] = None,
     outs: Annotated[
         list[str] | None,
@@ -136,7 +137,7 @@ def torques(
         for name, value in values.assignments("--set", sets or []).items():
             as_typed(partial(m.parameters.__setitem__, name, value))
         m.validate()
-        _check_motion(m, wanted, static, plan, until, mode)
+        _check_motion(m, wanted, static, plan, until, assembly)
         options = _inverse_options(m, actuators, preloads or [], weights or [], method)
         joints = reactions_report.joints(m, reactions)
         files = _files(m, outs or [], static)
@@ -150,7 +151,7 @@ def torques(
             followed = paths.build(wanted, m, start, plan, free_orientation) if wanted else []
             with _heard() as of_motion:
                 values.count("--samples", samples)
-                motion, error = (start, None) if static else _follow(m, followed, until, samples, start, mode)
+                motion, error = (start, None) if static else _follow(m, followed, until, samples, start, assembly)
             moved = time.perf_counter()
             with _heard() as of_efforts:
                 need = _need(m, motion, options)
@@ -195,11 +196,11 @@ def _check_motion(
     static: bool,
     plan: path_kinds.Plan,
     until: float | None,
-    mode: str | None,
+    assembly: str | None,
 ) -> None:
     """Whether it is clear what moves: paths, drives, or nothing."""
     if static:
-        given = {f"--path {wanted[0].typed}" if wanted else "": wanted, "--until": until, "--mode": mode}
+        given = {f"--path {wanted[0].typed}" if wanted else "": wanted, "--until": until, "--assembly": assembly}
         for option, value in given.items():
             if value:
                 raise WrongUsage(f"--static holds the mechanism at its start (see --hold): leave out {option}")
@@ -264,13 +265,13 @@ def _follow(
     until: float | None,
     samples: int,
     start: State,
-    mode: str | None,
+    assembly: str | None,
 ) -> tuple[Motion, str | None]:
     """The motion, as far as it goes, and why it goes no further."""
     from closedchain.results.motion.follow import follow
 
     of_start: dict[str, Any] = {"parameters": start.parameters, "open_joints": start.open_joints}
-    where = of_start | ({"guess": start} if mode is None else {"mode": mode})
+    where = of_start | ({"guess": start} if assembly is None else {"assembly": assembly})
     try:
         return as_typed(lambda: follow(m, paths.along(followed) or None, until, samples=samples, **where)), None
     except AssemblyError as error:
@@ -298,7 +299,7 @@ def _advised(error: str) -> str:
             f"{said}{too_much} the mechanism has freedoms. Type 0 for what lies across its plane, choose another "
             "--plane, or leave out a turn that it cannot make"
         )
-    return error.replace("cc.assembly_modes shows them", "'closedchain modes' shows them, --mode takes one")
+    return error.replace("m.assemblies shows them", "m.assemblies shows them in Python, --assembly takes one")
 
 
 def _need(m: Mechanism, motion: Motion | State, options: dict[str, Any]) -> Efforts:

@@ -26,9 +26,9 @@ def describe(m: Mechanism) -> str:
     lines.append("")
     if m.flexible:
         stiff = [
-            (x.body.name, *(f"{value(n):.6g}" for n in (x.length, x.E)), str(x.modes.n)) for x in m.flexible.values()
+            (x.body.name, *(f"{value(n):.6g}" for n in (x.length, x.E)), str(x.shapes.n)) for x in m.flexible.values()
         ]
-        shapes = [", ".join(x.modes.names) for x in m.flexible.values()]
+        shapes = [", ".join(x.shapes.names) for x in m.flexible.values()]
         columns = ("flexible", "length [m]", "E [Pa]", "shapes", "names")
         lines += [*table(columns, [(*row, names) for row, names in zip(stiff, shapes, strict=True)]), ""]
     try:

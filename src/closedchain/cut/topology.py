@@ -93,8 +93,8 @@ class ShapeCoordinates:
     @once
     def type(self) -> JointType:
         """Names and units, as a joint has them."""
-        names, torsion = self.flexibility.modes.names, set(self.flexibility.modes.using("t"))
-        others = {i for field in "uvw" for i in self.flexibility.modes.using(field)}
+        names, torsion = self.flexibility.shapes.names, set(self.flexibility.shapes.using("t"))
+        others = {i for field in "uvw" for i in self.flexibility.shapes.using(field)}
         units = tuple("rad" if i in torsion - others else "m" for i in range(len(names)))
         return JointType("shape", (), names, units, names, tuple(f"{unit}/s" for unit in units), ())
 

@@ -92,7 +92,7 @@ class Beam:
     @once
     def inertia(self) -> Inertia:
         """Mass properties in the body's frame, functions of eta."""
-        m, L, eta, on, drawn = self.mass, self.length, self.eta, self.data.modes.integrals, self.drawn
+        m, L, eta, on, drawn = self.mass, self.length, self.eta, self.data.shapes.integrals, self.drawn
         G = [[_exact(on.G[a][b]) for b in range(3)] for a in range(3)]
         N1 = _exact(on.N1)
         moment, momentum = m * (_exact(on.N0) @ eta), ca.sparsify(m * _exact(on.N0))
@@ -124,11 +124,11 @@ class Beam:
 
     def _beyond_second_order(self) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Of I, C, S_0 and G: what the square of ``V_0 + V_1 + V_2``, by powers of eta, has beyond ``V_0 V_2``."""
-        n, modes = self.eta.numel(), self.data.modes
+        n, shapes = self.eta.numel(), self.data.shapes
         total = ca.SX(6 + n, 6 + n)
         places, weights = np.polynomial.legendre.leggauss(PLACES * (n + 1))
         for xi, weight in zip((1 + places) / 2, weights / 2, strict=True):
-            U, bent = _exact(modes.at(xi)[0]), _exact(modes.integrals.H(xi)) @ self.eta
+            U, bent = _exact(shapes.at(xi)[0]), _exact(shapes.integrals.H(xi)) @ self.eta
             back, slip = ca.SX(3, 1), ca.SX(3, n)
             back[0], slip[0, :] = -ca.dot(bent, self.eta) / (2 * self.length), -bent.T / self.length
             V1 = ca.horzcat(-skew(ca.sparsify(U @ self.eta)), ca.SX(3, 3), U)
@@ -140,7 +140,7 @@ class Beam:
     @property
     def G(self) -> ca.SX:
         """Inertia of the shape's own rates, undeformed."""
-        on = self.data.modes.integrals
+        on = self.data.shapes.integrals
         own = self.mass * sum((_exact(on.G[a][a]) for a in range(3)), ca.SX(0))
         return ca.sparsify(own + self.polar * _exact(on.t2) if on.t2.any() else own)
 
@@ -208,10 +208,10 @@ class Beam:
 
     def _shapes_at(self, x: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX | None]:
         """Shape functions, rotations and foreshortening at x."""
-        modes, xi = self.data.modes, self._constant(x / self.length)
+        shapes, xi = self.data.shapes, self._constant(x / self.length)
         place: Any = self._along(x) / self.length if xi is None else min(max(xi, 0.0), 1.0)
-        U, T = modes.at(place)
-        H = modes.integrals.H(place) if self.data.stiffening else None
+        U, T = shapes.at(place)
+        H = shapes.integrals.H(place) if self.data.stiffening else None
         if xi is not None:
             U, T, H = _exact(U), _exact(T), None if H is None else _exact(H)
         scale = ca.diag(ca.vertcat(1, 1 / self.length, 1 / self.length))
@@ -240,7 +240,7 @@ def cayley(theta: ca.SX) -> ca.SX:
 
 def trace_beam(limbs: Limbs, data: Flexibility, drawn: Inertia, eta: ca.SX, rate: ca.SX) -> Beam:
     """Trace a flexible body with the coordinates eta of its shape."""
-    number, section, on = limbs.number, data.section, data.modes.integrals
+    number, section, on = limbs.number, data.section, data.shapes.integrals
     m, L, E, G = (number(x) for x in (data.body.properties.mass, data.length, data.E, data.G))
     n = len(data.labels)
     beam = Beam(limbs, data, drawn, eta, rate, L, m, ca.SX(n, n), ca.SX(n, n))
@@ -253,7 +253,7 @@ def trace_beam(limbs: Limbs, data: Flexibility, drawn: Inertia, eta: ca.SX, rate
     K, D = ca.SX(n, n), ca.SX(n, n)
     for field, (stiffness, inertia) in ways.items():
         K += stiffness * _exact(getattr(on, f"k{field}"))
-        if not is_zero(data.damping) and data.modes.using(field):
+        if not is_zero(data.damping) and data.shapes.using(field):
             D += 2 * number(data.damping) * ca.sqrt(stiffness * inertia) * _exact(getattr(on, f"c{field}"))
     alpha, beta = data.rayleigh
     if not is_zero(beta):

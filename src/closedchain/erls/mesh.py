@@ -319,7 +319,7 @@ def modal_damping(
     What the shapes cannot say is not damped, and rigid motions are not, since K takes no notice of them.
     """
     k, nodes = len(names), len(at)
-    zeta, shapes = value(beam.damping), beam.modes
+    zeta, shapes = value(beam.damping), beam.shapes
     if zeta == 0.0:
         return np.zeros((nodes, k, 0)), np.zeros((nodes, k, 0))
     L, on, options = value(beam.length), shapes.integrals, beam_numbers(beam, value, names)

@@ -17,7 +17,7 @@ from closedchain.look.sketch import Sketch, magnification, positive, told_factor
 from closedchain.results.motion.motion import Motion
 from closedchain.results.points import Points
 from closedchain.results.run import Run
-from closedchain.results.vibration.modal import Modes, mode_number
+from closedchain.results.vibration.modal import Modes
 
 ENDINGS = (".gif", ".html")
 FRAMES = 80
@@ -95,7 +95,7 @@ def animate_mode(
     Parameters
     ----------
     about
-        From `linearise`, `locked_modes` or `erls_modes`.
+        From `modes`.
     mode
         Number of the mode, from 1, as in its table.
     file
@@ -113,7 +113,7 @@ def animate_mode(
     target, kind = _target(file)
     frames, fps = _pictures(frames, fps)
     amplitude = positive("amplitude", amplitude)
-    i = mode_number(about, mode)
+    i = about.number(mode)
     shape = mode_outline(about, mode, np.linspace(0, 2 * np.pi, frames, endpoint=False))
     factor = amplitude * shape.size
     bodies = about.deforms()[i]

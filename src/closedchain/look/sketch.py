@@ -185,7 +185,7 @@ def plot_modes(about: Modes, *modes: int, amplitude: float = VISIBLE, path: Any 
     Parameters
     ----------
     about
-        From `linearise`, `locked_modes` or `erls_modes`.
+        From `modes`.
     *modes
         Their numbers, from 1; default: the first six.
     amplitude

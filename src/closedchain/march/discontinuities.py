@@ -1,9 +1,9 @@
 """When conditions on time alone change: square waves, pulses, schedules.
 
 The signal of a jump (`model.forces.sampled.Jump`) is a function of time. Where it is a straight line, as in
-``cc.floor(t / T)``, the instant of the next jump is known in closed form; else it is looked for on a grid, fine near by
-and coarser further away, and found by bisection. Jumps that others depend on come first and are constant meanwhile, so
-that ``cc.where(t % T < T / 2, 1, -1)`` is a straight line within each period.
+``cc.math.floor(t / T)``, the instant of the next jump is known in closed form; else it is looked for on a grid, fine
+near by and coarser further away, and found by bisection. Jumps that others depend on come first and are constant
+meanwhile, so that ``cc.math.where(t % T < T / 2, 1, -1)`` is a straight line within each period.
 """
 
 from __future__ import annotations

@@ -24,10 +24,11 @@ from closedchain.model.values import entries
 if TYPE_CHECKING:
     from closedchain.look.graph import draw_graph
     from closedchain.model.bodies.flexible import rigid_twin
-    from closedchain.pose.assemble import assemble, assembly_modes
+    from closedchain.pose.assemble import assemble, assemblies
     from closedchain.pose.equilibrium import equilibrium
     from closedchain.pose.mobility import mobility
     from closedchain.results.vibration.linearise import linearise
+    from closedchain.results.vibration.modes import modes
 
 __all__ = ["RESERVED", "Mechanism", "Parameters", "Place"]
 
@@ -61,10 +62,11 @@ class Mechanism(DrawsJoints, DrawsActions, Attached):
     if TYPE_CHECKING:  # attached by `closedchain.verbs`
         rigid_twin = rigid_twin
         assemble = assemble
-        assembly_modes = assembly_modes
+        assemblies = assemblies
         mobility = mobility
         equilibrium = equilibrium
         linearise = linearise
+        modes = modes
         draw_graph = draw_graph
 
     def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81), tolerance: float = 0.0) -> None:

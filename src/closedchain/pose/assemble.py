@@ -1,4 +1,4 @@
-"""Put a mechanism together: `assemble` finds a state that closes every loop, `assembly_modes` finds all of them.
+"""Put a mechanism together: `assemble` finds a state that closes every loop, `assemblies` finds all of them.
 
 The theory is in ``docs/theory/assembly.md``.
 """
@@ -24,7 +24,7 @@ from closedchain.progress import visibly
 
 RESTARTS = 24
 PATIENT = 4  # so many of them go on by continuation where the direct search fails
-SAME = 1e-5  # of the length: modes whose joints are closer than this are one
+SAME = 1e-5  # of the length: assemblies whose joints are closer than this are one
 
 
 def assemble(
@@ -130,10 +130,10 @@ def _search(
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
-    """One way to put a mechanism together: its state, and the signs that tell it from the other modes.
+class Assembly:
+    """One way to put a mechanism together: its state, and the signs that tell it from the others.
 
-    ``coincident`` are pairs of bodies that lie on each other by chance, where the mode is collapsed.
+    ``coincident`` are pairs of bodies that lie on each other by chance, where it is collapsed.
     """
 
     label: str
@@ -142,10 +142,10 @@ class Mode:
 
     def __repr__(self) -> str:
         folded = "".join(f", {a!r} on {b!r}" for a, b in self.coincident)
-        return f"Mode({self.label!r}, {self.state}{folded})"
+        return f"Assembly({self.label!r}, {self.state}{folded})"
 
 
-def assembly_modes(
+def assemblies(
     mechanism: Mechanism,
     hold: Mapping[str, Any] | None = None,
     *,
@@ -156,7 +156,7 @@ def assembly_modes(
     starts: int = 200,
     seed: int = 0,
     **joints: Any,
-) -> list[Mode]:
+) -> list[Assembly]:
     """Find the distinct closed configurations for given inputs.
 
     Held coordinates give assembly modes (forward kinematics), held frames give working modes (inverse kinematics). The
@@ -172,14 +172,14 @@ def assembly_modes(
 
     Returns
     -------
-    list of Mode
-        Ordered by label. A label names the coordinates whose signs differ between the modes, for instance
-        ``"elbow1+ elbow2-"``; modes with equal signs are numbered.
+    list of Assembly
+        Ordered by label. A label names the coordinates whose signs differ between them, for instance
+        ``"elbow1+ elbow2-"``; assemblies with equal signs are numbered.
 
     Examples
     --------
     >>> import closedchain as cc
-    >>> [mode.label for mode in cc.assembly_modes(cc.library.four_bar(), O=1.0)]
+    >>> [x.label for x in cc.library.four_bar().assemblies(O=1.0)]
     ['C+', 'C-']
     """
     if not isinstance(starts, int) or starts < 1:
@@ -206,7 +206,7 @@ def assembly_modes(
     for q in found:
         try:
             v = closing.velocities(q, wanted)
-        except AssemblyError as error:  # at a singular pose, perhaps; other modes may move
+        except AssemblyError as error:  # at a singular pose, perhaps; others may move
             refused = error
             continue
         states.append(State(mechanism, q, v, dict(parameters or {}), time))
@@ -214,7 +214,7 @@ def assembly_modes(
         raise refused
     if refused is not None:
         warn(
-            f"{len(found) - len(states)} of {len(found)} modes of {mechanism.name!r} are left out: {refused}",
+            f"{len(found) - len(states)} of {len(found)} assemblies of {mechanism.name!r} are left out: {refused}",
             AssemblyWarning,
         )
     return _labelled(states, closing)
@@ -310,13 +310,13 @@ def _warn(folds: Collapse, state: State) -> None:
     rank = f" The rank of the closures is {lost} less there than around it." if lost else ""
     warn(
         f"degenerate assembly of {state.mechanism.name!r}: {folds}.{rank} For other poses give another guess=, hold "
-        "other values, or take one of cc.assembly_modes(m, ...) whose .coincident is empty",
+        "other values, or take one of m.assemblies(...) whose .coincident is empty",
         AssemblyWarning,
     )
 
 
-def _labelled(states: list[State], closing: Closing) -> list[Mode]:
-    """Tell modes apart by the signs of as few angles as possible."""
+def _labelled(states: list[State], closing: Closing) -> list[Assembly]:
+    """Tell assemblies apart by the signs of as few angles as possible."""
     if not states:
         return []
     values = [s.coordinates for s in states]
@@ -341,10 +341,10 @@ def _labelled(states: list[State], closing: Closing) -> list[Mode]:
     chosen.sort(key=list(units).index)
     names = [" ".join(f"{x}{'+' if signs[x][i] else '-'}" for x in chosen) for i in range(len(states))]
     order = sorted(range(len(states)), key=lambda i: (names[i], states[i].q.tolist()))
-    modes, seen = [], dict.fromkeys(names, 0)
+    out, seen = [], dict.fromkeys(names, 0)
     for i in order:
         seen[names[i]] += 1
         number = f" #{seen[names[i]]}" if names.count(names[i]) > 1 else ""
         label = (names[i] + number).strip() or "only"
-        modes.append(Mode(label, states[i], collapse(closing, states[i].q).bodies))
-    return modes
+        out.append(Assembly(label, states[i], collapse(closing, states[i].q).bodies))
+    return out

@@ -73,7 +73,7 @@ def equilibrium(
     Examples
     --------
     >>> import closedchain as cc
-    >>> rest = cc.equilibrium(cc.library.pendulum(), {"hinge": -1.0})
+    >>> rest = cc.library.pendulum().equilibrium({"hinge": -1.0})
     >>> round(rest["hinge"] / cc.pi, 12)
     -0.5
     """

@@ -331,9 +331,9 @@ class Follower:
             )
         return (
             f"the path of {wishes} leaves the workspace of {m.name!r} at t = {t:.6g} s: no closed configuration "
-            f"follows it further in this mode. It ends at a singular pose (conditioning {s[-1] / s[0]:.1e}), "
-            f"where {', '.join(map(repr, names))} move most. Shrink or shift the path, or begin in another mode "
-            "(cc.assembly_modes shows them)"
+            f"follows it further in this assembly. It ends at a singular pose (conditioning {s[-1] / s[0]:.1e}), "
+            f"where {', '.join(map(repr, names))} move most. Shrink or shift the path, or begin in another assembly "
+            "(m.assemblies shows them)"
         )
 
     def conditioning(self, t: np.ndarray, q: np.ndarray) -> np.ndarray:

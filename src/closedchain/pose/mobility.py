@@ -85,7 +85,7 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     Examples
     --------
     >>> import closedchain as cc
-    >>> print(cc.mobility(cc.library.four_bar()))  # doctest: +ELLIPSIS
+    >>> print(cc.library.four_bar().mobility())  # doctest: +ELLIPSIS
     mobility of four-bar: 1 (count of Gruebler and Kutzbach: -2)
       3 of 5 closure equations repeat others, so the count is 3 too small (B: z, tilt x, tilt y)
       independent coordinates: O

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import casadi as ca
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
@@ -20,9 +21,12 @@ from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
 
+if TYPE_CHECKING:
+    from closedchain.look.sketch import plot_deformed
+
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Attached):
     """Coordinates ``q`` and velocities ``v`` of the tree joints; ``state["B"]`` works for every joint, cut or not.
 
     Attributes
@@ -38,6 +42,9 @@ class State:
     a
         Accelerations, where `assemble` was asked for them.
     """
+
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        plot_deformed = plot_deformed
 
     mechanism: Mechanism
     q: np.ndarray

@@ -211,7 +211,7 @@ def large_rotations(run: Run, out: dict[str, np.ndarray]) -> list[str]:
         eta = out["q"][:, column : column + link.shapes]
         column += link.shapes
         scale = np.array([1.0, 1.0, 1.0]) / [1.0, value(data.length), value(data.length)]
-        turned = np.array([np.abs(eta @ (scale[:, None] * data.modes.at(xi)[1]).T).max(axis=1) for xi in PLACES])
+        turned = np.array([np.abs(eta @ (scale[:, None] * data.shapes.at(xi)[1]).T).max(axis=1) for xi in PLACES])
         worst = turned.max(axis=0)
         if worst.max() > LARGE:
             i = int(np.argmax(worst))

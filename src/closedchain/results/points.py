@@ -106,10 +106,10 @@ def bent_points(data: Flexibility, beam: BeamNumbers, eta: np.ndarray, drawn: np
     xi = np.clip(drawn[:, 0] / L, 0.0, 1.0)
     foot = np.zeros_like(drawn)
     foot[:, 0] = xi * L
-    shapes = data.modes.fields(xi)
+    shapes = data.shapes.fields(xi)
     moved = np.stack([eta @ shapes[f][0].T for f in "uvw"], axis=2)
     if data.stiffening:
-        H = np.array([data.modes.integrals.H(float(x)) for x in xi])
+        H = np.array([data.shapes.integrals.H(float(x)) for x in xi])
         moved[..., 0] -= np.einsum("ti,xij,tj->tx", eta, H, eta) / (2 * L)
     turned = np.stack([eta @ shapes["t"][0].T, -eta @ shapes["w"][1].T / L, eta @ shapes["v"][1].T / L], axis=2)
     arm = drawn - foot

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
     from closedchain.cut.topology import Topology
     from closedchain.look.animation import animate
+    from closedchain.look.plots.flexible import plot_deflection
     from closedchain.look.plots.variables import plot
     from closedchain.look.sketch import plot_deformed
     from closedchain.march.program.compiled import Compiled
@@ -64,6 +65,7 @@ class Run(Attached):
         balance = balance
         beam = beam
         deflection = deflection
+        plot_deflection = plot_deflection
         stress = stress
         tip_deflection = tip_deflection
         plot = plot

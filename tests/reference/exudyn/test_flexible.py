@@ -14,7 +14,7 @@ import pytest
 import closedchain as cc
 from tests.reference.compare import load, off
 
-sines, stretch = cc.modes.pinned_pinned, cc.modes.polynomials
+sines, stretch = cc.shapes.pinned_pinned, cc.shapes.polynomials
 
 
 class Oracle:
@@ -39,7 +39,7 @@ ARM, RRR3, PACDRIVE = Oracle("flexible_arm"), Oracle("flexible_rrr3"), Oracle("f
 
 def beam(body, EI, EA, modes, stiffening):
     """Makes a body flexible, given the products of its stiffness only."""
-    body.flexible(1.0, cc.Section(A=EA, Iz=EI), modes=modes, stiffening=stiffening)
+    body.flexible(1.0, cc.Section(A=EA, Iz=EI), shapes=modes, stiffening=stiffening)
 
 
 # ---- four-bar with a flexible coupler
@@ -116,9 +116,9 @@ def test_arm():
     p, errors = ARM.parameters, []
     for variant, amplitude in (("as given", 10.0), ("amplitude / 4", 2.5)):
         want = ARM(variant)
-        torque = amplitude * cc.where(cc.t < p["duration"], cc.sin(cc.pi * cc.t / p["duration"]) ** 2, 0.0)
+        torque = amplitude * cc.math.where(cc.t < p["duration"], cc.math.sin(cc.pi * cc.t / p["duration"]) ** 2, 0.0)
         m = cc.library.flexible_arm(torque, hub=p["hub_inertia"])
-        beam(m.bodies["beam"], p["EI"], p["EA"], cc.modes.clamped_free(y=4), stiffening=True)
+        beam(m.bodies["beam"], p["EI"], p["EA"], cc.shapes.clamped_free(y=4), stiffening=True)
         run = cc.simulate(m, until=0.5, rtol=1e-8, t_eval=want["t"])
         tip = run.frame("beam.tip").position.values
         errors.append(
@@ -137,10 +137,10 @@ def test_arm():
 def test_rrr3():
     """The library's, with two sines or the static shapes for a link, and with one shape more in each."""
     p, want = RRR3.parameters, RRR3()
-    torques = [a * cc.sin(2 * cc.pi * cc.t / p["period"]) for a in p["amplitudes"]]
+    torques = [a * cc.math.sin(2 * cc.pi * cc.t / p["period"]) for a in p["amplitudes"]]
     few, more = cc.library.rrr3(torques, flexible=True), cc.library.rrr3(torques)
     for k in (1, 2, 3):
-        shapes = cc.modes.craig_bampton(y=1), sines(y=3)
+        shapes = cc.shapes.craig_bampton(y=1), sines(y=3)
         for name, EI, EA, modes in zip(("proximal", "distal"), p["EI"], p["EA"], shapes, strict=True):
             beam(more.bodies[f"{name}{k}"], EI, EA, modes, stiffening=True)
     places, bends = [], []
@@ -173,7 +173,7 @@ def test_four_bar_by_erls():
 
 def test_arm_by_erls():
     p, want = ARM.parameters, ARM("amplitude / 4")
-    torque = 2.5 * cc.where(cc.t < p["duration"], cc.sin(cc.pi * cc.t / p["duration"]) ** 2, 0.0)
+    torque = 2.5 * cc.math.where(cc.t < p["duration"], cc.math.sin(cc.pi * cc.t / p["duration"]) ** 2, 0.0)
     m = cc.library.flexible_arm(torque, hub=p["hub_inertia"])
     # without the weight, which bends the beam across the plane and so shortens it by 12e-6 m
     run = cc.simulate(

@@ -48,8 +48,8 @@ def path(t, r0):
 
     def at(order):
         # derivatives of cos and sin go round in four
-        c = (cc.cos, lambda x: -cc.sin(x), lambda x: -cc.cos(x))[order]
-        s = (cc.sin, cc.cos, lambda x: -cc.sin(x))[order]
+        c = (cc.math.cos, lambda x: -cc.math.sin(x), lambda x: -cc.math.cos(x))[order]
+        s = (cc.math.sin, cc.math.cos, lambda x: -cc.math.sin(x))[order]
         x = half * (fast**order * c(fast * t) + slow**order * c(slow * t))
         y = half * (fast**order * s(fast * t) - slow**order * s(slow * t))
         return x, y
@@ -75,8 +75,8 @@ def leg(numbers, k, platform):
     (ox, oy), (rx, ry) = base(numbers, k), corner(numbers, k)
     dx, dy = platform.p[0] + rx - ox, platform.p[1] + ry - oy
     square = dx * dx + dy * dy
-    a = cc.atan2(dy, dx) + cc.acos((l1**2 - l2**2 + square) / (2 * l1 * cc.sqrt(square)))
-    b = cc.atan2(dy - l1 * cc.sin(a), dx - l1 * cc.cos(a))
+    a = cc.math.atan2(dy, dx) + cc.math.acos((l1**2 - l2**2 + square) / (2 * l1 * cc.math.sqrt(square)))
+    b = cc.math.atan2(dy - l1 * cc.math.sin(a), dx - l1 * cc.math.cos(a))
 
     (ea, na), (eb, nb) = axes(a), axes(b)
     bend = dot(na, eb)  # sin(b - a)
@@ -122,7 +122,7 @@ def efforts(numbers, t, r0):
 
 def axes(angle):
     """e and n at an angle."""
-    c, s = cc.cos(angle), cc.sin(angle)
+    c, s = cc.math.cos(angle), cc.math.sin(angle)
     return (c, s), (-s, c)
 
 

@@ -12,7 +12,6 @@ from closedchain.erls.matrices import matrices, nodal_jacobian
 from closedchain.erls.numbering import paper_order
 from closedchain.erls.system import system
 from closedchain.results.erls.simulate import simulate_erls
-from closedchain.results.vibration.erls_modes import erls_modes
 from tests.reference.compare import load, off
 
 NUMBERS = load("vidoni2012/flexible_pacdrive")
@@ -57,10 +56,10 @@ def test_modes(dropped):
     """The same by name, with the shares of all links in the elastic energy."""
     want = NUMBERS["poses"]["q=-170,-10"]["weld,paper"]
     for locked, key in ((False, "free_Hz"), (True, "locked_Hz")):
-        modes = erls_modes(dropped, method=ERLS(elements=MESHES["weld,paper"]), locked=locked, count=6)
+        modes = dropped.modes(method=ERLS(elements=MESHES["weld,paper"]), locked=locked, count=6)
         assert off(modes.frequencies, want[key]) < PRINTED_HZ
         assert modes.rigid == (0 if locked else 2) and "Hz" in str(modes)
-        assert np.abs(modes.shares.sum(axis=1) - 1).max() < 1e-12
+        assert np.abs(modes.elastic_shares.sum(axis=1) - 1).max() < 1e-12
         assert float(modes.dataset["elastic_share"].sel(mode=1).sum()) == pytest.approx(1.0)
     moved = modes.deformed(1, 1e-3)["link4"] - modes.deformed(1, 0.0)["link4"]
     assert 1e-6 < np.abs(moved).max() < 1e-2
@@ -68,7 +67,7 @@ def test_modes(dropped):
 
 def test_the_highest_frequency_and_the_number_of_displacements(robot):
     m, want = robot
-    modes = erls_modes(m, method=ERLS(elements=MESHES["weld,paper"]))
+    modes = m.modes(method=ERLS(elements=MESHES["weld,paper"]))
     assert len(modes.frequencies) == want["weld,paper"]["n_u"]
     # 12 digits are given; the eigenvalue solver keeps about 1e-13 of the largest
     assert 2 * math.pi * modes.frequencies[-1] == pytest.approx(want["weld,paper"]["omega_max"], rel=1e-11)

@@ -11,7 +11,6 @@ from closedchain.erls.matrices import matrices, steady, tangents
 from closedchain.erls.system import system
 from closedchain.erls.workspace import Workspace
 from closedchain.results.erls.simulate import simulate_erls
-from closedchain.results.vibration.erls_modes import erls_modes
 from tests.reference.compare import load, off
 
 NUMBERS = load("vidoni2012/beams_elementary")
@@ -26,7 +25,7 @@ def beam(gravity=0.0, E=BEAM["E"], A=None, **options):
     body = m.body("beam", cc.rod(LENGTH, LENGTH * BEAM["mass_per_length"]))
     whole = cc.Section.rectangle(y=BEAM["depth_in_plane"], z=BEAM["width"])
     section = whole if A is None else cc.Section(A=A, Iz=BEAM["EI"] / BEAM["E"])
-    body.flexible(E=E, section=section, modes=cc.modes.polynomials(y=1), **options)
+    body.flexible(E=E, section=section, shapes=cc.shapes.polynomials(y=1), **options)
     return m, body
 
 
@@ -58,7 +57,7 @@ HELD = {
 
 
 def frequencies(m, elements, locked=()):
-    return 2 * math.pi * erls_modes(m, method=ERLS(elements=elements), locked=locked).frequencies
+    return 2 * math.pi * m.modes(method=ERLS(elements=elements), locked=locked).frequencies
 
 
 def nearest(values, wanted):

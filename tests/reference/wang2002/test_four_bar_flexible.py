@@ -119,7 +119,7 @@ def test_pinned_frequencies():
     """Of the coupler on two pins of the ground."""
     m = cc.Mechanism("coupler")
     coupler = m.body("coupler", cc.rod(length=4.0, mass=1.0))
-    coupler.flexible(E=2123.56, section=cc.Section(A=0.02, Iz=1.333417), modes=cc.modes.pinned_pinned(y=2))
+    coupler.flexible(E=2123.56, section=cc.Section(A=0.02, Iz=1.333417), shapes=cc.shapes.pinned_pinned(y=2))
     m.revolute("A", m.ground, coupler)
     m.revolute("B", m.ground.at(4, 0, 0), coupler.tip, cut=True)
     found = sorted(abs(m.linearise().eigenvalues.imag))[::2]

@@ -35,10 +35,13 @@ def drawn_from_the_numbers(drive):
         m.spherical(f"{leg} ball", upper, platform.at(*points["platform"][i]), guess=quaternion(from_leg))
         m.start[slide.name] = rho
         if drive == "open":
-            force = 9 * cc.sin(cc.pi * cc.t)
+            force = 9 * cc.math.sin(cc.pi * cc.t)
         else:
             stroke = drives["A"][i]
-            wanted, rate = rho + stroke * cc.sin(cc.pi * cc.t / 2) ** 2, stroke * (cc.pi / 2) * cc.sin(cc.pi * cc.t)
+            wanted, rate = (
+                rho + stroke * cc.math.sin(cc.pi * cc.t / 2) ** 2,
+                stroke * (cc.pi / 2) * cc.math.sin(cc.pi * cc.t),
+            )
             force = drives["tau0"][i] + 500 * (wanted - slide.q) + 50 * (rate - slide.v)
         m.motor(slide, force=force)
     return m

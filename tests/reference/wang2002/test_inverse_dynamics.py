@@ -28,7 +28,7 @@ def test_forces_that_hold_the_platform(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_forces_along_the_trajectory(method):
     """The file's trajectory in zyz angles: ``Q = Rz(phi) Ry(theta) Rz(psi)``."""
-    s, c, t, pi = cc.sin, cc.cos, cc.t, cc.pi
+    s, c, t, pi = cc.math.sin, cc.math.cos, cc.t, cc.pi
     place = (-1.5 + 0.1 * s(pi * t), 0.1 + 0.05 * s(2 * pi * t), 1.5 + 0.1 * (1 - c(pi * t)))
     angles = (0.2 * s(pi * t), 0.1 + 0.05 * (1 - c(pi * t)), -0.15 * s(pi * t))
     path = cc.paths.pose(cc.paths.formula(*place, duration=1.0), cc.paths.euler("zyz", *angles, duration=1.0))

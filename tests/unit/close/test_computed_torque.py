@@ -37,8 +37,8 @@ def busy_four_bar():
     m.joint_spring("C", 3.0, rest=0.2)
     m.joint_damper("A", 0.3)
     m.rotor("A", 0.1, ratio=3.0)
-    m.force("wind", m.bodies["rocker"].tip, (lambda t: 5 * cc.sin(4 * t), m.joints["C"].v, 0))
-    m.motor("C", torque=lambda t, q, v: -2 * v["B"] + cc.where(t < 0.2, 1.0, -1.0))
+    m.force("wind", m.bodies["rocker"].tip, (lambda t: 5 * cc.math.sin(4 * t), m.joints["C"].v, 0))
+    m.motor("C", torque=lambda t, q, v: -2 * v["B"] + cc.math.where(t < 0.2, 1.0, -1.0))
     return m
 
 
@@ -53,7 +53,7 @@ def two_on_one_freedom():
 
 def driven_five_bar():
     m = cc.library.five_bar()
-    m.drive("left motor", 2.2 + 0.1 * cc.sin(cc.t))
+    m.drive("left motor", 2.2 + 0.1 * cc.math.sin(cc.t))
     m.start = {"right motor": float(np.pi) - 2.2}
     return m
 
@@ -77,7 +77,7 @@ CASES = {
 
 
 def references(state, labels):
-    return {label: state[label] + 0.1 * (k + 1) * cc.sin(2 * cc.t) for k, label in enumerate(labels)}
+    return {label: state[label] + 0.1 * (k + 1) * cc.math.sin(2 * cc.t) for k, label in enumerate(labels)}
 
 
 def asked(state, label, k, q, v):
@@ -196,7 +196,7 @@ def test_what_the_law_believes_is_another_mechanism():
     for believed, true in (({"coupler.mass": 2.5, "rocker.length": 2.5}, 1.0), (None, 2.5)):
         m = open_four_bar()
         m.parameters["coupler.mass"] = true
-        m.control(ComputedTorque({"O": 1.5 + 0.1 * cc.sin(2 * cc.t)}, KP, KD, parameters=believed))
+        m.control(ComputedTorque({"O": 1.5 + 0.1 * cc.math.sin(2 * cc.t)}, KP, KD, parameters=believed))
         state, v = moving_state(m, seed=3)
         found += numbers(m, [efforts(m, ["O"])], state.q, v)
     assert found[0] == pytest.approx(found[1], rel=1e-12)
@@ -348,10 +348,10 @@ def test_a_drawing_that_changes_afterwards_is_watched():
     """The freedoms were counted before the drive was drawn: the law trusts no count any more, and is right."""
     m = cc.library.five_bar()
     right = m.assemble()["right motor"]
-    m.control(ComputedTorque({"right motor": right + 0.1 * cc.sin(cc.t)}, KP, KD))
+    m.control(ComputedTorque({"right motor": right + 0.1 * cc.math.sin(cc.t)}, KP, KD))
     law = traced_laws(m)[0]
     assert law._independent(derive(m)) and law._exact(derive(m))
-    m.drive("left motor", 2.2 + 0.1 * cc.sin(cc.t))
+    m.drive("left motor", 2.2 + 0.1 * cc.math.sin(cc.t))
     assert not law._independent(derive(m)) and not law._exact(derive(m))
     run = cc.simulate(m, m.assemble({"right motor": right}, velocity={"right motor": 0.1}), until=0.5, rtol=1e-9)
     assert np.abs(run["right motor"] - right - 0.1 * np.sin(run.t)).max() < 1e-8  # integration

@@ -21,7 +21,7 @@ from tests.unit.integrate import problems
 def driven():
     """A four-bar whose crank is made to turn, in a way that depends on the time."""
     m = cc.library.four_bar(torque=0.0)
-    m.drive("O", cc.pi / 2 + 3.0 * cc.t + 0.5 * cc.sin(4.0 * cc.t))
+    m.drive("O", cc.pi / 2 + 3.0 * cc.t + 0.5 * cc.math.sin(4.0 * cc.t))
     return m
 
 

@@ -309,7 +309,7 @@ def test_a_rotor_without_inertia_is_none():
 
 def test_a_drive_within_a_chain():
     m = cc.library.rrr3()
-    m.drive("base2", m.start["base2"] + 0.3 * cc.sin(cc.t))
+    m.drive("base2", m.start["base2"] + 0.3 * cc.math.sin(cc.t))
     q, v = closed_state(m)
     assert max(both(m, q, v, t=0.4)) < 1e-10
 

@@ -80,7 +80,7 @@ def test_friction_and_springs_count_as_use():
         lambda m: m.joint_spring("j3", 1.0, coordinate="slide"),
         lambda m: m.rotor("j3", 1.0, coordinate="angle"),
         lambda m: m.couple("gear", "j1", "j3.angle"),
-        lambda m: m.drive("j3", cc.sin(cc.t), coordinate="slide"),
+        lambda m: m.drive("j3", cc.math.sin(cc.t), coordinate="slide"),
     ],
     ids=["spring", "rotor", "gear", "drive"],
 )

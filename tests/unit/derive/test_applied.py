@@ -46,7 +46,7 @@ def test_motors_add_up():
 
 def test_a_motor_may_depend_on_everything():
     m = slide_and_turn()
-    m.motor("turn", torque=lambda t, q, v: t + 2 * q["slide"] - 3 * v["turn"] + cc.sin(q["turn"]))
+    m.motor("turn", torque=lambda t, q, v: t + 2 * q["slide"] - 3 * v["turn"] + cc.math.sin(q["turn"]))
     effort = 0.5 + 0.6 + 3.6 + np.sin(0.8)
     check(m, [0, effort], 0, effort * V[1], t=0.5)
     assert set(derive(m).applied.efforts) == set(m.motors)

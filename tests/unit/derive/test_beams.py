@@ -17,7 +17,7 @@ def beam(modes, **options):
     """A beam that moves freely, with the frame ``side`` off its axis."""
     m = cc.Mechanism("beam", gravity=(0, 0, 0))
     body = m.body("bar", cc.rod(length=L, mass=MU * L))
-    body.flexible(E=1e4, G=3e3, section=SECTION, modes=modes, **options)
+    body.flexible(E=1e4, G=3e3, section=SECTION, shapes=modes, **options)
     body.frame("side", at=(0.5, 0.2, 0.1))
     m.joint("free", "pose", m.ground, body)
     return m
@@ -35,7 +35,7 @@ def numbers(m, expressions, q=None, v=None):
 def test_inertia_of_two_sines():
     """NOTES of the flexible coupler: mu L/2 on the diagonal, mu L^2/pi and -mu L^2/(2 pi) with the rotation."""
     eta = np.array([0.03, -0.02])
-    m = beam(cc.modes.pinned_pinned(y=2))
+    m = beam(cc.shapes.pinned_pinned(y=2))
     found = derive(m).limbs.links[0].inertia
     own, spin, turning = numbers(
         m, lambda e: {"G": found.shaping.G, "C": found.shaping.momentum.ang, "I": found.I}, eta
@@ -47,7 +47,7 @@ def test_inertia_of_two_sines():
 
 
 def test_stiffness_of_each_way_to_deform():
-    modes = cc.modes.pinned_pinned(y=1, z=1, axial=1, torsion=1)
+    modes = cc.shapes.pinned_pinned(y=1, z=1, axial=1, torsion=1)
     (K,) = numbers(beam(modes), lambda e: {"K": e.limbs.links[0].beam.K})
     bend, stretch = np.pi**4 / (2 * L**3), np.pi**2 / (2 * L)
     order = {name: i for i, name in enumerate(modes.names)}
@@ -57,7 +57,7 @@ def test_stiffness_of_each_way_to_deform():
 
 
 def test_modal_damping_gives_the_ratio_that_was_asked_for():
-    m = beam(cc.modes.craig_bampton(y=2, z=0), damping=0.03)
+    m = beam(cc.shapes.craig_bampton(y=2, z=0), damping=0.03)
     traced = derive(m).limbs.links[0]
     K, D, G = numbers(m, lambda e: {"K": traced.beam.K, "D": traced.beam.D, "G": traced.beam.inertia.shaping.G})
     values, shapes = np.linalg.eig(np.linalg.solve(G, K))
@@ -66,19 +66,19 @@ def test_modal_damping_gives_the_ratio_that_was_asked_for():
 
 
 def test_rayleigh_damping():
-    m = beam(cc.modes.craig_bampton(y=1), rayleigh=(0.4, 2e-3))
+    m = beam(cc.shapes.craig_bampton(y=1), rayleigh=(0.4, 2e-3))
     traced = derive(m).limbs.links[0]
     K, D, G = numbers(m, lambda e: {"K": traced.beam.K, "D": traced.beam.D, "G": traced.beam.inertia.shaping.G})
     assert pytest.approx(0.4 * G + 2e-3 * K, rel=1e-13) == D
 
 
 def test_a_frame_off_the_axis_turns_with_its_section():
-    m = beam(cc.modes.polynomials(y=1, z=1, torsion=1))
+    m = beam(cc.shapes.polynomials(y=1, z=1, torsion=1))
     eta, at, arm = np.array([0.04, 0.03, 0.2]), 0.5 / L, np.array([0, 0.2, 0.1])
     frame = m.bodies["bar"]["side"]
     attached = derive(m).limbs.links[0].beam.attach(derive(m).limbs.in_body(frame))
     R, r = numbers(m, lambda e: {"R": attached.X.R, "r": attached.X.r}, eta)
-    U, T = m.flexible["bar"].modes.at(at)
+    U, T = m.flexible["bar"].shapes.at(at)
     theta = np.diag([1, 1 / L, 1 / L]) @ T @ eta
     assert pytest.approx(np.eye(3), abs=1e-15) == R.T @ R
     # a rotation by 2 atan(|theta| / 2) about theta
@@ -88,7 +88,7 @@ def test_a_frame_off_the_axis_turns_with_its_section():
 
 @pytest.mark.parametrize("place", [-0.3, L + 0.3])
 def test_a_frame_beyond_an_end_hangs_on_it(place):
-    m = beam(cc.modes.free_free(y=1))
+    m = beam(cc.shapes.free_free(y=1))
     body = m.bodies["bar"]
     end = 0.0 if place < 0 else L
     frames = [body.frame("there", at=(place, 0, 0)), body.frame("end", at=(end, 0, 0))]
@@ -99,7 +99,7 @@ def test_a_frame_beyond_an_end_hangs_on_it(place):
 
 
 def test_a_place_on_the_beam_that_a_parameter_changes():
-    m = beam(cc.modes.pinned_pinned(y=1))
+    m = beam(cc.shapes.pinned_pinned(y=1))
     where = m.parameter("where", 0.5)
     frame = m.bodies["bar"].frame("moving", at=(where, 0, 0))
     limbs = derive(m).limbs
@@ -112,7 +112,7 @@ def test_a_place_on_the_beam_that_a_parameter_changes():
 
 def test_a_clamped_end_costs_nothing():
     """Shapes that vanish at the joint with their slope leave no columns in its motion."""
-    m = beam(cc.modes.clamped_free(y=2))
+    m = beam(cc.shapes.clamped_free(y=2))
     Phi = derive(m).limbs.links[0].motion.Phi
     assert Phi.ang.shape == (3, 8)
     assert Phi.ang[:, 6:].nnz() == Phi.lin[:, 6:].nnz() == 0
@@ -128,7 +128,7 @@ def test_foreshortening_keeps_the_length_of_the_axis():
     """Of a circular arc, drawn in by eta^2 H / (2 L): to second order, the arc is as long as the beam."""
     lengths = []
     for height in (0.1, 0.2):
-        m = beam(cc.modes.pinned_pinned(y=1), stiffening=True)
+        m = beam(cc.shapes.pinned_pinned(y=1), stiffening=True)
         limbs = derive(m).limbs
         drawn = [limbs.in_body(m.bodies["bar"].at(x, 0, 0)) for x in np.linspace(0, L, 201)]
         places = [limbs.links[0].beam.attach(x).X.r for x in drawn]
@@ -139,7 +139,7 @@ def test_foreshortening_keeps_the_length_of_the_axis():
 
 
 @pytest.mark.parametrize(
-    "modes", [cc.modes.clamped_free(y=6), cc.modes.clamped_free(y=10), cc.modes.craig_bampton(y=4, elements=12)]
+    "modes", [cc.shapes.clamped_free(y=6), cc.shapes.clamped_free(y=10), cc.shapes.craig_bampton(y=4, elements=12)]
 )
 def test_a_stiffened_beam_has_a_positive_inertia_however_it_is_bent(modes):
     m = beam(modes, stiffening=True)

@@ -171,7 +171,7 @@ def geared():
     m.prismatic("slide", m.ground, cart, axis=(1, 0, 0))
     m.revolute("turn", cart, wheel)
     m.couple("gear", "turn", "slide", ratio=2.0, offset=0.5)
-    m.drive("slide", 0.1 * cc.sin(3 * cc.t))
+    m.drive("slide", 0.1 * cc.math.sin(3 * cc.t))
     return m
 
 

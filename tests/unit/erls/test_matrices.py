@@ -9,7 +9,6 @@ from closedchain.close.erls import ERLS
 from closedchain.derive.erls.nodes import SPATIAL
 from closedchain.erls.element import beam_element
 from closedchain.erls.mesh import beam_numbers
-from closedchain.results.vibration.erls_modes import erls_modes
 
 ELEMENTS = 3
 ANGLES = (0.3, 0.7)
@@ -22,7 +21,7 @@ def arm():
     m = cc.Mechanism("arm", gravity=(0, 0, -9.81))
     upper, lower = m.body("upper", cc.rod(0.4, 0.648)), m.body("lower", cc.rod(0.3, 0.486, radius=0.012))
     for beam in (upper, lower):
-        beam.flexible(E=1.4e9, section=cc.Section.rectangle(y=0.02, z=0.03), nu=0.33, modes=cc.modes.polynomials(y=1))
+        beam.flexible(E=1.4e9, section=cc.Section.rectangle(y=0.02, z=0.03), nu=0.33, shapes=cc.shapes.polynomials(y=1))
     m.revolute("shoulder", m.ground, upper, axis=(0, 0, 1))
     m.revolute("elbow", upper.at(0.4, *OFFSET[1:]), lower, axis=(0, 1, 0))
     m.motor("shoulder", torque=0.0)
@@ -80,7 +79,7 @@ def independent(m, free):
 @pytest.mark.parametrize("locked", [(), ("elbow",), ("shoulder", "elbow")], ids=str)
 def test_frequencies(arm, locked):
     free = {"shoulder", "elbow"} - set(locked)
-    got = erls_modes(arm, method=ERLS(elements=ELEMENTS), locked=locked)
+    got = arm.modes(method=ERLS(elements=ELEMENTS), locked=locked)
     want = independent(arm, free)[len(free) :]
     assert got.rigid == len(free)
     # rounding: 1e-15 of the largest eigenvalue, which is 1e7 times the smallest
@@ -89,6 +88,6 @@ def test_frequencies(arm, locked):
 
 def test_a_zeroed_choice_changes_no_frequency(arm):
     chord, base = (
-        erls_modes(arm, method=ERLS(elements=ELEMENTS, zero=zero), count=6).frequencies for zero in ("chord", "base")
+        arm.modes(method=ERLS(elements=ELEMENTS, zero=zero), count=6).frequencies for zero in ("chord", "base")
     )
     assert np.abs(chord / base - 1).max() < 1e-9

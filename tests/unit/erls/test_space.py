@@ -15,7 +15,7 @@ from tests.unit.erls.kernels.test_compiled import check_elimination
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
 HIGH = -1.08  # rad
-CUBIC = cc.modes.polynomials(y=2, z=2, axial=1, torsion=1)  # what one element can do
+CUBIC = cc.shapes.polynomials(y=2, z=2, axial=1, torsion=1)  # what one element can do
 
 
 def loop(**options):
@@ -25,7 +25,7 @@ def loop(**options):
     crank, coupler = m.body("crank", cc.rod(0.15, 0.4, radius=0.02)), m.body("coupler", cc.rod(0.5, 0.6))
     rocker, hand = m.body("rocker", cc.rod(0.3, 0.5, radius=0.012)), m.body("hand", cc.box((0.06, 0.04, 0.02), 0.2))
     for beam in (coupler, rocker):
-        beam.flexible(E=2e9, section=SECTION, nu=0.33, modes=CUBIC)
+        beam.flexible(E=2e9, section=SECTION, nu=0.33, shapes=CUBIC)
     m.revolute("O", m.ground, crank, axis=(0, 0, 1), guess=0.8)
     m.universal("A", crank.at(0.15, 0, 0.01), coupler)
     m.revolute("C", m.ground.at(0.45, 0.1, -0.2), rocker, axis=(0.3, 1.0, 0.0), guess=-1.6, **options)
@@ -115,7 +115,7 @@ def test_a_floating_frame_agrees_as_links_grow_stiff():
     upper, lower = m.body("upper", cc.rod(0.4, 0.6)), m.body("lower", cc.rod(0.3, 0.5))
     E = m.parameter("E", 2e9)
     for beam in (upper, lower):
-        beam.flexible(E=E, section=SECTION, nu=0.33, modes=CUBIC)
+        beam.flexible(E=E, section=SECTION, nu=0.33, shapes=CUBIC)
     m.revolute("shoulder", m.ground, upper, axis=(0, 1, 0))
     m.revolute("elbow", upper.tip, lower, axis=(0, 0, 1))
     m.start = {"shoulder": 0.3, "elbow": 0.7}

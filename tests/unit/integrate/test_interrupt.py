@@ -138,7 +138,7 @@ def test_other_threads_have_no_signals():
 def test_a_run_with_much_python_in_it_is_kept(moment, tmp_path):
     """Conditions on the state are watched by CasADi, where an exception would come out as something else."""
     m = cc.library.four_bar()
-    m.motor("O", torque=lambda t, q, v: cc.where(cc.sin(q["O"]) > 0.3, -4.0, 4.0))
+    m.motor("O", torque=lambda t, q, v: cc.math.where(cc.math.sin(q["O"]) > 0.3, -4.0, 4.0))
     options = {"until": 20.0, "rtol": 1e-9, "every": 0.05, "save_to": tmp_path / "run"}
     pressed = []
 

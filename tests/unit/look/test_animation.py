@@ -10,7 +10,6 @@ from PIL import Image
 import closedchain as cc
 from closedchain.look.animation import animate, animate_mode
 from closedchain.look.outline import points_of
-from closedchain.results.vibration.locked import locked_modes
 from tests.unit.results.beams.flexible_motions import four_bar_run
 
 
@@ -35,7 +34,7 @@ def test_a_page_of_a_run_needs_nothing_else(tmp_path):
 
 def test_a_page_of_a_mode_in_space(tmp_path):
     m = cc.library.delta(flexible=True)
-    path = animate_mode(locked_modes(m), 2, tmp_path / "mode.html", frames=8)
+    path = animate_mode(m.modes(locked="motors"), 2, tmp_path / "mode.html", frames=8)
     data, text = content(path)
     assert data["dims"] == 3 and data["frames"] == 8 and "Drag to turn it" in text and "mode 2" in text
     away = np.array(data["lines"][0]["away"])
@@ -47,7 +46,7 @@ def test_moving_pictures(tmp_path):
     path = animate(four_bar_run(), tmp_path / "run.GIF", frames=3, magnify=30)
     with Image.open(path) as picture:
         assert (picture.format, picture.n_frames) == ("GIF", 3)
-    path = animate_mode(locked_modes(cc.library.flexible_arm()), 1, tmp_path / "mode.gif", frames=4)
+    path = animate_mode(cc.library.flexible_arm().modes(locked="motors"), 1, tmp_path / "mode.gif", frames=4)
     with Image.open(path) as picture:
         assert picture.n_frames == 4
 
@@ -71,7 +70,7 @@ def test_what_cannot_be_animated(tmp_path):
     with pytest.raises(cc.ModelError, match="a run or a motion, not 'run'"):
         animate("run", tmp_path / "run.html")
     with pytest.raises(cc.ModelError, match="modes are numbered 1 to 2, not 3"):
-        animate_mode(locked_modes(run.mechanism), 3, tmp_path / "mode.html")
+        animate_mode(run.mechanism.modes(locked="motors"), 3, tmp_path / "mode.html")
 
 
 def test_another_kind_of_run_is_drawn_by_its_points(tmp_path):

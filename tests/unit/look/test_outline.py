@@ -6,19 +6,20 @@ import pytest
 import closedchain as cc
 from closedchain.look.outline import outline, run_outline
 from closedchain.results.beams.numbers import BeamNumbers
+from closedchain.results.motion.motion import Motion
 from closedchain.results.points import StatePoints, bent_points
 from tests.unit.results.beams.flexible_motions import clamped, four_bar_run, tripod
 
 
 def test_points_are_where_frames_are():
     """Off the axis too: frames hang on their section by a rigid arm."""
-    m = clamped(cc.modes.clamped_free(y=2, z=1, torsion=1), stiffening=True)
+    m = clamped(cc.shapes.clamped_free(y=2, z=1, torsion=1), stiffening=True)
     arm = m.bodies["arm"]
     arm.frame("ear", at=(0.3, 0.02, -0.05))
     bent = m.assemble({"clamp": 0.0, "arm.y1": 0.02, "arm.z1": -0.01, "arm.torsion1": 0.3})
     drawn = np.array([[0.3, 0.02, -0.05], [0.5, 0.0, 0.0], [0.6, 0.0, 0.0]])
     found = StatePoints([bent]).points("arm", drawn)[0]
-    motion = cc.Motion.instant(bent)
+    motion = Motion.instant(bent)
     for p, frame in zip(found, (arm.ear, arm.tip, arm.at(0.6, 0, 0)), strict=True):
         np.testing.assert_allclose(p, motion.frame(frame)["position"].values[0], atol=1e-15)
     np.testing.assert_allclose(StatePoints([bent]).rigid_points("arm", drawn)[0], drawn, atol=1e-15)

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 import closedchain as cc
 from closedchain.look.outline import points_of
 from closedchain.look.sketch import plot_deformed, plot_modes
-from closedchain.results.vibration.locked import locked_modes
 from tests.unit.results.beams.flexible_motions import four_bar_run, tripod
 
 
@@ -47,7 +46,7 @@ def test_a_state_is_drawn_too():
 
 def test_shapes_of_modes():
     m = tripod()
-    about = locked_modes(m, m.assemble({"foot.angle1": 0.1, "foot.angle2": -0.5}), [])
+    about = m.modes(m.assemble({"foot.angle1": 0.1, "foot.angle2": -0.5}), locked=[])
     figure = plot_modes(about, 1, 3)
     assert len(figure.axes) == 2 and figure.axes[0].get_title().startswith("mode 1: ")
     assert "boom" in figure.axes[1].get_title()

@@ -39,7 +39,7 @@ def test_hard_springs_are_left_to_the_implicit_solver(name):
 def test_it_comes_back_when_stiffness_ends():
     """A damper that is very strong for two seconds, and then gone."""
     m = cc.library.pendulum()
-    m.motor("hinge", torque=lambda t, q, v: -cc.where(t < 2.0, 1e6, 0.0) * v["hinge"])
+    m.motor("hinge", torque=lambda t, q, v: -cc.math.where(t < 2.0, 1e6, 0.0) * v["hinge"])
     run = cc.simulate(m, until=20.0, solver="auto", rtol=1e-6)
     assert solvers(run) == ["dop853", "radau5", "dop853"]
     texts = [h.text for h in run.record]

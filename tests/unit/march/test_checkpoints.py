@@ -108,7 +108,7 @@ def piston():
     """A slider-crank that is driven by its slider, before its dead centre."""
     m = cc.library.slider_crank()
     m.motors.clear()
-    m.motor("slide", force=lambda t, q, v: 1.0 + cc.where(q["O"] > 1.05, 1.0, 0.0))
+    m.motor("slide", force=lambda t, q, v: 1.0 + cc.math.where(q["O"] > 1.05, 1.0, 0.0))
     return m, m.assemble(O=1.0, velocity={"O": 5.0})
 
 

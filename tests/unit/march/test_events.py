@@ -205,9 +205,9 @@ def lifted(force):
 @pytest.mark.parametrize(
     "force",
     [
-        lambda t: cc.where(t < 0.5, 0.0, 20.0),
+        lambda t: cc.math.where(t < 0.5, 0.0, 20.0),
         cc.Sampled(lambda t, now: 0.0 if t < 0.5 else 20.0, 0.1),
-        lambda t: 20.0 * cc.floor(t / 0.5),
+        lambda t: 20.0 * cc.math.floor(t / 0.5),
     ],
     ids=["condition", "controller", "floor"],
 )
@@ -225,7 +225,7 @@ def test_a_closing_force_that_jumps_with_the_state_is_an_event():
     m.prismatic("guide", m.ground, sole)
     m.prismatic("fall", m.ground, ball)
     m.weld("foot", m.ground, sole, cut=True)
-    m.motor("guide", force=lambda t, q, v: cc.where(q["fall"] < -1.0, 20.0, 0.0))
+    m.motor("guide", force=lambda t, q, v: cc.math.where(q["fall"] < -1.0, 20.0, 0.0))
     lift = cc.Event("lift", cc.multiplier("foot", "z"), direction=-1, then=cc.Switch(open="foot"))
     run = cc.simulate(m, until=1.0, events=[lift])
     assert [h.t for h in run.record] == pytest.approx([(2 / 9.81) ** 0.5], abs=1e-9)
@@ -269,8 +269,8 @@ def test_nothing_is_searched_where_a_value_turns_back_far_from_zero(monkeypatch)
 def test_an_event_is_told_once_where_pieces_end_for_other_reasons():
     """Conditions change, and gains are renewed in between: each makes a new piece, and none a new event."""
     m = cc.library.four_bar()
-    m.motor("C", torque=lambda t, q, v: cc.where(cc.sin(q["O"]) > 0.3, -1.0, 1.0))
-    crossing = cc.Event("crossing", cc.sin(m.joints["O"].q))
+    m.motor("C", torque=lambda t, q, v: cc.math.where(cc.math.sin(q["O"]) > 0.3, -1.0, 1.0))
+    crossing = cc.Event("crossing", cc.math.sin(m.joints["O"].q))
     found = []
     for method in (cc.Multipliers(), cc.Multipliers(cc.Baumgarte())):
         run = cc.simulate(m, until=10.0, rtol=1e-9, method=method, events=[crossing])

@@ -48,7 +48,7 @@ def test_zeros_are_structure(m):
         lambda m, a, k: a.frame("eye", at=(k, 0, 0)),
         lambda m, a, k: a.frame("eye", rpy=(k, 0, 0)),
         lambda m, a, k: m.motor("O", torque=k),
-        lambda m, a, k: m.motor("O", torque=lambda t: k * cc.sin(t)),
+        lambda m, a, k: m.motor("O", torque=lambda t: k * cc.math.sin(t)),
         lambda m, a, k: m.joint_spring("O", k),
         lambda m, a, k: m.joint_damper("O", k),
         lambda m, a, k: m.force("push", a.tip, (k, 0, 0)),

@@ -133,7 +133,7 @@ def test_a_member_that_raises_ends_all_with_its_error():
 @pytest.mark.parametrize("options", [{"solver": "rk4", "step": 0.01}, {}])
 def test_a_limb_that_is_no_number_ends_the_run_as_usual(options):
     m = cc.library.four_bar()
-    m.motor("C", torque=cc.sqrt(0.5 - cc.t), name="worn out")
+    m.motor("C", torque=cc.math.sqrt(0.5 - cc.t), name="worn out")
     for closing in ("everyone", "master"):
         with pytest.raises(cc.RunError, match=r"ended at t = 0.5 s: the derivative is not finite \(rate of .*worn out"):
             cc.simulate(m, until=1.0, method=cc.Projection(), partition=Threads(2, closing=closing), **options)
@@ -145,7 +145,7 @@ def test_a_limb_that_touches_no_other_ends_all_for_the_same_reason(first):
     m = cc.Mechanism("three pendulums")
     for k, name in enumerate("abc"):
         m.revolute(name.upper(), m.ground.at(3 * k, 0, 0), m.body(name, cc.rod(length=1.0, mass=1.0)))
-    m.motor("B", torque=cc.sqrt(0.5 - cc.t), name="worn out")
+    m.motor("B", torque=cc.math.sqrt(0.5 - cc.t), name="worn out")
     limbs = [[first], *([name] for name in "abc" if name != first)]
     with pytest.raises(
         cc.RunError, match=r"the derivative is not finite \(acceleration of B\).*'worn out' is nan there"

@@ -321,7 +321,7 @@ def test_consistent_velocities_may_all_be_held():
 def test_modes_of_a_driven_mechanism_are_starts():
     m = cc.library.four_bar(torque=0.0)
     m.drive("O", 1.0 + 6.28 * cc.t)
-    modes = cc.assembly_modes(m, O=1.0, starts=30)
+    modes = m.assemblies(O=1.0, starts=30)
 
     assert len(modes) == 2
     for mode in modes:
@@ -333,21 +333,21 @@ def test_modes_of_a_driven_mechanism_are_starts():
 
 def test_modes_take_velocities_as_assemble_does():
     m = four_bar()
-    for mode in cc.assembly_modes(m, O=1.0, velocity={"O": 2.0}, starts=30):
+    for mode in m.assemblies(O=1.0, velocity={"O": 2.0}, starts=30):
         assert residual(mode.state)[1] < CLOSED * 10 and mode.state.velocities["O"] == pytest.approx(2.0, abs=1e-12)
-    assert not any(mode.state.v.any() for mode in cc.assembly_modes(m, O=1.0, starts=30))
+    assert not any(mode.state.v.any() for mode in m.assemblies(O=1.0, starts=30))
     with pytest.raises(cc.ModelError, match="velocity: no joint velocity is named 'P'"):
-        cc.assembly_modes(m, O=1.0, velocity={"P": 1.0})
+        m.assemblies(O=1.0, velocity={"P": 1.0})
     with pytest.raises(cc.AssemblyError, match="contradict the loops or each other"):
-        cc.assembly_modes(m, O=1.0, velocity={"O": 1.0, "C": 5.0}, starts=10)
+        m.assemblies(O=1.0, velocity={"O": 1.0, "C": 5.0}, starts=10)
 
 
 def test_modes_that_cannot_move_as_wanted_are_left_out_with_a_word():
     """Only one of the two poses turns both cranks at the wanted ratio."""
     m = four_bar()
     moves = m.assemble(O=1.0, velocity={"O": 1.0})
-    with pytest.warns(cc.AssemblyWarning, match="1 of 2 modes of 'four-bar' are left out: the velocities"):
-        (mode,) = cc.assembly_modes(m, O=1.0, velocity={"O": 1.0, "C": moves.velocities["C"]}, starts=30)
+    with pytest.warns(cc.AssemblyWarning, match="1 of 2 assemblies of 'four-bar' are left out: the velocities"):
+        (mode,) = m.assemblies(O=1.0, velocity={"O": 1.0, "C": moves.velocities["C"]}, starts=30)
     np.testing.assert_allclose(mode.state.q, moves.q, atol=1e-9)
 
 
@@ -406,7 +406,7 @@ def test_hostile_values_are_told_in_a_sentence(value):
         lambda: m.assemble(frames={"coupler": {"velocity": value}}),
     ]
     if not isinstance(value, int):  # a whole number, however large, may be meant
-        calls += [lambda: m.assembly_modes(O=1.0, starts=value), lambda: m.assembly_modes(O=1.0, seed=value)]
+        calls += [lambda: m.assemblies(O=1.0, starts=value), lambda: m.assemblies(O=1.0, seed=value)]
     if not isinstance(value, list | dict):
         calls += [lambda: m.assemble(value) if value is not None else m.assemble(O=None)]
         calls += [lambda: m.assemble(O=1.0, guess=value) if value is not None else m.assemble(O=1.0, guess={"A": None})]

@@ -73,7 +73,7 @@ TILTED = drawings.TILT
 def test_a_folded_rhombus_is_seen(z, R):
     """With left at 0.5 rad, the far pin is at (1, 0) from its tip, or on the first pivot."""
     m = rhombus(z=z, R=R)
-    modes = cc.assembly_modes(m, O=0.5, starts=30)
+    modes = m.assemblies(O=0.5, starts=30)
     (open_,), (folded,) = ([x for x in modes if bool(x.coincident) is fold] for fold in (False, True))
     assert np.cos(open_.state["C"] - 0.5) == pytest.approx(1.0, abs=1e-12)  # the rockers are parallel
     assert np.cos(folded.state["C"]) == pytest.approx(-1.0, abs=1e-12)  # along the ground
@@ -82,14 +82,14 @@ def test_a_folded_rhombus_is_seen(z, R):
 
 
 def test_a_folded_crank_is_seen():
-    modes = cc.assembly_modes(equal_crank(), O=0.7, starts=30)
+    modes = equal_crank().assemblies(O=0.7, starts=30)
     assert sorted(round(x.state["slide"], 9) for x in modes) == [0.0, round(2 * np.cos(0.7), 9)]
     assert {x.state["slide"] > 0.1: len(x.coincident) for x in modes} == {True: 0, False: 1}
 
 
 def test_a_folded_loop_in_space_is_seen():
     """The axes meet in one point, and what coincides is an axis, wherever on it the frames are drawn."""
-    modes = cc.assembly_modes(spherical_rhombus((0, 0)), O=0.8, starts=30)
+    modes = spherical_rhombus((0, 0)).assemblies(O=0.8, starts=30)
     assert len(modes) == 2
     assert sorted(len(x.coincident) for x in modes) == [0, 2]
 
@@ -98,7 +98,7 @@ def test_a_folded_loop_in_space_is_seen():
 def test_every_fold_of_a_lift_is_seen(stages):
     """Each stage goes on or folds back: of 2^n ways to put n stages together, all up or all down is regular."""
     m = drawings.scissor_lift(stages)
-    modes = cc.assembly_modes(m, foot=0.6, starts=30 * stages)
+    modes = m.assemblies(foot=0.6, starts=30 * stages)
     assert len(modes) == 2**stages
     regular = [x.state["left1"] for x in modes if not x.coincident]
     assert sorted(regular) == pytest.approx([-np.arccos(0.6), np.arccos(0.6)], abs=1e-10)
@@ -127,7 +127,7 @@ def test_what_is_at_one_place_by_design_does_not_count():
     coaxial.revolute("tip", bodies["fore"].tip, bodies["aft"].tip)
     assert coincident(coaxial.assemble(first=0.3, second=1.8)) == set()
     # the same arms with their tip back on the motors' axis: each forearm lies on its arm
-    folded = [x for x in cc.assembly_modes(coaxial, first=0.3, second=1.8, starts=20) if x.coincident]
+    folded = [x for x in coaxial.assemblies(first=0.3, second=1.8, starts=20) if x.coincident]
     assert [len(x.coincident) for x in folded] == [2]
 
 
@@ -144,7 +144,7 @@ def test_welded_bodies_are_one():
     m.revolute("B", far.tip, right.tip)
     state = m.assemble(O=0.5)
     assert coincident(state) == set() and state["C"] == pytest.approx(0.5, abs=1e-10)
-    folded = [x for x in cc.assembly_modes(m, O=0.5, starts=20) if x.coincident]
+    folded = [x for x in m.assemblies(O=0.5, starts=20) if x.coincident]
     assert {frozenset(x) for x in folded[0].coincident} == {frozenset(("near", "left")), frozenset(("right", "ground"))}
 
 
@@ -161,7 +161,7 @@ def test_an_antiparallelogram_is_no_collapse():
     m.revolute("C", m.ground.at(2, 0, 0), right)
     m.revolute("A", left.tip, bar)
     m.revolute("B", bar.tip, right.tip)
-    modes = cc.assembly_modes(m, O=0.8, starts=30)
+    modes = m.assemblies(O=0.8, starts=30)
     assert [x.coincident for x in modes] == [(), ()]
     assert coincident(m.assemble(O=0.0)) == set()  # flat, singular, and silent
 
@@ -249,10 +249,10 @@ def test_angles_stay_in_the_turns_of_the_guess():
 
 def test_a_folded_pose_that_is_asked_for_is_given_with_a_warning():
     m = rhombus()
-    (folded,) = [x for x in cc.assembly_modes(m, O=0.5, starts=30) if x.coincident]
+    (folded,) = [x for x in m.assemblies(O=0.5, starts=30) if x.coincident]
     with pytest.warns(
         cc.AssemblyWarning,
-        match=r"degenerate assembly of 'rhombus': .*'bar' lies on 'left'.*joints 'O' and 'B' coincide.*assembly_modes",
+        match=r"degenerate assembly of 'rhombus': .*'bar' lies on 'left'.*joints 'O' and 'B' coincide.*assemblies",
     ) as said:
         state = m.assemble(O=0.5, guess=folded.state)
     assert np.abs(state.q - folded.state.q).max() < 1e-9
@@ -267,5 +267,5 @@ def test_where_there_is_no_other_pose_the_lost_rank_is_told():
     with pytest.warns(cc.AssemblyWarning, match=r"'rise1' lies on 'fall1'.*rank of the closures is \d less") as said:
         state = m.assemble(foot=1.0)
     assert len(said) == 1 and "more pairs of bodies" in str(said[0].message)
-    lost = cc.mobility(m, state)
+    lost = m.mobility(state)
     assert f"closures is {lost.here - lost.true} less" in str(said[0].message) and lost.here > lost.true

@@ -61,7 +61,7 @@ def test_an_under_actuated_mechanism_is_told_what_it_cannot_choose():
 
 def test_a_drive_is_an_actuator():
     m = cc.library.four_bar(torque=0.0)
-    m.drive("C", lambda t: 1.2 + 0.3 * cc.sin(t), name="held")
+    m.drive("C", lambda t: 1.2 + 0.3 * cc.math.sin(t), name="held")
     need = cc.inverse_dynamics(m, until=1.0, actuators=["C"], samples=11)
     run = cc.simulate(m, need.motion.start, 1.0, rtol=1e-10, t_eval=need.t)
     assert need["C"].values == pytest.approx(run["held"].values, abs=1e-7)  # tolerance of the run

@@ -125,7 +125,7 @@ def test_a_state_survives_what_does_not_move_its_numbers():
 def test_wrong_numbers_are_told_as_what_they_are(q, v, sentence):
     m = cc.library.double_pendulum()
     state = cc.State(m, q, v)
-    for ask in (state.check, lambda: cc.simulate(m, state, until=0.1), lambda: cc.mobility(m, state)):
+    for ask in (state.check, lambda: cc.simulate(m, state, until=0.1), lambda: m.mobility(state)):
         with pytest.raises(cc.ModelError, match=sentence) as told:
             ask()
         assert "older drawing" not in str(told.value)
@@ -156,7 +156,7 @@ def test_a_copied_state_is_one_of_its_copy_and_of_the_original():
     assert other.mechanism is not m and other.of(other.mechanism) is other
     assert other.of(m).mechanism is m and other.of(m).q is other.q
     assert state.of(m) is state
-    assert cc.mobility(m, other).true == cc.mobility(m, state).true
+    assert m.mobility(other).true == m.mobility(state).true
 
 
 def test_forces_do_not_change_whose_state_it_is():

@@ -56,6 +56,6 @@ def test_only_quaternions_that_turn_make_displacements_drift():
 
 def test_forces_without_a_derivative_are_refused():
     m = cc.library.pendulum()
-    m.motor("hinge", torque=cc.sqrt(m.joints["hinge"].q))
+    m.motor("hinge", torque=cc.math.sqrt(m.joints["hinge"].q))
     with pytest.raises(cc.ModelError, match="no derivative at this state"):
         tangent(m.assemble(hinge=0.0))

@@ -66,7 +66,7 @@ def test_baumgarte_keeps_the_drift_small():
 
 def test_a_torque_with_jumps_is_not_condemned():
     square = cc.library.pendulum()
-    square.motor("hinge", torque=cc.where(cc.t % 0.2 < 0.1, 1.0, -1.0))
+    square.motor("hinge", torque=cc.math.where(cc.t % 0.2 < 0.1, 1.0, -1.0))
 
     assert cc.simulate(square, until=1.0, rtol=1e-8).good
 

@@ -19,14 +19,14 @@ def drawn(k):
     m = cc.Mechanism(f"arm {k}", gravity=(0, -9.81, 0))
     arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
     m.revolute("hinge", m.ground, arm)
-    m.motor("hinge", torque=cc.sin(cc.t * (k + 1.0)))
+    m.motor("hinge", torque=cc.math.sin(cc.t * (k + 1.0)))
     return m
 
 
 def test_a_mechanism_is_freed_with_its_equations_and_machine_code():
     m = drawn(0)
     run = cc.simulate(m, until=0.01)
-    run.reaction("hinge"), run.frame("arm"), m.linearise(m.equilibrium()), cc.mobility(m)
+    run.reaction("hinge"), run.frame("arm"), m.linearise(m.equilibrium()), m.mobility()
     program = run.program
     left = [weakref.ref(x) for x in (m, run, program, program.equations, program.rhs.function.native._machine)]
     del m, run, program

@@ -119,7 +119,7 @@ def test_netcdf_round_trip(which, request, tmp_path):
 
 def test_netcdf_of_an_incomplete_run(tmp_path):
     m = cc.library.pendulum()
-    m.motor("hinge", torque=lambda t: cc.sqrt(0.5 - t))
+    m.motor("hinge", torque=lambda t: cc.math.sqrt(0.5 - t))
     with pytest.raises(cc.RunError) as trouble:
         cc.simulate(m, until=1.0)
     trouble.value.run.to_netcdf(tmp_path / "run.nc")

@@ -91,7 +91,7 @@ def test_an_effort_on_nothing_is_refused():
 def test_parameters_may_differ_from_sample_to_sample():
     """A law that jumps: the number that is held is another one at each sample."""
     m = crank()
-    m.motor("O", torque=cc.where(cc.t < 0.1, 1.0, 5.0))
+    m.motor("O", torque=cc.math.where(cc.t < 0.1, 1.0, 5.0))
     run = cc.simulate(m, until=0.2, t_eval=[0.0, 0.05, 0.15, 0.2])
     got = [wrenches(samples).wrench for samples in run._samples()]
     apart = [

@@ -464,6 +464,6 @@ def _beams(program: Compiled, value: Any) -> list[tuple[Flexibility, slice, np.n
     for link in program.equations.topology.links:
         if link.shape is not None:
             data = link.shape.flexibility
-            shapes = np.vstack([data.modes.at(xi)[0] for xi in PLACES])
+            shapes = np.vstack([data.shapes.at(xi)[0] for xi in PLACES])
             out.append((data, link.shape_q, shapes, float(value(data.length))))
     return out

@@ -20,9 +20,9 @@ from closedchain.model.bodies.sections import Section
 from closedchain.model.derived import Derived
 from closedchain.model.drawing import attempt
 from closedchain.model.expressions.expression import Number, is_zero
-from closedchain.model.modes import ModeSet, craig_bampton
-from closedchain.model.modes.integrals import eigenpairs
 from closedchain.model.parts import Body, Frame
+from closedchain.model.shapes import ShapeSet, craig_bampton
+from closedchain.model.shapes.integrals import eigenpairs
 from closedchain.model.values import entries
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class Flexibility:
         Young's modulus and the shear modulus, Pa.
     section
         A `Section` whose numbers are parameters.
-    modes
-        A `ModeSet`.
+    shapes
+        A `ShapeSet`.
     damping
         Damping ratio of all modes of the shapes, 0 to 1.
     rayleigh
@@ -66,7 +66,7 @@ class Flexibility:
     E: Number
     G: Number
     section: Section
-    modes: ModeSet
+    shapes: ShapeSet
     damping: Number = 0.0
     rayleigh: tuple[Number, Number] = (0.0, 0.0)
     stiffening: bool = False
@@ -75,7 +75,7 @@ class Flexibility:
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the coordinates in results."""
-        return tuple(f"{self.body.name}.{name}" for name in self.modes.names)
+        return tuple(f"{self.body.name}.{name}" for name in self.shapes.names)
 
     @property
     def polar(self) -> Number:
@@ -98,7 +98,7 @@ def make_flexible(
     E: Number,
     section: Section,
     *,
-    modes: ModeSet | None = None,
+    shapes: ShapeSet | None = None,
     nu: Number | None = None,
     G: Number | None = None,
     length: Number | None = None,
@@ -114,8 +114,8 @@ def make_flexible(
         Young's modulus, Pa.
     section
         The cross-section: ``cc.Section.rectangle(y=0.02, z=0.03)``.
-    modes
-        The shapes in which it may deform: ``cc.modes.craig_bampton(y=2)``. By default static shapes of the far end
+    shapes
+        The shapes in which it may deform: ``cc.shapes.craig_bampton(y=2)``. By default static shapes of the far end
         and some normal modes in every direction in which the section has a stiffness; a planar mechanism needs
         ``y`` only. Their coordinates are in the results as ``coupler.y1``, ...
     nu, G
@@ -134,7 +134,7 @@ def make_flexible(
     >>> import closedchain as cc
     >>> m = cc.Mechanism("arm")
     >>> arm = m.body("arm", cc.rod(length=0.5, mass=2.352))
-    >>> arm.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.clamped_free(y=2))
+    >>> arm.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), shapes=cc.shapes.clamped_free(y=2))
     Body('arm')
     >>> m.flexible["arm"].labels
     ('arm.y1', 'arm.y2')
@@ -145,8 +145,8 @@ def make_flexible(
         raise ModelError("the ground cannot be flexible: weld a body to it, and make that one flexible")
     if not isinstance(section, Section):
         raise ModelError(f"{what}: section is for instance cc.Section.rectangle(y=0.02, z=0.03), not {section!r}")
-    if modes is not None and not isinstance(modes, ModeSet):
-        raise ModelError(f"{what}: modes are for instance cc.modes.craig_bampton(y=2), not {modes!r}")
+    if shapes is not None and not isinstance(shapes, ShapeSet):
+        raise ModelError(f"{what}: shapes are for instance cc.shapes.craig_bampton(y=2), not {shapes!r}")
     if not isinstance(stiffening, bool | np.bool_):
         raise ModelError(f"{what}: stiffening is True or False, not {stiffening!r}")
     if nu is not None and G is not None:
@@ -176,7 +176,7 @@ def make_flexible(
             E=E,
             G=G,
             section=drawn,
-            modes=default_modes(drawn) if modes is None else modes,
+            shapes=default_shapes(drawn) if shapes is None else shapes,
             damping=drawing._number(damping, f"{name}.damping"),
             rayleigh=(
                 drawing._number(alpha, f"{name}.rayleigh.alpha"),
@@ -185,7 +185,7 @@ def make_flexible(
             stiffening=stiffening,
             declared=tuple(key for key in drawing.parameters if key not in before),
         )
-        for label, shape in zip(flexibility.labels, flexibility.modes.names, strict=True):
+        for label, shape in zip(flexibility.labels, flexibility.shapes.names, strict=True):
             if drawing._find(label):
                 raise ModelError(f"{what}: its shape {shape!r} would be found as {label!r}, which is a frame already")
             drawing._take(label)
@@ -196,7 +196,7 @@ def make_flexible(
         return body
 
 
-def default_modes(section: Section) -> ModeSet:
+def default_shapes(section: Section) -> ShapeSet:
     """Static shapes and some normal modes for every direction in which the section has a stiffness."""
     counts = {"y": (2, section.Iz), "z": (2, section.Iy), "axial": (1, section.A), "torsion": (1, section.J)}
     return craig_bampton(**{kind: count for kind, (count, number) in counts.items() if not is_zero(number)})
@@ -236,16 +236,16 @@ def _check_moduli(flexibility: Flexibility, value: Callable[[Number], float]) ->
         if not value(number) >= 0:
             raise ModelError(f"{what}: its {name} is {value(number):g}, but damping takes energy away: give 0 or more")
     if not is_zero(flexibility.damping):
-        flexibility.modes.integrals.damping  # noqa: B018  (says so if it is not defined)
+        flexibility.shapes.integrals.damping  # noqa: B018  (says so if it is not defined)
     section = flexibility.section
     for field, (letter, verb, kind) in MOVES.items():
-        if flexibility.modes.using(field) and not value(getattr(section, letter)) > 0:
+        if flexibility.shapes.using(field) and not value(getattr(section, letter)) > 0:
             raise ModelError(
                 f"{what} may {verb}, but its section has {letter} = 0: give the section its {letter}, or leave the "
-                f"{kind} shapes out of its modes"
+                f"{kind} shapes out"
             )
     about_x = flexibility.body.properties.inertia[0]
-    if flexibility.modes.using("t") and not value(about_x) + value(section.Iy) + value(section.Iz) > 0:
+    if flexibility.shapes.using("t") and not value(about_x) + value(section.Iy) + value(section.Iz) > 0:
         raise ModelError(
             f"{what} may twist, but it has no inertia about its axis: give the section its Iy and Iz, or the rod a "
             "radius"
@@ -288,7 +288,7 @@ def _check_beam(flexibility: Flexibility, value: Callable[[Number], float]) -> N
 
 def _check_shapes(flexibility: Flexibility, what: str) -> None:
     """Shapes are independent, and none moves the beam without strain."""
-    integrals, names = flexibility.modes.integrals, flexibility.modes.names
+    integrals, names = flexibility.shapes.integrals, flexibility.shapes.names
     g = integrals.G[0, 0] + integrals.G[1, 1] + integrals.G[2, 2] + integrals.t2
     for i in np.flatnonzero(np.diag(g) <= 0):
         raise ModelError(f"{what}: the shape {names[i]!r} is zero everywhere: leave it out")

@@ -112,10 +112,10 @@ class Expression:
         return Expression("mod", other, self)
 
     def __floordiv__(self, other: object) -> Expression:
-        raise ModelError(f"whole quotients are written with cc.floor: cc.floor({self} / {other})")
+        raise ModelError(f"whole quotients are written with cc.math.floor: cc.math.floor({self} / {other})")
 
     def __rfloordiv__(self, other: object) -> Expression:
-        raise ModelError(f"whole quotients are written with cc.floor: cc.floor({other} / {self})")
+        raise ModelError(f"whole quotients are written with cc.math.floor: cc.math.floor({other} / {self})")
 
     def __neg__(self) -> Expression:
         return Expression("neg", self)
@@ -156,14 +156,14 @@ class Expression:
     def __bool__(self) -> bool:
         raise ModelError(
             f"the truth of {self} is not known while the mechanism is described: "
-            "use cc.where(condition, a, b) instead of if, and '&', '|', '~' instead of and, or, not"
+            "use cc.math.where(condition, a, b) instead of if, and '&', '|', '~' instead of and, or, not"
         )
 
     def __float__(self) -> float:
-        raise ModelError(f"{self} has no fixed value yet: use cc.sin, cc.sqrt, ... instead of math or numpy")
+        raise ModelError(f"{self} has no fixed value yet: use cc.math.sin, cc.math.sqrt, ... instead of math or numpy")
 
     def __int__(self) -> int:
-        raise ModelError(f"{self} has no fixed value yet: use cc.floor or cc.ceil instead of int and round")
+        raise ModelError(f"{self} has no fixed value yet: use cc.math.floor or cc.math.ceil instead of int and round")
 
     def __round__(self, digits: int | None = None) -> int:
         return int(self)
@@ -174,7 +174,7 @@ class Expression:
             raise ModelError(f"{self} is a single number: combine it with numbers, not with an array")
         if len(inputs) == 2 and ufunc.__name__ in _SWAPPED and not isinstance(inputs[0], Expression):
             return getattr(self, _SWAPPED[ufunc.__name__])(inputs[0])  # a NumPy number on the left
-        raise ModelError(f"NumPy's {ufunc.__name__} does not know expressions: use cc.{ufunc.__name__} for {self}")
+        raise ModelError(f"NumPy's {ufunc.__name__} does not know expressions: use cc.math.{ufunc.__name__} for {self}")
 
     # a tree is compared and hashed by identity; == with a number would be a trap: it is never true
     __hash__ = object.__hash__
@@ -182,7 +182,7 @@ class Expression:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, float | int):
             raise ModelError(
-                f"{self} == {other} is not known while the mechanism is described; in cc.where, use < and >"
+                f"{self} == {other} is not known while the mechanism is described; in cc.math.where, use < and >"
             )
         return self is other
 

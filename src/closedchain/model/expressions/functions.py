@@ -1,6 +1,6 @@
-"""Functions for torques, forces and parameters: the same names for numbers, arrays and expressions.
+"""`cc.math`: functions for torques, forces and parameters, of numbers, arrays and expressions.
 
-``cc.sin(x)`` is NumPy's sine for a number or an array, and a traced sine for an `Expression`.
+``cc.math.sin(x)`` is NumPy's sine for a number or an array, and a traced sine for an `Expression`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NO_NUMBERS = (TypeError, ValueError, AttributeError, OverflowError)  # what Num
 
 
 def _function(op: str, doc: str, takes: int = 1, name: str | None = None) -> Callable[..., Any]:
-    plain, known_as = OPERATIONS[op], f"cc.{name or op}"
+    plain, known_as = OPERATIONS[op], f"cc.math.{name or op}"
 
     def function(*args: Any) -> Any:
         if len(args) != takes:
@@ -73,7 +73,7 @@ def interp(x: Any, xp: Sequence[float], fp: Sequence[float]) -> Any:
     Examples
     --------
     >>> import closedchain as cc
-    >>> float(cc.interp(0.5, [0, 1, 2], [0, 10, 0]))
+    >>> float(cc.math.interp(0.5, [0, 1, 2], [0, 10, 0]))
     5.0
     """
     places, values = _plain(xp, "interp", "places"), _plain(fp, "interp", "values")
@@ -121,7 +121,7 @@ def piecewise(x: Any, breaks: Sequence[float], coefficients: Sequence[Sequence[f
         if gap > 1e-9 * max(size[i], abs(rows[i + 1, 0])):  # coefficients may be printed with ten digits
             raise ModelError(
                 f"piecewise: at {places[i + 1]:g} the value jumps from {ends[i]:g} to {rows[i + 1, 0]:g}; pieces must "
-                "meet (write a jump as cc.where(x < ..., a, b))"
+                "meet (write a jump as cc.math.where(x < ..., a, b))"
             )
     known = tuple(places.tolist()), tuple(map(tuple, rows.tolist())), 0
     if isinstance(x, Expression):
@@ -152,7 +152,7 @@ def rate(x: Number) -> Number:
     >>> from closedchain.model.expressions.functions import rate
     >>> rate(5 * cc.t**2 + 1)
     ((t * 2) * 5)
-    >>> rate(rate(cc.sin(cc.t)))
+    >>> rate(rate(cc.math.sin(cc.t)))
     -sin(t)
     """
     if not isinstance(x, Expression):

@@ -129,8 +129,8 @@ class Tracking:
     Attributes
     ----------
     motion
-        From `follow`; or references by coordinate: ``{"O": 0.5 * cc.sin(cc.t)}``, where a number, a function of time or
-        a path of `cc.paths` will do as well.
+        From `follow`; or references by coordinate: ``{"O": 0.5 * cc.math.sin(cc.t)}``, where a number, a function
+        of time or a path of `cc.paths` will do as well.
     kp, kd
         Gains, not negative: one number or parameter, or one for each coordinate by name.
     limit
@@ -189,7 +189,7 @@ class Tracking:
         if not isinstance(self.motion, References):
             raise ModelError(
                 f"{self._kind} needs a motion of cc.follow(...), or references by coordinate, for instance "
-                f"{{{label!r}: lambda t: 0.5 * cc.sin(t)}}, not {self.motion!r}"
+                f"{{{label!r}: lambda t: 0.5 * cc.math.sin(t)}}, not {self.motion!r}"
             )
         return Target(mechanism.joints[joint], index, self.motion.reference(label))
 
@@ -289,8 +289,8 @@ class PD(Tracking):
     Parameters
     ----------
     motion
-        From `follow`; or references by coordinate: ``{"O": 0.5 * cc.sin(cc.t)}``, where a number, a function of time or
-        a path of `cc.paths` will do as well.
+        From `follow`; or references by coordinate: ``{"O": 0.5 * cc.math.sin(cc.t)}``, where a number, a function
+        of time or a path of `cc.paths` will do as well.
     kp, kd
         Gains, N m/rad and N m s/rad (N/m and N s/m): one number, or one for each coordinate by name.
     feedforward

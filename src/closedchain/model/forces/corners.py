@@ -52,7 +52,7 @@ def corners(drawing: Mechanism) -> Corners:
     --------
     >>> import closedchain as cc
     >>> m = cc.library.pendulum()
-    >>> motor = m.motor("hinge", torque=cc.maximum(0, 1 - cc.t) + abs(m.joints["hinge"].q))
+    >>> motor = m.motor("hinge", torque=cc.math.maximum(0, 1 - cc.t) + abs(m.joints["hinge"].q))
     >>> corners(m).zeros
     (q[hinge], -(1 - t))
     """

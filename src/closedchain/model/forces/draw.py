@@ -44,7 +44,8 @@ class DrawsActions(DrawsActuators):
         """Drive a joint coordinate with a torque (N m) or a force (N).
 
         The effort is a number, a parameter, an expression, or a function ``f(t)`` or ``f(t, q, v)`` written with
-        ordinary arithmetic and ``cc.sin``, ``cc.where``, ``cc.interp``. A joint may have several motors; they add up.
+        ordinary arithmetic and ``cc.math.sin``, ``cc.math.where``, ``cc.math.interp``. A joint may have
+        several motors; they add up.
         """
         j = self._joint(joint, "motor")
         if (torque is None) == (force is None):
@@ -209,7 +210,7 @@ class DrawsActions(DrawsActuators):
         if not isinstance(axes, str) or axes not in ("world", "frame"):
             raise ModelError(f"force {name!r}: axes must be 'world' or 'frame', not {axes!r}")
         sentence = f"force {name!r}: a force and a moment have three components each"
-        force = entries(force, 3, sentence, "(0, 0, lambda t: 5 * cc.sin(t))")
+        force = entries(force, 3, sentence, "(0, 0, lambda t: 5 * cc.math.sin(t))")
         moment = entries(moment, 3, sentence, "(0, 0, 1.5)")
         frame = self._on_moving_body(at, name)
         parts = [effort(self, x, f"{name}.{a}") for a, x in zip("xyz", force, strict=True)]

@@ -51,7 +51,7 @@ def _count_arguments(function: Callable[..., Any], name: str) -> int:
     needed = [p for p in takes if p.default is inspect.Parameter.empty]
     count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in needed)
     if count == 0 and any(p.kind is p.VAR_POSITIONAL for p in takes):
-        count = 1  # a function of any number of arguments, such as cc.sin itself, is a function of time
+        count = 1  # a function of any number of arguments, such as cc.math.sin itself, is a function of time
     for p in needed:
         if p.kind is p.KEYWORD_ONLY:
             raise ModelError(f"{name}: the function needs {p.name!r} by name: give it a default, {p.name}=...")

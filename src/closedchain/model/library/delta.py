@@ -12,7 +12,7 @@ from closedchain.model.bodies.shapes import disc, rod
 from closedchain.model.library.holding import about_z, check_choice, gains, pose_efforts, servo
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.modes import pinned_pinned, static
+from closedchain.model.shapes import pinned_pinned, static
 
 BASE, PLATFORM, HALF_WIDTH = 0.2, 0.045, 0.05  # m: radii of the motor and rod circles; half the width of a forearm
 UPPER, FOREARM = 0.35, 0.8  # m
@@ -66,7 +66,7 @@ def delta(
         arm = f"arm{k + 1}"
         upper = m.body(f"{arm} upper", rod(UPPER, UPPER_MASS, radius=0.02))
         if flexible in (True, "arms"):
-            upper.flexible(ALUMINIUM, Section.tube(0.02, 0.012), modes=static(y=True, z=True, torsion=True), nu=0.33)
+            upper.flexible(ALUMINIUM, Section.tube(0.02, 0.012), shapes=static(y=True, z=True, torsion=True), nu=0.33)
         motor = m.revolute(
             f"{arm} motor", m.ground.at(*BASE * turn[:, 0], R=turn), upper, axis=(0, 1, 0), guess=start[k]
         )
@@ -77,7 +77,7 @@ def delta(
             name = f"{arm} {side}"
             link = m.body(f"{name} rod", rod(FOREARM, ROD_MASS, radius=0.005))
             if flexible in (True, "rods"):
-                link.flexible(GLASS_FIBRE, Section.circle(0.005), modes=pinned_pinned(y=1, z=1))
+                link.flexible(GLASS_FIBRE, Section.circle(0.005), shapes=pinned_pinned(y=1, z=1))
             m.universal(f"{name} elbow", upper.at(far, y, 0.0), link, axes=((0, 1, 0), (0, 0, 1)), guess=(swing, lean))
             corner = platform.frame(name, at=(turn @ [PLATFORM, y, 0.0]).tolist())
             m.spherical(f"{name} ball", link.tip, corner, cut=True)

@@ -9,7 +9,7 @@ from closedchain.model.expressions.expression import Expression, Number, t
 from closedchain.model.expressions.functions import where
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.modes import ModeSet, clamped_free
+from closedchain.model.shapes import ShapeSet, clamped_free
 
 LENGTH, DEPTH, WIDTH, DENSITY, E = 0.5, 0.02, 0.03, 7840.0, 5e9
 
@@ -20,7 +20,7 @@ def flexible_arm(
     *,
     hub: Number = 0.196,
     tip_mass: Number = 0.0,
-    modes: ModeSet | None = None,
+    shapes: ShapeSet | None = None,
     flexible: bool = True,
 ) -> Mechanism:
     """A beam clamped to the hub of a motor, in a horizontal plane: it turns by about half a radian and rings.
@@ -37,7 +37,7 @@ def flexible_arm(
         Inertia of the hub about the hinge, kg m^2.
     tip_mass
         A point mass on the end of the beam, kg.
-    modes
+    shapes
         Shapes of the beam; by default three modes of the cantilever.
     flexible
         False: the same arm with a rigid beam.
@@ -46,10 +46,10 @@ def flexible_arm(
     round_ = m.body("hub", rigid(mass=1.0, inertia=(hub / 2, hub / 2, hub)))
     beam = m.body("beam", rod(LENGTH, LENGTH * DEPTH * WIDTH * DENSITY))
     if flexible:
-        shapes = clamped_free(y=3) if modes is None else modes
-        beam.flexible(E, Section.rectangle(y=DEPTH, z=WIDTH), modes=shapes, nu=0.33)
-    elif modes is not None:
-        raise ModelError("flexible_arm: a rigid arm has no modes: leave them out, or say flexible=True")
+        chosen = clamped_free(y=3) if shapes is None else shapes
+        beam.flexible(E, Section.rectangle(y=DEPTH, z=WIDTH), shapes=chosen, nu=0.33)
+    elif shapes is not None:
+        raise ModelError("flexible_arm: a rigid arm has no shapes: leave them out, or say flexible=True")
     m.revolute("hinge", m.ground, round_)
     m.weld("clamp", round_, beam)
     m.output = beam.tip

@@ -13,8 +13,8 @@ from closedchain.model.expressions.functions import maximum, minimum, where
 from closedchain.model.library.holding import check_choice
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.modes import craig_bampton
 from closedchain.model.parts import Body, Frame
+from closedchain.model.shapes import craig_bampton
 
 PIVOTS = {1: (-0.05, 0.0), 2: (0.05, 0.0), 6: (0.05, 0.07)}
 DENSITY, SMALL = 7840.0, 0.07
@@ -117,7 +117,7 @@ def _draw_beams(m: Mechanism, q1: float, q2: float, q3: float, q4: float) -> Non
     for k, (length, depth, width, beams) in LINKS.items():
         link[k] = m.body(f"link{k}", rod(length, length * depth * width * DENSITY))
         shapes = craig_bampton(y=2 * (beams - 1), axial=beams - 1, elements=beams)
-        link[k].flexible(E, Section.rectangle(y=depth, z=width), modes=shapes, nu=0.33)
+        link[k].flexible(E, Section.rectangle(y=depth, z=width), shapes=shapes, nu=0.33)
     m.output = link[5].tip
     at = {1: q1, 2: q2, 3: q3, 4: q4, 6: q2, 10: q4} | {
         k: math.radians(degrees) for k, degrees in {5: -90, 7: -90, 8: 150, 9: 30, 11: -30}.items()

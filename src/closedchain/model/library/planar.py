@@ -9,7 +9,7 @@ from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import cos, pi
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.modes import pinned_pinned
+from closedchain.model.shapes import pinned_pinned
 
 STEEL, STEEL_DENSITY, STRIP = 210e9, 7850.0, 1.5e-3  # Pa, kg/m^3, and the thickness of a flexible rod, m
 
@@ -39,7 +39,7 @@ def four_bar(torque: Number = 6.0, *, flexible: bool = False) -> Mechanism:
     m.revolute("C", m.ground.at(3, 0, 0), rocker, guess=1.3)
     m.revolute("B", coupler.tip, rocker.tip)
     if flexible:
-        coupler.flexible(E=2123.56, section=Section(A=0.02, Iz=1.333417), modes=pinned_pinned(y=2))
+        coupler.flexible(E=2123.56, section=Section(A=0.02, Iz=1.333417), shapes=pinned_pinned(y=2))
     m.motor("O", torque=torque)
     m.start = {"O": pi / 2}
     return m
@@ -71,7 +71,7 @@ def slider_crank(torque: Number = 0.1, g: Number = 0.0, *, flexible: bool = Fals
     m.revolute("B", connecting.tip, slider)
     if flexible:
         strip = Section.rectangle(y=STRIP, z=0.2 / (0.3 * STRIP * STEEL_DENSITY))
-        connecting.flexible(E=STEEL, section=strip, modes=pinned_pinned(y=2))
+        connecting.flexible(E=STEEL, section=strip, shapes=pinned_pinned(y=2))
     m.motor("O", torque=torque)
     m.start = {"O": 0.0}
     return m

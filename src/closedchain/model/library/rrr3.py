@@ -11,7 +11,7 @@ from closedchain.model.bodies.shapes import rigid, rod
 from closedchain.model.expressions.functions import pi
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.modes import pinned_pinned, static
+from closedchain.model.shapes import pinned_pinned, static
 
 STEEL, STEEL_DENSITY = 210e9, 7850.0  # Pa, kg/m^3
 POLAR = tuple(math.radians(a) for a in (210, 330, 90))
@@ -45,8 +45,8 @@ def rrr3(
         proximal = m.body(f"proximal{k}", rod(length=l1, mass=3.0))
         distal = m.body(f"distal{k}", rod(length=l2, mass=4.0))
         if flexible:
-            proximal.flexible(STEEL, _blade(0.012, l1, 3.0), modes=static(y=True))
-            distal.flexible(STEEL, _blade(0.008, l2, 4.0), modes=pinned_pinned(y=2))
+            proximal.flexible(STEEL, _blade(0.012, l1, 3.0), shapes=static(y=True))
+            distal.flexible(STEEL, _blade(0.008, l2, 4.0), shapes=pinned_pinned(y=2))
         ox, oy = (base / math.sqrt(3) * f(polar) for f in (math.cos, math.sin))
         px, py = (side / math.sqrt(3) * f(polar) for f in (math.cos, math.sin))
         corner = platform.frame(f"corner{k}", at=(px, py, 0.0))

@@ -9,14 +9,14 @@ reference of a controller.
 
 How to add your own curve
 -------------------------
-1. Write the place as a function of the progress s, from 0 to 1, with the functions of `closedchain`: ``cc.sin``, not
+1. Write the place as a function of the progress s, from 0 to 1, with the functions of `cc.math`: ``cc.math.sin``, not
    ``math.sin``. One number for a coordinate, three for a point.
 2. Hand it to `along`, which brings in the time law::
 
        def helix(radius, pitch, rounds, *, duration=None, law="minimum-jerk"):
            def curve(s):
                angle = 2 * cc.pi * rounds * s
-               return radius * cc.cos(angle), radius * cc.sin(angle), pitch * rounds * s
+               return radius * cc.math.cos(angle), radius * cc.math.sin(angle), pitch * rounds * s
 
            way = rounds * math.hypot(2 * cc.pi * radius, pitch)
            return cc.paths.along(curve, duration=duration, law=law, way=way, name="helix")
@@ -29,8 +29,8 @@ How to add your own time law
 ----------------------------
 1. Derive a frozen dataclass from `TimeLaw`, and give it a ``name``; `MinimumJerk` is a short example.
 2. Write ``spread(duration)``: a `Schedule` with the progress from 0 to 1 as an expression of ``cc.t``, 0 before the
-   beginning and 1 after the end. Where the acceleration jumps, write it with ``cc.where`` on the time, and list the
-   times in ``breaks``: a run steps onto such conditions, and loses no accuracy.
+   beginning and 1 after the end. Where the acceleration jumps, write it with ``cc.math.where`` on the time, and list
+   the times in ``breaks``: a run steps onto such conditions, and loses no accuracy.
 3. If speed and acceleration can be limited write ``limited(way)``, too: the shortest such schedule. The peaks of the
    law for a way and a duration of 1 are all one needs.
 4. Add it to `laws.LAWS`, and to the table in that file. The tests that go through the laws then include it.

@@ -35,7 +35,7 @@ def along(
     Parameters
     ----------
     curve
-        Function of the progress s, 0 to 1, that gives one number or three; written with ``cc.sin`` and so on.
+        Function of the progress s, 0 to 1, that gives one number or three; written with ``cc.math.sin`` and so on.
     duration
         s; left out if the law has limits that choose it.
     law
@@ -49,7 +49,7 @@ def along(
     --------
     >>> import closedchain as cc
     >>> from closedchain.model import paths
-    >>> helix = paths.along(lambda s: (0.1 * cc.cos(6 * s), 0.1 * cc.sin(6 * s), 0.2 * s), duration=2.0)
+    >>> helix = paths.along(lambda s: (0.1 * cc.math.cos(6 * s), 0.1 * cc.math.sin(6 * s), 0.2 * s), duration=2.0)
     >>> helix
     Path(3 components, 2 s)
     """
@@ -74,7 +74,7 @@ def formula(*components: Any, duration: float) -> Path:
     --------
     >>> import closedchain as cc
     >>> from closedchain.model import paths
-    >>> paths.formula(0.1 * cc.cos(cc.t), lambda t: 0.05 * t**2, None, duration=2.0)
+    >>> paths.formula(0.1 * cc.math.cos(cc.t), lambda t: 0.05 * t**2, None, duration=2.0)
     Path(3 components, 2 s and on)
     """
     parts = [None if x is None else of_time(x, "formula") for x in components]

@@ -95,7 +95,7 @@ class Path(Attached):
     def __post_init__(self) -> None:
         parts, set_ = listed(self.components), object.__setattr__
         if parts is None:
-            raise ModelError(f"a path has components, for instance (cc.sin(cc.t),), not {self.components!r}")
+            raise ModelError(f"a path has components, for instance (cc.math.sin(cc.t),), not {self.components!r}")
         if not parts and self.rotation is None:
             raise ModelError("a path has components or a rotation, or both: this one has neither")
         set_(self, "components", tuple(None if x is None else of_time(x, "path: a component") for x in parts))

@@ -1,6 +1,6 @@
 """Sums of constants that are chosen by where a value lies, as tables.
 
-A table in a drawing (`cc.piecewise`) is traced as a sum with one term for each of its pieces, the constant
+A table in a drawing (`cc.math.piecewise`) is traced as a sum with one term for each of its pieces, the constant
 of the piece if ``low <= x < high``, and zero otherwise. One of the terms counts, and all are computed. Here such a sum
 becomes two operations: ``place`` finds between which of the sorted bounds x lies, by bisection, and ``pick`` reads the
 constant from a list. The numbers are the same to the last bit, as the terms do not overlap. The second operand of both

@@ -73,9 +73,9 @@ def beam(
     >>> import closedchain as cc
     >>> m = cc.Mechanism("cantilever", gravity=(0, -9.81, 0))
     >>> arm = m.body("arm", cc.rod(0.5, 2.352))
-    >>> arm = arm.flexible(5e9, cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.polynomials(y=3))
+    >>> arm = arm.flexible(5e9, cc.Section.rectangle(y=0.02, z=0.03), shapes=cc.shapes.polynomials(y=3))
     >>> clamp, held = m.revolute("clamp", m.ground, arm), m.drive("clamp", 0.0)
-    >>> hanging = beam(cc.equilibrium(m), "arm")
+    >>> hanging = beam(m.equilibrium(), "arm")
     >>> peak = hanging.maximum("Mz")
     >>> print(f"{peak.value:.4f} N m at x = {peak.x:g} m, tip {1e3 * hanging['v'].values[0, -1]:.4f} mm")
     -5.7683 N m at x = 0 m, tip -3.6052 mm

@@ -24,14 +24,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from closedchain.attached import Attached
 from closedchain.errors import ModelError, RunWarning, warn
-from closedchain.model.modes import ModeSet
+from closedchain.model.shapes import ShapeSet
 from closedchain.model.values import suggest
 from closedchain.results.beams.numbers import BeamNumbers, places
 from closedchain.results.beams.stress import STRESSES, stresses
 
 if TYPE_CHECKING:
     import xarray
+
+    from closedchain.look.plots.flexible import plot_beam
 
 AXIAL = 0.1  # of Euler's load: an axial load that changes the stiffness against bending as much
 FORCES = ("N", "Vy", "Vz", "T", "My", "Mz")
@@ -63,7 +66,7 @@ class Peak(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class BeamFields:
+class BeamFields(Attached):
     """What a beam does over time; made by `from_shapes` or `from_nodes`.
 
     ``fields["v"]``, ``fields["Mz"]``, ``fields["von_mises"]`` are (time, x) arrays with units; ``fields.dataset`` has
@@ -90,6 +93,9 @@ class BeamFields:
         given, but do not count in stresses.
     """
 
+    if TYPE_CHECKING:  # attached by `closedchain.verbs`
+        plot = plot_beam
+
     beam: BeamNumbers
     t: np.ndarray
     x: np.ndarray
@@ -107,7 +113,7 @@ class BeamFields:
     def from_shapes(
         cls,
         beam: BeamNumbers,
-        modes: ModeSet,
+        basis: ShapeSet,
         t: Any,
         eta: Any,
         x: Any = None,
@@ -120,7 +126,7 @@ class BeamFields:
 
         Parameters
         ----------
-        beam, modes
+        beam, basis
             Numbers and shapes.
         t, eta
             Times (n), and coordinates of the shapes (n, shapes).
@@ -138,28 +144,28 @@ class BeamFields:
         A cantilever, bent so that its tip moves by 1 mm as under a force there:
 
         >>> import numpy as np
-        >>> from closedchain.model import modes
+        >>> from closedchain.model import shapes
         >>> beam = BeamNumbers("arm", 0.5, 2.352, 0.0, E=5e9, G=1.9e9, A=6e-4, Iy=4.5e-8, Iz=2e-8, J=0, y=0.01)
-        >>> held = BeamFields.from_shapes(beam, modes.polynomials(y=2), [0.0], [[1.5e-3, -0.5e-3]])
+        >>> held = BeamFields.from_shapes(beam, shapes.polynomials(y=2), [0.0], [[1.5e-3, -0.5e-3]])
         >>> print(f"{held.maximum('Mz').value:.3f} N m at x = {held.maximum('Mz').x:.1f} m")
         1.200 N m at x = 0.0 m
         >>> print(f"{held['Vy'].values.mean():.3f} N, {held.maximum('von_mises').value / 1e6:.3f} MPa")
         2.400 N, 0.600 MPa
         """
         t, eta, x, L = np.atleast_1d(np.asarray(t, float)), np.atleast_2d(eta), places(beam, x), beam.length
-        shapes, at_ends = modes.fields(x / L), modes.fields(np.array([0.0, 1.0]))
+        shapes, at_ends = basis.fields(x / L), basis.fields(np.array([0.0, 1.0]))
         along = {f: Along(*(eta @ y.T / L**k for k, y in enumerate(shapes[f]))) for f in "uvwt"}
         ends = np.stack([eta @ at_ends[f][0].T for f in "uvw"], axis=2)
         shortening = np.zeros((len(t), len(x)))
         if stiffening:
-            H = np.array([modes.integrals.H(float(xi)) for xi in (*(x / L), 1.0)])
+            H = np.array([basis.integrals.H(float(xi)) for xi in (*(x / L), 1.0)])
             drawn = np.einsum("ti,xij,tj->tx", eta, H, eta) / (2 * L)
             shortening, ends[:, 1, 0] = drawn[:, :-1], ends[:, 1, 0] - drawn[:, -1]
         if forces is None:
             thirds = {f: np.zeros((len(t), len(x))) for f in "vw"}
-            for i, mode in enumerate(modes.modes):
-                for f in thirds.keys() & mode.curves.keys():
-                    thirds[f] += eta[:, i : i + 1] * mode.curves[f].derivative(x / L, 3) / L**3
+            for i, shape in enumerate(basis.shapes):
+                for f in thirds.keys() & shape.curves.keys():
+                    thirds[f] += eta[:, i : i + 1] * shape.curves[f].derivative(x / L, 3) / L**3
             forces, way = _by_derivatives(beam, along["u"], along["v"], along["w"], along["t"], thirds), "shapes"
         else:
             forces, way = dict(forces), "equilibrium"

@@ -96,13 +96,13 @@ def section_forces(
 
 def _sum(beam: BeamNumbers, data: Flexibility, loads: Sequence[Loads], motion: Riding, x: np.ndarray) -> np.ndarray:
     """(time, places, 6): N, Vy, Vz, T, My, Mz."""
-    L, modes = beam.length, data.modes
-    knots = np.unique([*np.linspace(0, 1, round(1 / FINEST) + 1), *modes.breaks, *(x / L), *(one.xi for one in loads)])
+    L, basis = beam.length, data.shapes
+    knots = np.unique([*np.linspace(0, 1, round(1 / FINEST) + 1), *basis.breaks, *(x / L), *(one.xi for one in loads)])
     points, weights = np.polynomial.legendre.leggauss(GAUSS)
     h = np.diff(knots)
     xi = (knots[:-1, None] + h[:, None] * (points + 1) / 2).ravel()
     by = (h[:, None] * weights / 2).ravel() * L
-    shapes, at_x = modes.fields(xi), modes.fields(x / L)
+    shapes, at_x = basis.fields(xi), basis.fields(x / L)
     after = np.searchsorted(knots, x / L)  # the piece that begins at each place
     out = []
     for begin in range(0, len(motion.w), BLOCK):
@@ -111,7 +111,7 @@ def _sum(beam: BeamNumbers, data: Flexibility, loads: Sequence[Loads], motion: R
         r = _placed(xi * L, shapes, now.eta)
         f = _inertia_forces(beam, shapes, now, r)
         couple = np.zeros_like(f)
-        if modes.using("t"):
+        if basis.using("t"):
             couple[..., 0] = -beam.polar / L * (now.acceleration @ shapes["t"][0].T)
         load = np.concatenate([f, np.cross(r, f) + couple], axis=2) * by[:, None]
         acting = [Loads(one.xi, one.wrench[part]) for one in loads]

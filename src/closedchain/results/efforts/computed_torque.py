@@ -37,8 +37,8 @@ class ComputedTorque(Tracking):
     Parameters
     ----------
     motion
-        From `follow`; or references by coordinate: ``{"O": 0.5 * cc.sin(cc.t)}``, where a number, a function of time or
-        a path of `cc.paths` will do as well.
+        From `follow`; or references by coordinate: ``{"O": 0.5 * cc.math.sin(cc.t)}``, where a number, a function
+        of time or a path of `cc.paths` will do as well.
     kp, kd
         Gains, 1/s^2 and 1/s: one number, or one for each coordinate by name. Without kd the errors are critically
         damped, ``kd = 2 sqrt(kp)``.
@@ -61,9 +61,9 @@ class ComputedTorque(Tracking):
     >>> import closedchain as cc
     >>> from closedchain.results.efforts.computed_torque import ComputedTorque
     >>> m = cc.library.four_bar()
-    >>> motors = m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.sin(3 * cc.t)}, kp=400.0))
+    >>> motors = m.control(ComputedTorque({"O": 1.5 + 0.2 * cc.math.sin(3 * cc.t)}, kp=400.0))
     >>> run = cc.simulate(m, m.assemble(O=1.5, velocity={"O": 0.6}), until=1.0)
-    >>> bool(abs(run["O"][-1] - 1.5 - 0.2 * cc.sin(3.0)) < 1e-6)
+    >>> bool(abs(run["O"][-1] - 1.5 - 0.2 * cc.math.sin(3.0)) < 1e-6)
     True
     """
 

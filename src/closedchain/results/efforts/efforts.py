@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import xarray
 
     from closedchain.look.plots.efforts import envelope, plot
+    from closedchain.look.plots.flexible import plot_deflection
     from closedchain.results.beams.deflection import beam, deflection, stress
     from closedchain.results.efforts.signal import signal
     from closedchain.results.efforts.sizing import sizing
@@ -58,6 +59,7 @@ class Efforts(Attached):
         balance = balance
         beam = beam
         deflection = deflection
+        plot_deflection = plot_deflection
         stress = stress
         plot = plot
         envelope = envelope

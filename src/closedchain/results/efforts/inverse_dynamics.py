@@ -59,7 +59,7 @@ def inverse_dynamics(
     t_eval: Any = None,
     samples: int = SAMPLES,
     guess: Mapping[str, Any] | State | None = None,
-    mode: str | None = None,
+    assembly: str | None = None,
     parameters: Mapping[str, float] | None = None,
     open_joints: tuple[str, ...] = (),
 ) -> Efforts:
@@ -74,7 +74,7 @@ def inverse_dynamics(
         Paths by frame, joint or coordinate, as for `follow`; or a `Motion` that `follow` found; or a `Run`, along whose
         motion efforts are then asked for; or a `State` with accelerations (none: zero), for a single instant. None: the
         drives say it all.
-    until, begin, t_eval, samples, guess, mode, parameters, open_joints
+    until, begin, t_eval, samples, guess, assembly, parameters, open_joints
         As for `follow`.
     actuators
         Which coordinates are actuated, by name (``"O"``, ``"table.x"``); default: all that have a motor or a drive.
@@ -105,7 +105,9 @@ def inverse_dynamics(
         raise ModelError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
 
     def path(shapes: Shapes | None = None) -> Motion:
-        return _motion(mechanism, along, until, begin, t_eval, samples, guess, mode, parameters, open_joints, shapes)
+        return _motion(
+            mechanism, along, until, begin, t_eval, samples, guess, assembly, parameters, open_joints, shapes
+        )
 
     motion = path()
     freedoms = actuated(mechanism, actuators)
@@ -310,7 +312,7 @@ def _motion(
     t_eval: Any,
     samples: int,
     guess: Mapping[str, Any] | State | None,
-    mode: str | None,
+    assembly: str | None,
     parameters: Mapping[str, float] | None,
     open_joints: tuple[str, ...],
     shapes: Shapes | None,
@@ -318,7 +320,7 @@ def _motion(
     if not isinstance(mechanism, Mechanism):
         raise ModelError(f"inverse_dynamics needs a cc.Mechanism, not {mechanism!r}")
     if isinstance(along, Motion | State) or (isinstance(along, Run) and not along.solution.has_elements):
-        options = {"until": until, "t_eval": t_eval, "guess": guess, "mode": mode, "parameters": parameters}
+        options = {"until": until, "t_eval": t_eval, "guess": guess, "assembly": assembly, "parameters": parameters}
         given = [name for name, value in options.items() if value is not None]
         if given:
             raise ModelError(f"a motion has its times and parameters already: leave out {', '.join(given)}")
@@ -340,7 +342,7 @@ def _motion(
         t_eval=t_eval,
         samples=samples,
         guess=guess,
-        mode=mode,
+        assembly=assembly,
         parameters=parameters,
         open_joints=open_joints,
         shapes=shapes,

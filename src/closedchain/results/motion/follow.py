@@ -11,7 +11,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError, RunWarning, warn
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.targets import Wishes, wishes
-from closedchain.pose.assemble import assemble, assembly_modes
+from closedchain.pose.assemble import assemble, assemblies
 from closedchain.pose.follow import Follower, Found, LostError, Shapes, numbers
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.motion.jumps import jumps
@@ -32,7 +32,7 @@ def follow(
     t_eval: Any = None,
     samples: int = SAMPLES,
     guess: Mapping[str, Any] | State | None = None,
-    mode: str | None = None,
+    assembly: str | None = None,
     parameters: Mapping[str, float] | None = None,
     open_joints: tuple[str, ...] = (),
     shapes: Shapes | None = None,
@@ -57,8 +57,8 @@ def follow(
         acceleration jumps come on top.
     guess
         Where the first configuration is looked for, as in `assemble`: it decides on the working mode.
-    mode
-        Label of a working or assembly mode, as `assembly_modes` names them, instead of a guess.
+    assembly
+        Label of a way to put the mechanism together, as `assemblies` names them, instead of a guess.
     parameters
         Parameter values for this call only.
     open_joints
@@ -90,7 +90,7 @@ def follow(
     t = _times(asked, until, begin, t_eval, samples)
     p = parameter_vector(mechanism, dict(parameters or {}))
     hold, frames = numbers(e, asked, p, float(t[0]))
-    start = _first(mechanism, hold, frames, float(t[0]), guess, mode, parameters, open_joints)
+    start = _first(mechanism, hold, frames, float(t[0]), guess, assembly, parameters, open_joints)
     follower = Follower(e, asked, p, tuple(open_joints), shapes)
     first = follower.shaped(float(t[0]), _with_shafts(start, asked))
 
@@ -142,12 +142,12 @@ def _first(
     frames: dict[Any, Any],
     t: float,
     guess: Mapping[str, Any] | State | None,
-    mode: str | None,
+    assembly: str | None,
     parameters: Mapping[str, float] | None,
     open_joints: tuple[str, ...],
 ) -> State:
     """The configuration at the beginning."""
-    if mode is None:
+    if assembly is None:
         if guess is None and m.start:
             guess = _usual(m, parameters)
         try:
@@ -166,13 +166,13 @@ def _first(
                 f"prescribed than it has freedoms.\n{error}"
             ) from None
     if guess is not None or open_joints:
-        raise ModelError("give a mode, or a guess and open joints, not both")
-    found = assembly_modes(m, hold or None, frames=frames or None, time=t, parameters=parameters)
+        raise ModelError("give an assembly, or a guess and open joints, not both")
+    found = assemblies(m, hold or None, frames=frames or None, time=t, parameters=parameters)
     for candidate in found:
-        if candidate.label == mode:
+        if candidate.label == assembly:
             return candidate.state
     known = ", ".join(repr(x.label) for x in found) or "none at all: the path begins outside the workspace"
-    raise ModelError(f"{m.name!r} has no mode {mode!r} at the beginning of the path; known: {known}")
+    raise ModelError(f"{m.name!r} has no assembly {assembly!r} at the beginning of the path; known: {known}")
 
 
 def _with_shafts(start: State, asked: Wishes) -> np.ndarray:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import xarray
 
     from closedchain.look.animation import animate
+    from closedchain.look.plots.flexible import plot_deflection
     from closedchain.look.sketch import plot_deformed
     from closedchain.results.beams.deflection import beam_of_motion, deflection
 
@@ -65,6 +66,7 @@ class Motion(Attached):
     if TYPE_CHECKING:  # attached by `closedchain.verbs`
         beam = beam_of_motion
         deflection = deflection
+        plot_deflection = plot_deflection
         plot_deformed = plot_deformed
         animate = animate
 

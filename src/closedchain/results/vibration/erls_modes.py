@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from closedchain.attached import Attached
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
 from closedchain.lock import locked
@@ -31,74 +30,66 @@ from closedchain.model.derived import cached_by
 from closedchain.model.forces.actions import Drive
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.values import suggest
-from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.results.erls.frames import carried_points
+from closedchain.results.vibration.linear_modes import STEP
+from closedchain.results.vibration.modal import Modes
 
 if TYPE_CHECKING:
     import xarray
 
     from closedchain.erls.energy import Samples
     from closedchain.erls.system import System
-    from closedchain.look.animation import animate_mode
 
 RIGID = 1e-8  # of the stiffest motion against springs: stiffness that is smaller is rounding of their differences
 
 
-@dataclass(frozen=True, eq=False)
-class ErlsModes(Attached):
+@dataclass(frozen=True, eq=False, repr=False)
+class ErlsModes(Modes):
     """Modes of a flexible mechanism about a pose, slowest first.
 
     Attributes
     ----------
-    frequencies : (modes,) Hz; negative where a mode does not swing but grows, as beyond the dead point of a spring.
-    shapes : (modes, n) displacements and coordinates y of each mode, with unit modal mass.
+    squares : (modes,) of angular frequencies; negative where a mode grows, as beyond the dead point of a spring.
+    vectors : (modes, n) displacements and coordinates y of each mode, with unit modal mass.
     rigid : how many modes move the mechanism rigidly; they are left out.
     locked : names of coordinates that are locked.
     mass : (n, n) mass matrix of y.
     """
 
-    if TYPE_CHECKING:  # attached by `closedchain.verbs`
-        animate = animate_mode
-
+    state: State
     system: System
-    frequencies: np.ndarray
-    shapes: np.ndarray
+    squares: np.ndarray
+    vectors: np.ndarray
     rigid: int
     locked: tuple[str, ...]
     mass: np.ndarray
 
     @cached_property
-    def dataset(self) -> xarray.Dataset:
-        """Frequencies, shapes by displacement in the paper's order, and shares of elastic energy by body."""
+    def mode_table(self) -> xarray.Dataset:
+        """Frequencies, eigenvalues, and shapes: displacements in the paper's order, then the coordinates q."""
         import xarray
 
         from closedchain.erls.numbering import paper_order
 
-        order = paper_order(self.system)
-        q = slice(self.system.n - self.system.n_q, self.system.n)
-        labels = self.system.labels
+        n, n_q, labels = self.system.n, self.system.n_q, self.system.labels
+        order = [*paper_order(self.system), *range(n - n_q, n)]
         return xarray.Dataset(
             {
-                "frequency": ("mode", self.frequencies, {"units": "Hz"}),
-                "u": (("mode", "displacement"), self.shapes[:, order], {"units": "m or rad"}),
-                "q": (("mode", "coordinate"), self.shapes[:, q], {"units": "m or rad"}),
-                "elastic_share": (("mode", "body"), self.shares, {"units": "1", "about": "of the elastic energy"}),
+                "shape": (("mode", "coordinate"), self.vectors[:, order], {"units": "m or rad, with unit modal mass"}),
+                "eigenvalue": ("mode", np.sqrt(-self.squares.astype(complex)), {"units": "1/s"}),
+                "frequency": ("mode", np.sqrt(np.maximum(self.squares, 0.0)) / (2 * np.pi), {"units": "Hz"}),
+                "damping_ratio": ("mode", np.full(len(self.squares), np.nan), {"units": "1", "about": "left out"}),
             },
-            coords={
-                "mode": np.arange(1, len(self.frequencies) + 1),
-                "displacement": [labels[k] for k in order],
-                "coordinate": list(labels[q]),
-                "body": list(self.system.mechanism.flexible),
-            },
+            coords={"mode": np.arange(1, len(self.squares) + 1), "coordinate": [labels[k] for k in order]},
         )
 
     @cached_property
-    def shares(self) -> np.ndarray:
+    def elastic_shares(self) -> np.ndarray:
         """Share of each flexible body in the elastic energy of each mode (modes, bodies)."""
         from closedchain.erls.matrices import element_stiffness
 
-        moved = self._nodes.reshape(len(self.shapes), -1)
+        moved = self._nodes.reshape(len(self.vectors), -1)
         bodies = self.system.mechanism.flexible
         energy = [np.einsum("mi,ij,mj->m", moved, element_stiffness(self.system, body), moved) for body in bodies]
         total = np.maximum(np.sum(energy, axis=0), 1e-300)
@@ -113,13 +104,13 @@ class ErlsModes(Attached):
         ws = Workspace(self.system)
         y, v = self.system.at_rest()
         ws.residual(self.system.start.t, y, np.zeros_like(v), np.zeros_like(y))
-        return (self.shapes @ nodal_map(ws).T).reshape(len(self.shapes), -1, len(self.system.mesh.names))
+        return (self.vectors @ nodal_map(ws).T).reshape(len(self.vectors), -1, len(self.system.mesh.names))
 
     @cached_property
     def motions(self) -> np.ndarray:
         """What each mode displaces (modes, displacements), whatever is zeroed: with rigid motions by q in u."""
         n_q = self.system.n_q
-        return self.shapes[:, : self.system.n - n_q] + self.shapes[:, self.system.n - n_q :] @ self._rigid.T
+        return self.vectors[:, : self.system.n - n_q] + self.vectors[:, self.system.n - n_q :] @ self._rigid.T
 
     @cached_property
     def inertia(self) -> np.ndarray:
@@ -136,24 +127,16 @@ class ErlsModes(Attached):
 
         return nodal_jacobian(self.system)[: self.system.n - self.system.n_q]
 
-    def deforms(self) -> list[str]:
-        """Which bodies deform in each mode, with their share of the elastic energy."""
-        from closedchain.results.vibration.modal import told_shares
-
-        return told_shares(list(self.system.mechanism.flexible), self.shares)
-
     def swing(self, k: int) -> ErlsSwing:
         """Points of bodies at the ends of a small swing in mode number k (from 1), for pictures."""
-        return ErlsSwing(self, k)
+        return ErlsSwing(self, self.number(k))
 
     def deformed(self, mode: int, scale: float = 1.0) -> dict[str, np.ndarray]:
         """World positions (nodes, 3) of the nodes of each body in a mode (1 is the slowest), its shape times
         ``scale``.
         """
-        from closedchain.results.vibration.modal import mode_number
-
         system, mesh = self.system, self.system.mesh
-        at, out = _moved(system, [scale * self.shapes[mode_number(self, mode)]]), {}
+        at, out = _moved(system, [scale * self.vectors[self.number(mode)]]), {}
         for body in system.e.topology.links:
             name = body.body.name
             nodes = list(mesh.nodes_of(name))
@@ -167,17 +150,15 @@ class ErlsModes(Attached):
     def __str__(self) -> str:
         lines = ["mode  frequency [Hz]  deforms (share of the elastic energy)"]
         for k, (f, told) in enumerate(zip(self.frequencies, self.deforms(), strict=True)):
-            lines.append(f"{k + 1:4d}  {f:14.6g}  {told}")
+            lines.append(f"{k + 1:4d}  {f'{f:.6g}' if f > 0 else '-':>14}  {told}")
         return "\n".join(lines)
 
 
 class ErlsSwing:
-    """Points of bodies at the ends of a small swing in mode number k (from 1), to first order: there, and at rest."""
+    """Points of bodies at the ends of a small swing in mode k (from 0), to first order: there, and at rest."""
 
     def __init__(self, modes: ErlsModes, k: int) -> None:
-        from closedchain.results.vibration.modal import STEP, mode_number
-
-        shape = modes.shapes[mode_number(modes, k)]
+        shape = modes.vectors[k]
         self._step = STEP / np.abs(shape).max()
         self.system, self.mechanism, self.t = modes.system, modes.system.mechanism, np.array([0.0, np.pi / 2])
         known = modes.system.start.parameters
@@ -205,43 +186,14 @@ def _moved(system: System, shapes: Sequence[np.ndarray]) -> Samples:
 
 
 def erls_modes(
-    mechanism: Mechanism,
-    pose: State | None = None,
-    *,
-    method: ERLS | None = None,
-    locked: Sequence[str] | bool = (),
-    count: int | None = None,
+    mechanism: Mechanism, pose: State, method: ERLS, locked: Sequence[str] = (), count: int | None = None
 ) -> ErlsModes:
-    """Frequencies and mode shapes about a pose.
-
-    Parameters
-    ----------
-    mechanism
-        With flexible bodies.
-    pose
-        A state; its velocities do not matter. None: ``mechanism.assemble()``.
-    method
-        Elements, and what is zeroed.
-    locked
-        Names of joint coordinates that are held, or True for those of all motors.
-    count
-        How many modes; None: all.
-
-    Examples
-    --------
-    >>> import closedchain as cc
-    >>> from closedchain.results.vibration.erls_modes import erls_modes
-    >>> modes = erls_modes(cc.library.pacdrive(flexible=True), locked=True, count=3)
-    >>> modes.frequencies.round(2)
-    array([12.54, 14.41, 17.11])
-    """
+    """Modes about a pose, whose velocities do not matter, with some coordinates locked; the lowest, or all of them."""
     from scipy.linalg import eigh
 
     from closedchain.erls.matrices import matrices
     from closedchain.erls.system import rigid_twin, start_of_twin, system
 
-    method = ERLS() if method is None else method
-    pose = assemble(mechanism) if pose is None else pose
     twin = rigid_twin(mechanism)
     held = _locked(mechanism, locked)
     still = start_of_twin(mechanism, twin, pose, mechanism.parameters.merged(pose.parameters))
@@ -259,8 +211,7 @@ def erls_modes(
     squares = values[elastic]
     shapes = np.zeros((len(squares), made.n))
     shapes[:, kept] = vectors[:, elastic].T
-    frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
-    return ErlsModes(made, frequencies, shapes, rigid, tuple(held), mass)
+    return ErlsModes(pose, made, squares, shapes, rigid, tuple(held), mass)
 
 
 def _without_stiffness(M: np.ndarray, K: np.ndarray, n_q: int) -> tuple[int, int]:
@@ -278,16 +229,9 @@ def _without_stiffness(M: np.ndarray, K: np.ndarray, n_q: int) -> tuple[int, int
     return int((squares < -small).sum()), int((np.abs(squares) <= small).sum())
 
 
-def _locked(m: Mechanism, locked: Sequence[str] | bool) -> dict[str, tuple[str, int]]:
+def _locked(m: Mechanism, locked: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Joint and number of each locked coordinate, by its name."""
     known = {label: (j.name, i) for j in m.joints.values() for i, label in enumerate(j.velocity_labels())}
-    if isinstance(locked, bool):
-        motors = [(x.joint, x.index) for x in m.motors.values()] if locked else []
-        if locked and not motors:
-            raise ModelError(f"mechanism {m.name!r} has no motor to lock: name the coordinates, locked=('O',)")
-        return {label: place for label, place in known.items() if place in motors}
-    if isinstance(locked, str):
-        locked = (locked,)
     for label in locked:
         if label not in known:
             raise ModelError(f"mechanism {m.name!r} has no coordinate {label!r} to lock{suggest(str(label), known)}")

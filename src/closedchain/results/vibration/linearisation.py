@@ -1,7 +1,7 @@
-"""A `Linearisation`: state-space matrices about a state, with their eigenvalues, frequencies and mode shapes.
+"""A `Linearisation`: state-space matrices about a state, and their eigenvalues.
 
-Without damping, and with a symmetric stiffness (forces that have a potential), the frequencies are those of the
-symmetric problem ``K s = w^2 M s``, so that they are real to the last digit; otherwise they are eigenvalues of A.
+Without damping, and with a symmetric stiffness (forces that have a potential), the eigenvalues are those of the
+symmetric problem ``K s = w^2 M s``, so that frequencies are real to the last digit; otherwise they are those of A.
 """
 
 from __future__ import annotations
@@ -19,20 +19,17 @@ from closedchain.derive.measure import Measured
 from closedchain.errors import ModelError
 from closedchain.pose.size import Scale, drawn_scale
 from closedchain.pose.state import State, parameter_vector
+from closedchain.results.vibration.modal import no_growth
 
 if TYPE_CHECKING:
     import xarray
 
-    from closedchain.look.animation import animate_mode
-    from closedchain.results.vibration.modal import deforms, swing
+    from closedchain.results.vibration.modes import modes_of
 
 NEUTRAL = 1e-13  # of the largest squared eigenvalue: smaller ones are rounding
 BALANCED = 1e-8  # rad, or of the length: so far from balance, by the largest stiffness, is still an equilibrium
 AT_REST = 1e-12  # of the length in the mechanism's time, and of what loads would do alone: rounding of accelerations
 DAMPED = 1e-13  # of the root of the largest stiffness: less resistance is rounding
-GROWING = 1e-7  # of the largest eigenvalue: a double zero splits up by the root of rounding
-SHOWN = 3  # joints in a line of the table
-COLUMNS = ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +57,7 @@ class Linearisation(Attached):
     """
 
     if TYPE_CHECKING:  # attached by `closedchain.verbs`
-        deforms = deforms
-        swing = swing
-        animate = animate_mode
+        modes = modes_of
 
     state: State
     A: xarray.DataArray
@@ -160,7 +155,7 @@ class Linearisation(Attached):
         """The matrix of y' in the same equation; gyroscopic terms are in it too."""
         return -self.inertia @ self._blocks[3]
 
-    # ---- its modes -------------------------------------------------------------------------------------------------
+    # ---- eigenvalues -----------------------------------------------------------------------------------------------
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -168,28 +163,13 @@ class Linearisation(Attached):
         return self._spectrum[0]
 
     @property
-    def frequencies(self) -> np.ndarray:
-        """Natural frequencies of the modes, Hz: ``|eigenvalue| / 2 pi``; 0 for a mode that does not oscillate."""
-        return self.modes["frequency"].values
-
-    @property
-    def damping_ratios(self) -> np.ndarray:
-        """Damping ratios of the modes: ``-Re / |eigenvalue|``; negative where a deviation grows, NaN where it stays."""
-        return self.modes["damping_ratio"].values
-
-    @property
     def stable(self) -> bool:
         """Whether no small deviation grows exponentially; oscillations that go on for ever are stable in this sense."""
-        size = np.abs(self.eigenvalues).max(initial=0.0)
-        return bool((self.eigenvalues.real <= GROWING * size).all())
+        return no_growth(self.eigenvalues)
 
     @cached_property
-    def modes(self) -> xarray.Dataset:
-        """Modes by rising frequency: ``shape`` (mode, joint), ``eigenvalue``, ``frequency``, ``damping_ratio``.
-
-        A pair of conjugate eigenvalues is one mode. A shape is the motion of all joints, cut ones too, relative to the
-        largest of them, rad or m; complex where the joints do not move in step.
-        """
+    def mode_table(self) -> xarray.Dataset:
+        """Modes by rising frequency: ``shape`` (mode, coordinate), ``eigenvalue``, ``frequency``, ``damping_ratio``."""
         import xarray
 
         values, vectors, picked = self._spectrum
@@ -207,10 +187,10 @@ class Linearisation(Attached):
         units = {"eigenvalue": "1/s", "frequency": "Hz", "damping_ratio": "1"}
         return xarray.Dataset(
             {
-                "shape": (("mode", "joint"), shapes, {"units": "rad or m, relative"}),
+                "shape": (("mode", "coordinate"), shapes, {"units": "rad or m, relative"}),
                 **{k: ("mode", x[order], {"units": units[k]}) for k, x in by_mode.items()},
             },
-            coords={"mode": np.arange(1, len(order) + 1), "joint": self.motions["joint"].values},
+            coords={"mode": np.arange(1, len(order) + 1), "coordinate": self.motions["joint"].values},
         )
 
     @cached_property
@@ -263,25 +243,6 @@ class Linearisation(Attached):
             raise ModelError("a state-space system needs inputs and outputs: name motors or drives with inputs=[...]")
         return StateSpace(*(x.values for x in (self.A, self.B, self.C, self.D)))
 
-    def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """The table of modes: number, frequency, damping ratio, eigenvalue, and the joints that move most."""
-        out = []
-        for k, mode in enumerate(self.modes["mode"].values):
-            one = self.modes.isel(mode=k)
-            x = complex(one["eigenvalue"])
-            value = f"{x.real + 0.0:.5g}" + (f" +- {abs(x.imag):.5g}i" if x.imag else "")
-            ratio = float(one["damping_ratio"])
-            frequency = f"{float(one['frequency']):.6g}" if x.imag else "-"
-            shown = "-" if np.isnan(ratio) else f"{ratio:.4g}"
-            out.append((str(mode), frequency, shown, value, self.leading(k)))
-        return out
-
-    def leading(self, k: int) -> str:
-        """The joints that move most in mode number k (from 0), with their share and, if not in step, their phase."""
-        shape = self.modes["shape"].values[k]
-        order = sorted(range(len(shape)), key=lambda i: -round(abs(shape[i]), 9))[:SHOWN]
-        return ", ".join(f"{self.modes['joint'].values[i]} {_share(shape[i])}" for i in order if abs(shape[i]) > 1e-6)
-
     @property
     def note(self) -> str | None:
         """What to know before eigenvalues are believed: whether the state is no equilibrium, or the remark."""
@@ -291,21 +252,13 @@ class Linearisation(Attached):
         if self.at_rest:
             return (
                 f"not an equilibrium: it would accelerate ({name}'' = {value:.4g}), so that eigenvalues depend on the "
-                "choice of coordinates; cc.equilibrium(m, state) finds a pose at rest"
+                "choice of coordinates; m.equilibrium(state) finds a pose at rest"
             )
         return f"the mechanism moves: eigenvalues hold for this instant and these coordinates ({name}'' = {value:.4g})"
 
     def __repr__(self) -> str:
         sizes = f"{self.A.shape[0]} states, {self.B.shape[1]} inputs, {self.C.shape[0]} outputs"
         return f"Linearisation({self.state.mechanism.name!r}, {sizes})"
-
-
-def _share(x: complex) -> str:
-    """Size with its sign, and the phase where it is neither in step nor opposite."""
-    phase = round(float(np.degrees(np.angle(x))))
-    if phase in (0, 180, -180):
-        return f"{-abs(x) if phase else abs(x):.3g}"
-    return f"{abs(x):.3g} at {phase} deg"
 
 
 def displacements(part: Measured) -> tuple[str, ...]:

@@ -34,11 +34,12 @@ from closedchain.pose.state import State, parameter_vector
 from closedchain.pose.tangent import functions
 from closedchain.results.vibration.linearisation import Linearisation, displacements
 
+MOTORS = "motors"  # in place of a name: all coordinates that motors act on
 SAGGED = 1e-12  # rad, or of the length: a step this short only improves rounding
 SAGS = 20  # Newton steps
 
 
-def locked_modes(
+def linearise_locked(
     mechanism: Mechanism, state: State | None = None, locked: Sequence[str] | None = None, *, sag: bool = True
 ) -> Linearisation:
     """Linearise a mechanism about a pose with some coordinates locked.
@@ -69,14 +70,14 @@ def locked_modes(
     Examples
     --------
     >>> import closedchain as cc
-    >>> f"{locked_modes(cc.library.flexible_arm()).frequencies[0]:.4f} Hz"
-    '10.3204 Hz'
+    >>> linearise_locked(cc.library.flexible_arm()).independent
+    ('beam.y1', 'beam.y2', 'beam.y3')
     """
     state = assemble(mechanism) if state is None else state
     if not isinstance(state, State):
-        raise ModelError(f"locked_modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
-    state = state.of(mechanism, "locked_modes needs a state of this mechanism; the given one")
-    names = motor_coordinates(mechanism) if locked is None else names_of(locked)
+        raise ModelError(f"modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    state = state.of(mechanism, "modes needs a state of this mechanism; the given one")
+    names = motor_coordinates(mechanism) if locked is None else list(locked)
     about = _Locked(state, names)
     q = about.sagged(state.q) if sag else state.q
     return about.linearised(q)
@@ -89,13 +90,20 @@ def motor_coordinates(mechanism: Mechanism) -> list[str]:
     return [joints[name].labels()[k] for name, k in pairs if not joints[name].type.has_quaternion]
 
 
-def names_of(locked: Sequence[str] | str) -> list[str]:
-    """Names of coordinates to lock, one or several."""
-    if isinstance(locked, str):
-        return [locked]
+def locked_names(mechanism: Mechanism, locked: Sequence[str] | str) -> list[str]:
+    """Names of coordinates to lock, one or several; ``"motors"`` stands for all that motors act on."""
     if not isinstance(locked, Iterable):
-        raise ModelError(f"locked takes names of coordinates, for instance ['O', 'A'], not {locked!r}")
-    return list(locked)
+        raise ModelError(f"locked takes names of coordinates, for instance ['O', 'A'], or 'motors', not {locked!r}")
+    names: list[str] = []
+    for name in [locked] if isinstance(locked, str) else locked:
+        names += _motors(mechanism) if name == MOTORS else [name]
+    return list(dict.fromkeys(names))
+
+
+def _motors(mechanism: Mechanism) -> list[str]:
+    if not mechanism.motors and not mechanism.drives:
+        raise ModelError(f"mechanism {mechanism.name!r} has no motor to lock: name the coordinates, locked=['O']")
+    return motor_coordinates(mechanism)
 
 
 def drives_of(mechanism: Mechanism, coordinates: Sequence[str]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from closedchain.pose.state import State, parameter_vector
 from closedchain.pose.tangent import functions
 from closedchain.results.vibration.erls_modes import erls_modes
 from closedchain.results.vibration.linearisation import Linearisation, displacements
-from closedchain.results.vibration.locked import drives_of, locked_modes, motor_coordinates, names_of
+from closedchain.results.vibration.locked import drives_of, linearise_locked, locked_names, motor_coordinates
 
 if TYPE_CHECKING:
     import xarray
@@ -62,9 +62,9 @@ def frequencies_over(
     over: Mapping[str, Any] | Sequence[State],
     *,
     together: bool = False,
-    locked: Sequence[str] | None = None,
-    modes: int | None = None,
-    sag: bool = True,
+    locked: Sequence[str] | str | None = None,
+    count: int | None = None,
+    here: bool = False,
     method: ERLS | None = None,
 ) -> xarray.Dataset:
     """Natural frequencies over the workspace, each curve one mode.
@@ -80,15 +80,15 @@ def frequencies_over(
     together
         See ``over``.
     locked
-        Coordinates that are held at each pose. Default: those of ``over``; of states, all that motors act on. Drives
-        hold theirs in any case.
-    modes
-        How many, the lowest at the first pose. Default: all.
-    sag
-        Whether the mechanism is in balance at each pose, sunk under its weight; see `locked_modes`.
+        Coordinates that are held at each pose; ``"motors"``: all that motors act on. Default: those of ``over``; of
+        states, ``"motors"``. Drives hold theirs in any case.
+    count
+        How many modes, the lowest at the first pose. Default: all.
+    here
+        Take each pose as it is. By default the mechanism is in balance there, sunk under its weight; see `modes`.
     method
-        ``cc.ERLS(...)`` for finite elements, without weight and sag, and without modes that are rigid; see
-        `erls_modes`. Default: shapes on floating frames.
+        ``cc.ERLS(...)`` for finite elements, without weight, and without modes that are rigid; see `modes`.
+        Default: shapes on floating frames.
 
     Returns
     -------
@@ -100,29 +100,29 @@ def frequencies_over(
     --------
     >>> import closedchain as cc
     >>> m = cc.library.rrr3(flexible=True)
-    >>> found = frequencies_over(m, {"base1": [0.9, 1.0]}, locked=["base1", "base2", "base3"], modes=2)
+    >>> found = cc.frequencies_over(m, {"base1": [0.9, 1.0]}, locked="motors", count=2)
     >>> found["frequency"].sizes
     Frozen({'base1': 2, 'mode': 2})
     """
     import xarray
 
-    if modes is not None and (not isinstance(modes, int | np.integer) or modes < 1):
-        raise ModelError(f"frequencies_over: modes is how many, 1 at least, not {modes!r}")
+    if count is not None and (not isinstance(count, int | np.integer) or count < 1):
+        raise ModelError(f"frequencies_over: count is how many modes, 1 at least, not {count!r}")
     if isinstance(over, Mapping):
         names, values, shape, dims = _grid(mechanism, over, together)
-        held = list(names) if locked is None else names_of(locked)
+        held = list(names) if locked is None else locked_names(mechanism, locked)
         driven = [x for x in names if drives_of(mechanism, [x])]  # led elsewhere, and held there
         held += [x for x in driven if x not in held]
-        poses = _Poses(mechanism, held, sag, method, modes, names)
+        poses = _Poses(mechanism, held, here, method, count, names)
     else:
         states = list(over) if isinstance(over, Iterable) else []
         if not states or not all(isinstance(x, State) for x in states):
             raise ModelError("frequencies_over takes values of coordinates by name, or states of this mechanism")
         states = [x.of(mechanism) for x in states]
-        held = motor_coordinates(mechanism) if locked is None else names_of(locked)
+        held = motor_coordinates(mechanism) if locked is None else locked_names(mechanism, locked)
         names, shape, dims = (), (len(states),), ("pose",)
         values = np.arange(len(states), dtype=float)[:, None]
-        poses = _Poses(mechanism, held, sag, method, modes, states=states)
+        poses = _Poses(mechanism, held, here, method, count, states=states)
     found: dict[tuple[int, ...], _Modes | None] = {}
     likeness = {}
     for index in np.ndindex(shape):
@@ -132,12 +132,12 @@ def frequencies_over(
     known = [x for x in found.values() if x is not None]
     if not known:
         raise ModelError(f"{mechanism.name!r} can be put together at none of the poses that were asked for")
-    count = len(known[0].squares) if modes is None else min(modes, len(known[0].squares))
-    table, alike = np.full((*shape, count), np.nan), np.full((*shape, count), np.nan)
+    n = len(known[0].squares) if count is None else min(count, len(known[0].squares))
+    table, alike = np.full((*shape, n), np.nan), np.full((*shape, n), np.nan)
     for index, one in found.items():
         if one is not None:
-            table[index], alike[index] = one.frequencies[:count], likeness[index][:count]
-    coords: dict[str, Any] = {"mode": np.arange(1, count + 1)}
+            table[index], alike[index] = one.frequencies[:n], likeness[index][:n]
+    coords: dict[str, Any] = {"mode": np.arange(1, n + 1)}
     units = {x: u for j in mechanism.joints.values() for x, u in zip(j.labels(), j.type.coordinate_units, strict=True)}
     if together or not names:
         coords |= {name: (dims[0], values[:, k], {"units": units.get(name, "")}) for k, name in enumerate(names)}
@@ -204,13 +204,13 @@ class _Poses:
         self,
         mechanism: Mechanism,
         locked: Sequence[str],
-        sag: bool,
+        here: bool,
         method: ERLS | None,
         wanted: int | None,
         names: Sequence[str] = (),
         states: Sequence[State] = (),
     ) -> None:
-        self.mechanism, self.locked, self.sag, self.names, self.states = mechanism, locked, sag, names, states
+        self.mechanism, self.locked, self.here, self.names, self.states = mechanism, locked, here, names, states
         self.method, self.wanted = method, wanted
 
     def at(self, point: np.ndarray, near: State | None) -> _Modes | None:
@@ -227,10 +227,9 @@ class _Poses:
             except AssemblyError:
                 return None
         if self.method is None:
-            return _modes(locked_modes(self.mechanism, state, self.locked, sag=self.sag))
-        found = erls_modes(self.mechanism, state, method=self.method, locked=self.locked)
-        squares = np.sign(found.frequencies) * (2 * np.pi * found.frequencies) ** 2
-        return _Modes(state, squares, found.motions, found.inertia)
+            return _modes(linearise_locked(self.mechanism, state, self.locked, sag=not self.here))
+        found = erls_modes(self.mechanism, state, self.method, self.locked)
+        return _Modes(state, found.squares, found.motions, found.inertia)
 
     def _rigid_guess(self, near: State | None) -> dict[str, Any]:
         """Coordinates of a pose nearby, without its shapes: these are found anew."""

@@ -15,7 +15,7 @@ SECTION = cc.Section.rectangle(y=0.02, z=0.03)
 
 
 def flexible(body, **options):
-    return body.flexible(E=1e9, section=SECTION, modes=cc.modes.polynomials(y=1), **options)
+    return body.flexible(E=1e9, section=SECTION, shapes=cc.shapes.polynomials(y=1), **options)
 
 
 def displaced(m, **options):

@@ -22,7 +22,7 @@ def spatial():
     lower = m.body("lower", cc.rod(0.3, 0.5, radius=0.01))
     for beam in (upper, lower):
         beam.flexible(
-            E=2e9, section=SECTION, nu=0.33, modes=cc.modes.polynomials(y=1), rayleigh=(0.3, 1e-4), damping=0.05
+            E=2e9, section=SECTION, nu=0.33, shapes=cc.shapes.polynomials(y=1), rayleigh=(0.3, 1e-4), damping=0.05
         )
     m.revolute("shoulder", m.ground, upper, axis=(0, 0, 1), friction=cc.Friction(coulomb=0.1, velocity=0.5))
     m.universal("elbow", upper.at(0.4, 0.02, 0.0), wrist.at(-0.03, 0, 0))
@@ -41,7 +41,9 @@ def planar():
     """A five-bar with three flexible links and a rigid one: a loop, and pins between all kinds of links."""
     m = cc.library.five_bar()
     for name in ("left proximal", "left distal", "right proximal"):
-        m.bodies[name].flexible(E=1e9, section=SECTION, modes=cc.modes.polynomials(y=1), stiffening=True, damping=0.05)
+        m.bodies[name].flexible(
+            E=1e9, section=SECTION, shapes=cc.shapes.polynomials(y=1), stiffening=True, damping=0.05
+        )
     m.gravity = (0.0, -9.81, 0.0)
     m.revision += 1
     return m
@@ -169,7 +171,7 @@ def driven():
     begun = m.assemble().coordinates["left motor"]
     m.motors.clear()
     m.revision += 1
-    m.drive("left motor", begun + 2 * cc.t + 0.5 * cc.sin(5 * cc.t))
+    m.drive("left motor", begun + 2 * cc.t + 0.5 * cc.math.sin(5 * cc.t))
     return system(m, m.assemble(), ERLS(elements=2, stiffening=True))
 
 

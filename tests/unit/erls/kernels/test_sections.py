@@ -22,8 +22,8 @@ def shaft(**options):
     """A thick rod that rolls in a fork, which pitches on a hub, which yaws."""
     m = cc.Mechanism("shaft", gravity=(0, 0, 0))
     beam = m.body("beam", cc.rod(LENGTH, 1.0, radius=RADIUS))
-    shapes = cc.modes.polynomials(y=2, z=2, axial=1, torsion=1)
-    beam.flexible(E=2e11, section=SECTION, nu=0.3, modes=shapes, **options)
+    shapes = cc.shapes.polynomials(y=2, z=2, axial=1, torsion=1)
+    beam.flexible(E=2e11, section=SECTION, nu=0.3, shapes=shapes, **options)
     hub, fork = (m.body(name, cc.box((0.05, 0.05, 0.05), 0.1)) for name in ("hub", "fork"))
     m.revolute("yaw", m.ground, hub, axis=(0, 0, 1))
     m.revolute("pitch", hub, fork, axis=(0, 1, 0))

@@ -61,7 +61,7 @@ def swinging():
     """A heavy, soft beam that falls from the horizontal: nothing in it is faster than 150 rad/s."""
     m = cc.Mechanism("beam", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(0.5, 2.0))
-    beam.flexible(E=5e4, section=cc.Section(A=2e-2, Iz=2e-5), modes=cc.modes.polynomials(y=1))
+    beam.flexible(E=5e4, section=cc.Section(A=2e-2, Iz=2e-5), shapes=cc.shapes.polynomials(y=1))
     m.revolute("hinge", m.ground, beam)
     return system(m, m.assemble(), ERLS(elements=1))
 
@@ -70,7 +70,7 @@ def test_modal_damping_costs_no_iterations():
     """It couples all nodes of a beam: left out of the iteration matrix, steps would be a thousand times shorter."""
     m = cc.Mechanism("damped beam", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(0.5, 2.0))
-    beam.flexible(E=5e8, section=cc.Section(A=2e-2, Iz=2e-5), modes=cc.modes.polynomials(y=2), damping=0.3)
+    beam.flexible(E=5e8, section=cc.Section(A=2e-2, Iz=2e-5), shapes=cc.shapes.polynomials(y=2), damping=0.3)
     m.revolute("hinge", m.ground, beam)
     made = system(m, m.assemble(), ERLS(elements=4))
     long = integrate(made, 0.1, np.array([0.1]), atol=1e-8)
@@ -132,7 +132,7 @@ def test_what_generalised_alpha_damps():
     once."""
     m = cc.Mechanism("rung", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(0.5, 2.0))
-    beam.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.polynomials(y=1))
+    beam.flexible(E=5e9, section=cc.Section.rectangle(y=0.02, z=0.03), shapes=cc.shapes.polynomials(y=1))
     m.revolute("clamp", m.ground, beam)
     m.drive("clamp", 0.0)
     lost = {}
@@ -154,7 +154,7 @@ def test_a_step_that_cannot_be_made_ends_the_run(swinging):
 
 def test_conditions_on_time_end_steps():
     """A torque that is switched on: nothing is lost at the jump."""
-    m = cc.library.flexible_arm(3.0 * cc.where((cc.t >= 0.0123) & (cc.t < 0.0456), 1.0, 0.0))
+    m = cc.library.flexible_arm(3.0 * cc.math.where((cc.t >= 0.0123) & (cc.t < 0.0456), 1.0, 0.0))
     made = system(m, m.assemble(), ERLS(elements=2))
     times = np.array([0.0, 0.0123, 0.03, 0.0456, 0.06])
     motion = integrate(made, 0.06, times, atol=1e-8)
@@ -178,6 +178,6 @@ def test_a_jump_that_shakes_stiff_links():
 def test_a_jump_at_the_end_but_for_rounding():
     until = 0.1 + 0.2
     assert until > 0.3
-    m = cc.library.flexible_arm(cc.where(cc.t < 0.3, 1.0, -1.0))
+    m = cc.library.flexible_arm(cc.math.where(cc.t < 0.3, 1.0, -1.0))
     made = system(m, m.assemble(), ERLS(elements=1))
     assert integrate(made, until, np.array([until]), atol=1e-5).status is Status.finished

@@ -10,7 +10,7 @@ def spun(torque=20.0):
     """A soft beam on a hinge: it turns faster than it vibrates after a tenth of a second."""
     m = cc.Mechanism("spun beam", gravity=(0, 0, 0))
     beam = m.body("arm", cc.rod(length=1.0, mass=0.5, radius=0.005))
-    beam.flexible(2e9, cc.Section.circle(0.005), modes=cc.modes.polynomials(y=1))
+    beam.flexible(2e9, cc.Section.circle(0.005), shapes=cc.shapes.polynomials(y=1))
     m.revolute("hinge", m.ground, beam)
     m.motor("hinge", torque=torque)
     return m

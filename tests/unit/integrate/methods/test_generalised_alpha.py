@@ -141,7 +141,7 @@ def linkage(cut="B", coupler=1.0):
 def test_prescribed_motion_and_turns_of_a_cut_joint():
     """A driven crank: a closure that moves with the time, and an angle at the cut that goes round and round."""
     m = linkage(cut="A")
-    m.drive("O", lambda t: 1.0 + 8.0 * t + cc.sin(3.0 * t))
+    m.drive("O", lambda t: 1.0 + 8.0 * t + cc.math.sin(3.0 * t))
     start = m.assemble()
     times = np.linspace(0.0, 2.0, 21)
     wanted = cc.simulate(m, start, until=2.0, rtol=1e-12, t_eval=times)

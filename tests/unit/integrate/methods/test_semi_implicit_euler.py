@@ -104,7 +104,7 @@ def test_prescribed_motion_is_followed():
     m = cc.Mechanism("driven", gravity=(0, -9.81, 0))
     rod = m.body("rod", cc.rod(1.0, mass=1.0))
     joint = m.revolute("hinge", m.ground, rod)
-    m.drive(joint, cc.sin(3 * cc.t))
+    m.drive(joint, cc.math.sin(3 * cc.t))
     run = cc.simulate(m, until=1.0, step=1e-3, **SOLVER)
     np.testing.assert_allclose(run["hinge"].values, np.sin(3 * run.t), atol=1e-12)
     # tangent at both ends of a step, to the square of the distance that it leaves the manifold by, 5e-6

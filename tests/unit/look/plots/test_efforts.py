@@ -11,7 +11,7 @@ from closedchain.results.motion.motion import Motion
 
 @pytest.fixture(scope="module")
 def crank():
-    return cc.inverse_dynamics(cc.library.four_bar(), {"O": cc.pi / 2 + cc.sin(cc.t)}, 1.0, samples=11)
+    return cc.inverse_dynamics(cc.library.four_bar(), {"O": cc.pi / 2 + cc.math.sin(cc.t)}, 1.0, samples=11)
 
 
 def tick_labels(axis):

@@ -61,7 +61,7 @@ def test_the_title_says_what_it_is(four_bar_run):
 
 def test_an_incomplete_run_is_marked():
     m = cc.library.pendulum()
-    m.motor("hinge", torque=lambda t: cc.sqrt(0.5 - t))
+    m.motor("hinge", torque=lambda t: cc.math.sqrt(0.5 - t))
     with pytest.raises(cc.RunError) as trouble:
         cc.simulate(m, until=1.0)
 

@@ -49,20 +49,20 @@ def values(h):
 @pytest.mark.parametrize(
     ("torque", "start", "expected"),
     [
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.6}, 1.0),
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.4}, 0.0),
+        (lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.6}, 1.0),
+        (lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.4}, 0.0),
         # on the surface: where the motion leads
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.5, "velocity": {"hinge": 1.0}}, 1.0),
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.5, "velocity": {"hinge": -1.0}}, 0.0),
+        (lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.5, "velocity": {"hinge": 1.0}}, 1.0),
+        (lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.5, "velocity": {"hinge": -1.0}}, 0.0),
         # on the surface and at rest: where the acceleration leads, which is down
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.5}, 0.0),
-        (lambda j: cc.where(j.q < 0.1 + 0.2, 1.0, 0.0), {"hinge": 0.3}, 1.0),
-        (lambda j: cc.where(j.q < 0.3, 1.0, 0.0), {"hinge": 0.1 + 0.2}, 1.0),
-        (lambda j: cc.sign(j.v), {"hinge": 0.5}, -1.0),
-        (lambda j: cc.floor(5 * j.q), {"hinge": 0.0}, -1.0),
-        (lambda j: cc.floor(5 * j.q), {"hinge": 0.5}, 2.0),
-        (lambda j: cc.ceil(5 * j.q), {"hinge": 0.0}, 0.0),
-        (lambda j: cc.ceil(5 * j.q), {"hinge": 0.2}, 1.0),
+        (lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0), {"hinge": 0.5}, 0.0),
+        (lambda j: cc.math.where(j.q < 0.1 + 0.2, 1.0, 0.0), {"hinge": 0.3}, 1.0),
+        (lambda j: cc.math.where(j.q < 0.3, 1.0, 0.0), {"hinge": 0.1 + 0.2}, 1.0),
+        (lambda j: cc.math.sign(j.v), {"hinge": 0.5}, -1.0),
+        (lambda j: cc.math.floor(5 * j.q), {"hinge": 0.0}, -1.0),
+        (lambda j: cc.math.floor(5 * j.q), {"hinge": 0.5}, 2.0),
+        (lambda j: cc.math.ceil(5 * j.q), {"hinge": 0.0}, 0.0),
+        (lambda j: cc.math.ceil(5 * j.q), {"hinge": 0.2}, 1.0),
         (lambda j: j.q % 0.25, {"hinge": 0.5}, 1.0),
         (lambda j: j.q % 0.25, {"hinge": 0.5, "velocity": {"hinge": 1.0}}, 2.0),
     ],
@@ -73,7 +73,9 @@ def test_just_after_a_state(torque, start, expected):
     assert values(a.h) == [expected]
 
 
-@pytest.mark.parametrize("torque", [lambda j: cc.sign(j.v), lambda j: cc.floor(j.v), lambda j: cc.sign(j.q - 0.3)])
+@pytest.mark.parametrize(
+    "torque", [lambda j: cc.math.sign(j.v), lambda j: cc.math.floor(j.v), lambda j: cc.math.sign(j.q - 0.3)]
+)
 def test_a_signal_that_rests_on_its_level_lives(torque):
     a = at(rotor(torque), O=0.3)
     assert a.h.settle(a.program, 0.0, a.x) == []
@@ -82,13 +84,13 @@ def test_a_signal_that_rests_on_its_level_lives(torque):
 
 def test_a_condition_is_not_changed_before_its_time():
     """On its way to the surface, a millionth of the run before it."""
-    a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0)), hinge=0.5 - 1e-6, velocity={"hinge": 1.0})
+    a = at(pendulum(lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0)), hinge=0.5 - 1e-6, velocity={"hinge": 1.0})
     a.h.settle(a.program, 0.0, a.x)
     assert values(a.h) == [0.0]
 
 
 def test_a_surface_that_is_slid_along_is_told():
-    a = at(rotor(lambda j: 0.3 - cc.sign(j.v)), O=0.0)
+    a = at(rotor(lambda j: 0.3 - cc.math.sign(j.v)), O=0.0)
     (sentence,) = a.h.settle(a.program, 0.0, a.x)
     assert sentence == "condition sign(v[O]) is not held after t = 0 s: it slides along the surface where it changes"
     assert a.h.levels() == []
@@ -96,7 +98,7 @@ def test_a_surface_that_is_slid_along_is_told():
 
 
 def test_with_a_fixed_step_conditions_on_the_state_live():
-    a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0) + cc.floor(cc.t / 0.1)), watched=False)
+    a = at(pendulum(lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0) + cc.math.floor(cc.t / 0.1)), watched=False)
     assert not a.h.idle
     a.h.settle(a.program, 0.0, a.x)
     assert a.h.change(a.program, 0.0, a.x) == (0.1, True)
@@ -109,10 +111,10 @@ def test_with_a_fixed_step_conditions_on_the_state_live():
 @pytest.mark.parametrize(
     ("torque", "expected"),
     [
-        (lambda j: cc.where(j.q > 0.5, 1.0, 0.0), [(0.0, -1, 0.0), (0.0, 1, 1.0)]),
-        (lambda j: cc.sign(j.q), [(0.0, -1, -1.0), (0.0, 1, 1.0)]),
-        (lambda j: cc.floor(5 * j.q), [(3.0, -1, 2.0), (4.0, 1, 4.0)]),
-        (lambda j: cc.ceil(5 * j.q), [(3.0, -1, 3.0), (4.0, 1, 5.0)]),
+        (lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0), [(0.0, -1, 0.0), (0.0, 1, 1.0)]),
+        (lambda j: cc.math.sign(j.q), [(0.0, -1, -1.0), (0.0, 1, 1.0)]),
+        (lambda j: cc.math.floor(5 * j.q), [(3.0, -1, 2.0), (4.0, 1, 4.0)]),
+        (lambda j: cc.math.ceil(5 * j.q), [(3.0, -1, 3.0), (4.0, 1, 5.0)]),
         (lambda j: j.q % 0.2, [(3.0, -1, 2.0), (4.0, 1, 4.0)]),
     ],
 )
@@ -123,7 +125,7 @@ def test_levels(torque, expected):
 
 
 def test_a_condition_that_changes_too_often_is_let_go():
-    a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0)), hinge=0.4)
+    a = at(pendulum(lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0)), hinge=0.4)
     a.h.settle(a.program, 0.0, a.x)
     said = [a.h.flip(ConditionChange(0, 0.0, 1, float(k % 2)), 0.5 + 1e-7 * k) for k in range(60)]
     assert [k for k, text in enumerate(said) if text] == [50]
@@ -132,7 +134,7 @@ def test_a_condition_that_changes_too_often_is_let_go():
 
 
 def test_changes_that_come_slowly_are_no_chatter():
-    a = at(pendulum(lambda j: cc.where(j.q > 0.5, 1.0, 0.0)), hinge=0.4)
+    a = at(pendulum(lambda j: cc.math.where(j.q > 0.5, 1.0, 0.0)), hinge=0.4)
     a.h.settle(a.program, 0.0, a.x)
     assert not any(a.h.flip(ConditionChange(0, 0.0, 1, float(k % 2)), 1e-3 * k) for k in range(500))
 
@@ -141,7 +143,7 @@ def test_changes_that_come_slowly_are_no_chatter():
 
 
 def test_changes_at_known_instants():
-    a = at(rotor(lambda j: cc.Sampled(lambda t, now: 10 * t, 0.25) + cc.floor(cc.t / 0.4)))
+    a = at(rotor(lambda j: cc.Sampled(lambda t, now: 10 * t, 0.25) + cc.math.floor(cc.t / 0.4)))
     told = [a.h.change(a.program, t, a.x) for t in (0.0, 0.25, 0.4, 0.5, 0.75, 0.8)]
     assert [t for t, _ in told] == pytest.approx([0.25, 0.4, 0.5, 0.75, 0.8, 1.0])
     assert [changed for _, changed in told] == [True] * 6
@@ -156,7 +158,7 @@ def test_nothing_changes_where_the_answer_is_the_same():
 
 
 def test_parameters_at_samples():
-    a = at(rotor(lambda j: cc.Sampled(lambda t, now: 10 * t, 0.25, initial=-1.0) + cc.sign(j.q)))
+    a = at(rotor(lambda j: cc.Sampled(lambda t, now: 10 * t, 0.25, initial=-1.0) + cc.math.sign(j.q)))
     assert a.h.at(np.array([0.0, 0.5]))[a.h.first :].tolist() == [-1.0, LIVE]  # before any call: what is initial
     for t in (0.0, 0.25):
         a.h.change(a.program, t, a.x)
@@ -175,7 +177,9 @@ def test_to_go_on_another_day():
     def draw():
         function = Sum()
         return function, at(
-            rotor(lambda j: cc.Sampled(function, 0.25) + cc.floor(cc.t / 0.4) + cc.sign(j.q)), O=1.0, saves=True
+            rotor(lambda j: cc.Sampled(function, 0.25) + cc.math.floor(cc.t / 0.4) + cc.math.sign(j.q)),
+            O=1.0,
+            saves=True,
         )
 
     _, a = draw()
@@ -209,8 +213,8 @@ def test_a_call_that_ctrl_c_has_ended_is_not_counted():
 
 
 def test_conditions_that_mix_the_state_with_what_is_held_change_with_it():
-    target = cc.where(cc.t < 0.5, -1.0, 100.0)
-    a = at(rotor(lambda j: cc.where(j.q > target, 1.0, -1.0)), O=0.2)
+    target = cc.math.where(cc.t < 0.5, -1.0, 100.0)
+    a = at(rotor(lambda j: cc.math.where(j.q > target, 1.0, -1.0)), O=0.2)
     a.h.settle(a.program, 0.0, a.x)
     (i,) = a.h.mixed
     a.h.change(a.program, 0.0, a.x)
@@ -218,7 +222,7 @@ def test_conditions_that_mix_the_state_with_what_is_held_change_with_it():
     a.h.change(a.program, 0.5, a.x)
     assert values(a.h)[i] == 0.0
     # those that count would need other levels to be watched: they live
-    b = at(rotor(lambda j: cc.floor(j.q + target)), O=0.2)
+    b = at(rotor(lambda j: cc.math.floor(j.q + target)), O=0.2)
     assert b.h.by_state == []
 
 
@@ -249,14 +253,16 @@ def test_answers_that_are_several():
 # ---- runs: convergence -----------------------------------------------------------------------------------------------
 
 CONTROLLED = {
-    "bang-bang": lambda j: cc.where(j.q > 0.5, -3.0, 2.0),
-    "switching line": lambda j: -2.0 * cc.sign(j.q - 0.4 + 0.2 * j.v),
-    "steps": lambda j: -cc.ceil(5 * j.q) - 0.5 * j.v,
+    "bang-bang": lambda j: cc.math.where(j.q > 0.5, -3.0, 2.0),
+    "switching line": lambda j: -2.0 * cc.math.sign(j.q - 0.4 + 0.2 * j.v),
+    "steps": lambda j: -cc.math.ceil(5 * j.q) - 0.5 * j.v,
     "sawtooth": lambda j: (5 * j.q) % 0.7,
-    "two at once": lambda j: cc.where(j.q > 0.3, 1.0, -1.0) + cc.where(2 * j.q > 0.6, 1.0, 0.0),
-    "nested": lambda j: cc.where(j.q > 0.3 + 0.1 * cc.where(j.v > 0, 1.0, -1.0), -2.0, 2.0),
-    "pulses whose width depends on the state": lambda j: cc.where(cc.t % 0.1 < 0.05 + 0.03 * cc.sin(j.q), 3.0, -3.0),
-    "no number on the other side": lambda j: cc.where(j.q > -0.3, cc.sqrt(j.q + 0.3), 0.0),
+    "two at once": lambda j: cc.math.where(j.q > 0.3, 1.0, -1.0) + cc.math.where(2 * j.q > 0.6, 1.0, 0.0),
+    "nested": lambda j: cc.math.where(j.q > 0.3 + 0.1 * cc.math.where(j.v > 0, 1.0, -1.0), -2.0, 2.0),
+    "pulses whose width depends on the state": lambda j: cc.math.where(
+        cc.t % 0.1 < 0.05 + 0.03 * cc.math.sin(j.q), 3.0, -3.0
+    ),
+    "no number on the other side": lambda j: cc.math.where(j.q > -0.3, cc.math.sqrt(j.q + 0.3), 0.0),
 }
 
 
@@ -297,13 +303,13 @@ def test_a_bang_bang_controller_against_another_solver():
 
         sol = solve_ivp(rate, (t, 1.5), y, events=surface, rtol=1e-12, atol=1e-13, method="DOP853")
         t, y, u = sol.t[-1], sol.y[:, -1], -3.0 if u > 0 else 2.0
-    m = pendulum(lambda j: cc.where(j.q > 0.5, -3.0, 2.0))
+    m = pendulum(lambda j: cc.math.where(j.q > 0.5, -3.0, 2.0))
     np.testing.assert_allclose(cc.simulate(m, until=1.5, rtol=1e-12).x[-1][:2], y, atol=1e-9)
 
 
 def test_a_rotor_between_two_bounds():
     """By hand: constant accelerations, and a surface that is passed at a known time."""
-    run = cc.simulate(rotor(lambda j: cc.where(j.q > 1.0, -1.0, 1.0)), until=1.0, rtol=1e-6)
+    run = cc.simulate(rotor(lambda j: cc.math.where(j.q > 1.0, -1.0, 1.0)), until=1.0, rtol=1e-6)
     up = np.sqrt(2 * INERTIA)  # until 1 rad, with the velocity up / inertia; then down again, and so on
     steps = np.concatenate([s.trajectory.steps_t for s in run.segments])
     for k in (1, 3):
@@ -315,7 +321,7 @@ def test_a_rotor_between_two_bounds():
 
 def test_loops_too():
     m = cc.library.four_bar()
-    m.motor("O", torque=cc.where(m.joints["B"].q > 1.0, -20.0, 20.0) * cc.where(cc.t < 0.7, 1.0, 0.5))
+    m.motor("O", torque=cc.math.where(m.joints["B"].q > 1.0, -20.0, 20.0) * cc.math.where(cc.t < 0.7, 1.0, 0.5))
     ends = [
         cc.simulate(m, until=1.2, rtol=1e-11, method=method).state(-1).q
         for method in (cc.Multipliers(), cc.Projection(), cc.IndependentCoordinates())
@@ -329,7 +335,7 @@ def test_loops_too():
 
 def test_dry_friction_that_stops():
     """A wheel that dry friction stops: the run goes on at rest, and says what it does."""
-    m = rotor(lambda j: -0.5 * cc.sign(j.v))
+    m = rotor(lambda j: -0.5 * cc.math.sign(j.v))
     run = cc.simulate(m, m.assemble(O=0.0, velocity={"O": 5.0}), until=0.5, rtol=1e-4)
     stop = 5.0 * INERTIA / 0.5
     assert stop < 0.5
@@ -345,7 +351,7 @@ def test_dry_friction_that_stops():
 def test_together_with_events_and_a_joint_that_opens():
     m = cc.library.four_bar()
     j = m.joints["O"]
-    m.motor("O", torque=cc.where(j.q > 2.0, -5.0, 5.0))
+    m.motor("O", torque=cc.math.where(j.q > 2.0, -5.0, 5.0))
     half = cc.Event("half", j.q - 2.0)
     loose = cc.Event("loose", cc.t - 0.6, then=cc.Switch(open="B"))
     run = cc.simulate(m, until=1.0, rtol=1e-10, events=[half, loose])
@@ -358,7 +364,7 @@ def test_together_with_events_and_a_joint_that_opens():
 
 
 def test_stop_on_the_surface():
-    m = pendulum(lambda j: cc.where(j.q < -0.5, 5.0, 0.0))
+    m = pendulum(lambda j: cc.math.where(j.q < -0.5, 5.0, 0.0))
     run = cc.simulate(m, until=3.0, events=[cc.Event("there", m.joints["hinge"].q + 0.5, then="stop")])
     assert run.status.name == "event" and abs(run["hinge"][-1] + 0.5) < 1e-9
 
@@ -372,7 +378,7 @@ def test_through_a_singular_pose():
     m.revolute("C", m.ground.at(2, 0, 0), c, guess=1.0)
     m.revolute("B", b.tip, c.tip)
     m.start = {"O": 1.0}
-    m.motor("O", torque=cc.where(crank.q > -0.5, -1.0, 1.0))
+    m.motor("O", torque=cc.math.where(crank.q > -0.5, -1.0, 1.0))
     ends = []
     for rtol in (1e-9, 1e-11):
         with pytest.warns(cc.RunWarning, match="singular pose"):
@@ -392,8 +398,8 @@ def test_calls_are_on_time_whatever_else_happens():
         return 3.0 * (3.0 - now["O'"])
 
     m = cc.library.four_bar()
-    wave = cc.where(cc.t % 0.07 < 0.03, 1.0, 0.5)
-    m.motor("O", torque=cc.Sampled(law, 0.01) + wave * cc.where(m.joints["O"].q > 1.8, -5.0, 5.0))
+    wave = cc.math.where(cc.t % 0.07 < 0.03, 1.0, 0.5)
+    m.motor("O", torque=cc.Sampled(law, 0.01) + wave * cc.math.where(m.joints["O"].q > 1.8, -5.0, 5.0))
     times = np.linspace(0, 0.5, 101)
     run = cc.simulate(m, until=0.5, rtol=1e-9, t_eval=times, dense_output=True)
     assert calls == [0.01 * k for k in range(50)]

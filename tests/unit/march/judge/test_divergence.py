@@ -238,7 +238,7 @@ def test_a_beam_that_bends_by_more_than_its_length():
     """Without stiffening a beam that turns faster than it vibrates has no stiffness left."""
     m = cc.Mechanism("spun beam", gravity=(0, 0, 0))
     beam = m.body("arm", cc.rod(length=1.0, mass=0.5, radius=0.005))
-    beam.flexible(2e9, cc.Section.circle(0.005), modes=cc.modes.polynomials(y=1))
+    beam.flexible(2e9, cc.Section.circle(0.005), shapes=cc.shapes.polynomials(y=1))
     m.revolute("hinge", m.ground, beam)
     m.motor("hinge", torque=2.0)
     assert "'arm' bends by" in str(error := ended(m, until=5.0, rtol=1e-6)) and "stiffening=True" in str(error)
@@ -353,16 +353,16 @@ def rotor(gravity=9.81):
 
 def test_exponential_growth_that_laws_of_time_explain():
     """Of a torque, a torque that swings, a prescribed motion, and one that is followed."""
-    for torque in (cc.exp(cc.t), cc.exp(cc.t) * cc.sin(50 * cc.t)):
+    for torque in (cc.math.exp(cc.t), cc.math.exp(cc.t) * cc.math.sin(50 * cc.t)):
         m = rotor()
         m.motor("axle", torque=torque)
         assert cc.simulate(m, until=15.0).good
     m = rotor()
-    m.drive("axle", cc.exp(cc.t) - 1)
+    m.drive("axle", cc.math.exp(cc.t) - 1)
     assert cc.simulate(m, m.assemble(axle=0.0), until=15.0).good
     m = rotor()
     joint = m.joints["axle"]
-    m.motor("axle", torque=1e3 * (cc.exp(cc.t) - 1 - joint.q) - 30 * joint.v)
+    m.motor("axle", torque=1e3 * (cc.math.exp(cc.t) - 1 - joint.q) - 30 * joint.v)
     assert cc.simulate(m, until=15.0).good
 
 
@@ -374,7 +374,7 @@ def test_a_law_of_time_beside_a_wrong_sign_explains_nothing():
     upper, lower = (m.body(name, cc.rod(length=1.0, mass=1.0)) for name in ("upper", "lower"))
     m.revolute("A", m.ground, upper)
     joint = m.revolute("B", upper.tip, lower)
-    m.drive("A", cc.sin(cc.t))
+    m.drive("A", cc.math.sin(cc.t))
     m.motor("B", torque=0.5 * joint.v)
     assert "'B.motor' puts in" in str(ended(m, m.assemble(A=0.0, velocity={"B": 0.1}), until=25.0))
 

@@ -10,7 +10,7 @@ from closedchain.pose.state import parameter_vector
 
 def test_the_work_vector_lies_behind_that_of_the_right_hand_side():
     m = cc.library.pendulum()
-    m.motor("hinge", torque=cc.interp(cc.t, [1.0, 3.0], [0.0, 5.0]) - abs(m.joints["hinge"].v))
+    m.motor("hinge", torque=cc.math.interp(cc.t, [1.0, 3.0], [0.0, 5.0]) - abs(m.joints["hinge"].v))
     program, p = compiled(m.assemble(), cc.Multipliers()), parameter_vector(m)
     options, w = corners.options("dop853", program), corners.work("dop853", program, p)
     assert (options["corner_zeros"], options["corner_signals"]) == (1, 2)

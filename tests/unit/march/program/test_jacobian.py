@@ -91,7 +91,7 @@ def test_time():
     """A torque that depends on the time is seen in the rate."""
     m = cc.library.pendulum()
     joint = next(iter(m.joints))
-    m.motor(joint, torque=lambda t, q, v: 2.0 * cc.sin(3.0 * t) - 0.1 * v[joint])
+    m.motor(joint, torque=lambda t, q, v: 2.0 * cc.math.sin(3.0 * t) - 0.1 * v[joint])
     J = check(m, cc.Multipliers())
     x = np.array([0.4, 0.2, 0.0])
     p = parameter_vector(m, m.assemble().parameters)

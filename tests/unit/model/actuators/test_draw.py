@@ -44,7 +44,7 @@ def test_numbers_of_a_model_are_parameters(rig):
     assert plain.envelope(0.0)[1] == pytest.approx(20 * 0.2 * 24 / 0.5)
 
 
-@pytest.mark.parametrize("command", [6.0, 12 * cc.sin(cc.t), lambda t: 3 * t, lambda t, q, v: -5 * q["hinge"]])
+@pytest.mark.parametrize("command", [6.0, 12 * cc.math.sin(cc.t), lambda t: 3 * t, lambda t, q, v: -5 * q["hinge"]])
 def test_a_command_is_what_an_effort_of_a_motor_may_be(rig, command):
     assert rig.actuator("hinge", MOTOR, command=command).name in rig.motors
 

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model import modes
-from closedchain.model.bodies.flexible import default_modes
+from closedchain.model.bodies.flexible import default_shapes
 from closedchain.model.bodies.sections import Section
 
 BAR = Section.rectangle(y=0.02, z=0.03)
-SINES = modes.pinned_pinned(y=2)
+SINES = cc.shapes.pinned_pinned(y=2)
 
 
 @pytest.fixture
@@ -27,14 +26,14 @@ def drawing(m):
 
 def test_numbers_become_parameters(m, link):
     before = m.revision
-    assert link.flexible(5e9, BAR, modes=SINES, nu=0.33, damping=0.01, rayleigh=(0.5, 1e-4)) is link
+    assert link.flexible(5e9, BAR, shapes=SINES, nu=0.33, damping=0.01, rayleigh=(0.5, 1e-4)) is link
     value, drawn = m.values(), m.flexible["link"]
 
     assert {key: x for key, x in m.parameters.items() if key.startswith("link.")} == {
         "link.length": 0.5, "link.mass": 2.352, "link.E": 5e9, "link.nu": 0.33, "link.section.y": 0.02,
         "link.section.z": 0.03, "link.damping": 0.01, "link.rayleigh.alpha": 0.5, "link.rayleigh.beta": 1e-4,
     }  # fmt: skip
-    assert drawn.body is link and drawn.modes is SINES and not drawn.stiffening
+    assert drawn.body is link and drawn.shapes is SINES and not drawn.stiffening
     assert (value(drawn.length), value(drawn.E), value(drawn.damping)) == (0.5, 5e9, 0.01)
     assert value(drawn.G) == pytest.approx(5e9 / 2.66)
     assert value(drawn.section.Iz) == pytest.approx(2e-8)
@@ -43,7 +42,7 @@ def test_numbers_become_parameters(m, link):
 
 
 def test_parameters_change_what_is_drawn(m, link):
-    link.flexible(5e9, BAR, modes=SINES)
+    link.flexible(5e9, BAR, shapes=SINES)
     m.parameters.update({"link.section.y": 0.04, "link.length": 0.25, "link.E": 1e9})
     value, drawn = m.values(), m.flexible["link"]
 
@@ -55,21 +54,21 @@ def test_parameters_change_what_is_drawn(m, link):
 
 def test_expressions_stay(m, link):
     E = m.parameter("steel", 210e9)
-    link.flexible(E, Section(A=6e-4, Iz=2e-8), modes=SINES, G=E / 2.5)
+    link.flexible(E, Section(A=6e-4, Iz=2e-8), shapes=SINES, G=E / 2.5)
 
     assert m.flexible["link"].E is E and "link.E" not in m.parameters and "link.nu" not in m.parameters
     assert {key for key in m.parameters if ".section." in key} == {"link.section.A", "link.section.Iz"}
 
 
 def test_zeros_are_structure(m, link):
-    link.flexible(5e9, BAR, modes=SINES, nu=0)
+    link.flexible(5e9, BAR, shapes=SINES, nu=0)
 
     assert m.flexible["link"].damping == 0.0 and m.flexible["link"].rayleigh == (0.0, 0.0)
     assert not {"link.damping", "link.nu", "link.rayleigh.alpha"} & set(m.parameters)
 
 
 def test_coordinates_have_names(m, link):
-    link.flexible(5e9, BAR, modes=SINES)
+    link.flexible(5e9, BAR, shapes=SINES)
 
     assert m.flexible["link"].labels == ("link.y1", "link.y2")
     with pytest.raises(cc.ModelError, match=r"already has something named 'link\.y1'"):
@@ -80,20 +79,20 @@ def test_coordinates_have_names(m, link):
 
 def test_a_length_may_be_said(m):
     bar = m.body("bar", cc.rigid(mass=3.0, com=(1.0, 0, 0), inertia=(0, 1.0, 1.0)))
-    bar.flexible(5e9, BAR, modes=SINES, length=2.0)
+    bar.flexible(5e9, BAR, shapes=SINES, length=2.0)
 
     assert m.parameters["bar.beam.length"] == 2.0
 
 
 def test_default_modes_go_where_the_section_has_a_stiffness(m, link):
     link.flexible(5e9, BAR)
-    assert m.flexible["link"].modes == modes.craig_bampton(y=2, z=2, axial=1, torsion=1)
-    assert default_modes(Section(A=0.02, Iz=1.3)) == modes.craig_bampton(y=2, axial=1)
+    assert m.flexible["link"].shapes == cc.shapes.craig_bampton(y=2, z=2, axial=1, torsion=1)
+    assert default_shapes(Section(A=0.02, Iz=1.3)) == cc.shapes.craig_bampton(y=2, axial=1)
 
 
 def test_a_second_call_replaces_the_first(m, link):
-    link.flexible(5e9, BAR, modes=SINES, damping=0.01)
-    link.flexible(7e9, Section(A=6e-4, Iz=2e-8), modes=modes.clamped_free(y=1))
+    link.flexible(5e9, BAR, shapes=SINES, damping=0.01)
+    link.flexible(7e9, Section(A=6e-4, Iz=2e-8), shapes=cc.shapes.clamped_free(y=1))
 
     assert m.flexible["link"].labels == ("link.y1",)
     assert m.parameters["link.E"] == 7e9
@@ -110,7 +109,7 @@ def test_a_second_call_replaces_the_first(m, link):
         ({"E": 0.0}, r"flexible body 'link': its E is 0 Pa, but it must be above 0"),
         ({"E": "steel"}, r"link\.E must be a number, a parameter or an expression, not 'steel'"),
         ({"section": 0.02}, r"flexible body 'link': section is for instance cc\.Section\.rectangle\(.*not 0\.02"),
-        ({"modes": 2}, r"flexible body 'link': modes are for instance cc\.modes\.craig_bampton\(y=2\), not 2"),
+        ({"shapes": 2}, r"flexible body 'link': shapes are for instance cc\.shapes\.craig_bampton\(y=2\), not 2"),
         ({"nu": 0.3, "G": 1e9}, "give either Poisson's ratio nu or the shear modulus G"),
         ({"nu": 0.6}, r"Poisson's ratio nu is 0\.6, but it is above -1 and at most 0\.5"),
         ({"G": -1.0}, "its G is -1 Pa, but it must be above 0"),
@@ -120,27 +119,39 @@ def test_a_second_call_replaces_the_first(m, link):
         ({"rayleigh": (1, -1)}, "its rayleigh beta is -1, but"),
         ({"rayleigh": 1}, r"rayleigh damping is alpha and beta, for instance rayleigh=\(0\.5, 1e-4\), not 1"),
         ({"stiffening": "yes"}, "stiffening is True or False, not 'yes'"),
-        ({"modes": modes.pinned_pinned(z=1), "section": Section(A=1, Iz=1)},
+        ({"shapes": cc.shapes.pinned_pinned(z=1), "section": Section(A=1, Iz=1)},
          "may bend along z, but its section has Iy = 0: give the section its Iy, or leave the z shapes out"),
-        ({"modes": modes.pinned_pinned(torsion=1), "section": Section(A=1, Iz=1)}, "may twist, but its section has J"),
-        ({"modes": modes.pinned_pinned(torsion=1), "section": Section(A=1, J=1)}, "no inertia about its axis"),
-        ({"modes": modes.pinned_pinned(y=1) + modes.pinned_pinned(y=1)}, "not independent .*'y1' and 'y2'"),
-        ({"modes": modes.from_functions({"v": lambda xi: 0 * xi})}, "the shape 'y1' is zero everywhere: leave it out"),
-        ({"modes": modes.from_functions({"v": [np.sin, lambda xi: xi]})}, "the shape 'y2' moves it without strain"),
-        ({"modes": modes.from_functions({"bow": {"v": np.sin, "w": np.sin}}), "damping": 0.1}, "use rayleigh="),
-        ({"modes": modes.from_functions({"tip": {"v": np.sin}})}, r"would be found as 'link\.tip', which is a frame"),
+        (
+            {"shapes": cc.shapes.pinned_pinned(torsion=1), "section": Section(A=1, Iz=1)},
+            "may twist, but its section has J",
+        ),
+        ({"shapes": cc.shapes.pinned_pinned(torsion=1), "section": Section(A=1, J=1)}, "no inertia about its axis"),
+        ({"shapes": cc.shapes.pinned_pinned(y=1) + cc.shapes.pinned_pinned(y=1)}, "not independent .*'y1' and 'y2'"),
+        (
+            {"shapes": cc.shapes.from_functions({"v": lambda xi: 0 * xi})},
+            "the shape 'y1' is zero everywhere: leave it out",
+        ),
+        (
+            {"shapes": cc.shapes.from_functions({"v": [np.sin, lambda xi: xi]})},
+            "the shape 'y2' moves it without strain",
+        ),
+        ({"shapes": cc.shapes.from_functions({"bow": {"v": np.sin, "w": np.sin}}), "damping": 0.1}, "use rayleigh="),
+        (
+            {"shapes": cc.shapes.from_functions({"tip": {"v": np.sin}})},
+            r"would be found as 'link\.tip', which is a frame",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_refused_leaves_no_trace(m, link, options, says):
     before = drawing(m)
     with pytest.raises(cc.ModelError, match=says):
-        link.flexible(**({"E": 5e9, "section": BAR, "modes": SINES} | options))
+        link.flexible(**({"E": 5e9, "section": BAR, "shapes": SINES} | options))
 
     assert drawing(m) == before
 
 
 def test_a_refused_replacement_keeps_the_first(m, link):
-    link.flexible(5e9, BAR, modes=SINES)
+    link.flexible(5e9, BAR, shapes=SINES)
     before = drawing(m)
     with pytest.raises(cc.ModelError, match="above 0"):
         link.flexible(-1.0, BAR)
@@ -205,11 +216,11 @@ def test_the_ground_is_rigid(m):
 def test_a_name_that_is_taken(m, link):
     m.weld("link.y1", m.ground, link)
     with pytest.raises(cc.ModelError, match=r"already has something named 'link\.y1'"):
-        link.flexible(5e9, BAR, modes=SINES)
+        link.flexible(5e9, BAR, shapes=SINES)
 
 
 def test_validation_sees_later_values(m, link):
-    link.flexible(5e9, BAR, modes=SINES)
+    link.flexible(5e9, BAR, shapes=SINES)
     m.revolute("hinge", m.ground, link)
     m.validate()
     with pytest.raises(cc.ModelError, match=r"flexible body 'link': its E is -1 Pa"):
@@ -221,7 +232,7 @@ def test_validation_sees_later_values(m, link):
 
 def flexible_rig(m):
     a, b = (m.body(name, cc.rod(length=1.0, mass=1.0)) for name in "ab")
-    a.flexible(5e9, BAR, modes=SINES)
+    a.flexible(5e9, BAR, shapes=SINES)
     m.revolute("hinge", m.ground, a)
     m.revolute("elbow", a.tip, b)
     m.motor("hinge", torque=lambda t, q, v: -v["elbow"])
@@ -259,7 +270,7 @@ def test_the_twin_goes_its_own_way(m):
     before = drawing(m)
     twin.parameters["a.E"] = 1.0
     twin.weld("more", twin.bodies["b"].tip, twin.body("load", cc.ball(0.1, 1.0)))  # it can be drawn on
-    twin.bodies["b"].flexible(5e9, BAR, modes=SINES)
+    twin.bodies["b"].flexible(5e9, BAR, shapes=SINES)
 
     assert drawing(m) == before
     assert "load" not in m.bodies and "more" not in m.bodies["b"].frames

@@ -1,4 +1,4 @@
-"""`cc.sin` and its sisters: NumPy on numbers and arrays, a node on expressions."""
+"""`cc.math.sin` and its sisters: NumPy on numbers and arrays, a node on expressions."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ PLACES = np.array([0.1, 0.5, 0.9])
 
 @pytest.mark.parametrize("name", UNARY)
 def test_functions_of_one_number(name):
-    f = getattr(cc, name)
+    f = getattr(cc.math, name)
     traced = f(cc.t)
 
     np.testing.assert_array_equal(f(PLACES), UNARY[name](PLACES))
@@ -35,28 +35,28 @@ def test_functions_of_two_numbers(name, plain, pair):
     def at(x):
         return x.evaluate(lambda leaf: 0.3) if isinstance(x, Expression) else x
 
-    assert at(getattr(cc, name)(*pair)) == plain(at(pair[0]), at(pair[1]))
-    assert getattr(cc, name)(0.3, 0.2) == plain(0.3, 0.2)
+    assert at(getattr(cc.math, name)(*pair)) == plain(at(pair[0]), at(pair[1]))
+    assert getattr(cc.math, name)(0.3, 0.2) == plain(0.3, 0.2)
 
 
 def test_where():
-    square = cc.where(cc.t % 2 < 1, 5.0, -5.0)
+    square = cc.math.where(cc.t % 2 < 1, 5.0, -5.0)
 
     assert [float(square.evaluate(lambda leaf, t=t: t)) for t in (0.0, 0.99, 1.0, 1.99, 2.0)] == [5, 5, -5, -5, 5]
-    np.testing.assert_array_equal(cc.where(PLACES > 0.4, 1, 0), [0, 1, 1])
+    np.testing.assert_array_equal(cc.math.where(PLACES > 0.4, 1, 0), [0, 1, 1])
 
 
 def test_where_with_a_condition_that_is_already_known():
-    assert cc.where(True, 1.0, 2.0) == 1.0
+    assert cc.math.where(True, 1.0, 2.0) == 1.0
 
 
 def test_interp_is_that_of_numpy():
     xp, fp = [0.0, 1.0, 3.0], [0.0, 10.0, -10.0]
-    table = cc.interp(cc.t, xp, fp)
+    table = cc.math.interp(cc.t, xp, fp)
 
     for x in (-1.0, 0.0, 0.25, 1.0, 2.0, 3.0, 4.0):
         assert table.evaluate(lambda leaf, x=x: x) == np.interp(x, xp, fp)
-    np.testing.assert_array_equal(cc.interp(PLACES, xp, fp), np.interp(PLACES, xp, fp))
+    np.testing.assert_array_equal(cc.math.interp(PLACES, xp, fp), np.interp(PLACES, xp, fp))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_interp_is_that_of_numpy():
 )
 def test_interp_refuses_bad_tables(xp, fp, message):
     with pytest.raises(cc.ModelError, match=message):
-        cc.interp(cc.t, xp, fp)
+        cc.math.interp(cc.t, xp, fp)
 
 
 def test_pi_is_a_plain_float():
@@ -84,22 +84,22 @@ def test_pi_is_a_plain_float():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cc.sin(), r"cc\.sin takes 1 argument, not 0"),
-        (lambda: cc.sin(cc.t, 2), r"cc\.sin takes 1 argument, not 2"),
-        (lambda: cc.atan2(cc.t), r"cc\.atan2 takes 2 arguments, not 1"),
-        (lambda: cc.maximum(cc.t, 1, 2), r"cc\.maximum takes 2 arguments, not 3"),
-        (lambda: cc.where(cc.t < 1), r"cc\.where takes 3 arguments, not 1"),
-        (lambda: cc.sin("1"), r"cc\.sin takes numbers, arrays or expressions, not '1'"),
-        (lambda: cc.sqrt(None), r"cc\.sqrt takes numbers, arrays or expressions, not None"),
-        (lambda: cc.atan2(None, 1), r"cc\.atan2 takes numbers, arrays or expressions, not None, 1"),
-        (lambda: cc.minimum(cc.t, "1"), "t combines with numbers and expressions, not with '1'"),
-        (lambda: cc.minimum(cc.t, [1, 2]), r"t is a single number: .* not with the array \[1, 2\]"),
-        (lambda: cc.where(cc.t < 1, None, 2), r"\(t < 1\) combines with numbers and expressions, not with None"),
-        (lambda: cc.interp("1", [0, 1], [0, 1]), "interp needs a number, an array or an expression to look up"),
-        (lambda: cc.interp(cc.t, ["0", "1"], [0, 1]), r"plain numbers as its places, not \['0', '1'\]"),
-        (lambda: cc.interp(cc.t, [0, 1], [0, [1]]), r"plain numbers as its values, not \[0, \[1\]\]"),
-        (lambda: cc.interp(cc.t, [0, 1], [0, cc.t]), r"plain numbers as its values, not \[0, t\]"),
-        (lambda: cc.interp(cc.t, None, [0, 1]), "plain numbers as its places, not None"),
+        (lambda: cc.math.sin(), r"cc\.math\.sin takes 1 argument, not 0"),
+        (lambda: cc.math.sin(cc.t, 2), r"cc\.math\.sin takes 1 argument, not 2"),
+        (lambda: cc.math.atan2(cc.t), r"cc\.math\.atan2 takes 2 arguments, not 1"),
+        (lambda: cc.math.maximum(cc.t, 1, 2), r"cc\.math\.maximum takes 2 arguments, not 3"),
+        (lambda: cc.math.where(cc.t < 1), r"cc\.math\.where takes 3 arguments, not 1"),
+        (lambda: cc.math.sin("1"), r"cc\.math\.sin takes numbers, arrays or expressions, not '1'"),
+        (lambda: cc.math.sqrt(None), r"cc\.math\.sqrt takes numbers, arrays or expressions, not None"),
+        (lambda: cc.math.atan2(None, 1), r"cc\.math\.atan2 takes numbers, arrays or expressions, not None, 1"),
+        (lambda: cc.math.minimum(cc.t, "1"), "t combines with numbers and expressions, not with '1'"),
+        (lambda: cc.math.minimum(cc.t, [1, 2]), r"t is a single number: .* not with the array \[1, 2\]"),
+        (lambda: cc.math.where(cc.t < 1, None, 2), r"\(t < 1\) combines with numbers and expressions, not with None"),
+        (lambda: cc.math.interp("1", [0, 1], [0, 1]), "interp needs a number, an array or an expression to look up"),
+        (lambda: cc.math.interp(cc.t, ["0", "1"], [0, 1]), r"plain numbers as its places, not \['0', '1'\]"),
+        (lambda: cc.math.interp(cc.t, [0, 1], [0, [1]]), r"plain numbers as its values, not \[0, \[1\]\]"),
+        (lambda: cc.math.interp(cc.t, [0, 1], [0, cc.t]), r"plain numbers as its values, not \[0, t\]"),
+        (lambda: cc.math.interp(cc.t, None, [0, 1]), "plain numbers as its places, not None"),
     ],
     ids=[
         "no argument", "two for one", "one for two", "three for two", "one for three", "text", "none", "none and one",
@@ -151,29 +151,29 @@ P = parameter("p")
 ANALYTIC = {
     "sum": lambda t: 3 * t + t * t - 1,
     "difference": lambda t: 1 - t * P,
-    "product": lambda t: t * cc.sin(t) * 2.0,
-    "quotient": lambda t: cc.cos(t) / (1 + t**2),
+    "product": lambda t: t * cc.math.sin(t) * 2.0,
+    "quotient": lambda t: cc.math.cos(t) / (1 + t**2),
     "number over it": lambda t: 2 / (1 + t),
     "over a number": lambda t: t**2 / 4,
     "power": lambda t: (1 + t) ** 2.5,
     "inverse": lambda t: (1 + t) ** -2,
     "parameter as exponent": lambda t: (1 + t) ** P,
     "exponent": lambda t: 2.0**t,
-    "both": lambda t: (1 + t) ** cc.sin(t),
-    "negative": lambda t: -cc.exp(t),
-    "sin": lambda t: cc.sin(2 * t),
-    "cos": lambda t: cc.cos(2 * t + P),
-    "tan": lambda t: cc.tan(t),
-    "asin": lambda t: cc.asin(t / 2),
-    "acos": lambda t: cc.acos(t / 2),
-    "atan": lambda t: cc.atan(3 * t),
-    "sinh": lambda t: cc.sinh(t),
-    "cosh": lambda t: cc.cosh(t),
-    "tanh": lambda t: cc.tanh(2 * t),
-    "exp": lambda t: cc.exp(-t * t),
-    "log": lambda t: cc.log(1 + t),
-    "sqrt": lambda t: cc.sqrt(1 + t**2),
-    "nested": lambda t: cc.sin(cc.exp(t) * cc.sqrt(1 + t)) ** 3,
+    "both": lambda t: (1 + t) ** cc.math.sin(t),
+    "negative": lambda t: -cc.math.exp(t),
+    "sin": lambda t: cc.math.sin(2 * t),
+    "cos": lambda t: cc.math.cos(2 * t + P),
+    "tan": lambda t: cc.math.tan(t),
+    "asin": lambda t: cc.math.asin(t / 2),
+    "acos": lambda t: cc.math.acos(t / 2),
+    "atan": lambda t: cc.math.atan(3 * t),
+    "sinh": lambda t: cc.math.sinh(t),
+    "cosh": lambda t: cc.math.cosh(t),
+    "tanh": lambda t: cc.math.tanh(2 * t),
+    "exp": lambda t: cc.math.exp(-t * t),
+    "log": lambda t: cc.math.log(1 + t),
+    "sqrt": lambda t: cc.math.sqrt(1 + t**2),
+    "nested": lambda t: cc.math.sin(cc.math.exp(t) * cc.math.sqrt(1 + t)) ** 3,
 }
 
 
@@ -200,20 +200,20 @@ def test_rates_by_complex_steps(name):
     ("x", "t", "value"),
     [
         (abs(cc.t - 1), (0.5, 1.5), (-1, 1)),
-        (cc.atan2(cc.sin(3 * cc.t), cc.cos(3 * cc.t)), (0.1, 2.0, 40.0), (3, 3, 3)),
-        (cc.minimum(cc.t, 1.0), (0.5, 1.5), (1, 0)),
-        (cc.minimum(2.0, cc.t**2), (1.0, 2.0), (2, 0)),
-        (cc.maximum(cc.t, 3 * cc.t), (-0.5, 1.5), (1, 3)),
+        (cc.math.atan2(cc.math.sin(3 * cc.t), cc.math.cos(3 * cc.t)), (0.1, 2.0, 40.0), (3, 3, 3)),
+        (cc.math.minimum(cc.t, 1.0), (0.5, 1.5), (1, 0)),
+        (cc.math.minimum(2.0, cc.t**2), (1.0, 2.0), (2, 0)),
+        (cc.math.maximum(cc.t, 3 * cc.t), (-0.5, 1.5), (1, 3)),
         (cc.t % 0.5, (0.3, 0.7), (1, 1)),
         ((2 * cc.t) % (1 + cc.t), (0.3, 2.5), (2, 1)),
-        (cc.where(cc.t < 1, cc.t**2, 5 * cc.t), (0.5, 2.0), (1, 5)),
-        (cc.where((cc.t > 1) & ~(cc.t > 2), cc.t**2, 7.0), (0.5, 1.5, 2.5), (0, 3, 0)),
-        (cc.where(True, cc.t, 2.0), (0.5,), (1,)),
-        (cc.where(False, cc.t, cc.t**2), (0.5,), (1,)),
-        (cc.floor(cc.t) + cc.ceil(cc.t) + cc.sign(cc.t) + cc.t, (0.5,), (1,)),
-        (cc.interp(cc.t, [0, 1, 3], [0, 2, 1]), (-1, 0, 0.5, 1, 2, 3, 4), (0, 2, 2, -0.5, -0.5, -0.5, 0)),
-        (cc.interp(2 * cc.t, [0, 1, 3], [0, 2, 1]), (0.25, 1.0), (4, -1)),
-        (cc.interp(P, [0, 1], [0, 2]) + cc.t, (0.5,), (1,)),
+        (cc.math.where(cc.t < 1, cc.t**2, 5 * cc.t), (0.5, 2.0), (1, 5)),
+        (cc.math.where((cc.t > 1) & ~(cc.t > 2), cc.t**2, 7.0), (0.5, 1.5, 2.5), (0, 3, 0)),
+        (cc.math.where(True, cc.t, 2.0), (0.5,), (1,)),
+        (cc.math.where(False, cc.t, cc.t**2), (0.5,), (1,)),
+        (cc.math.floor(cc.t) + cc.math.ceil(cc.t) + cc.math.sign(cc.t) + cc.t, (0.5,), (1,)),
+        (cc.math.interp(cc.t, [0, 1, 3], [0, 2, 1]), (-1, 0, 0.5, 1, 2, 3, 4), (0, 2, 2, -0.5, -0.5, -0.5, 0)),
+        (cc.math.interp(2 * cc.t, [0, 1, 3], [0, 2, 1]), (0.25, 1.0), (4, -1)),
+        (cc.math.interp(P, [0, 1], [0, 2]) + cc.t, (0.5,), (1,)),
     ],
     ids=[
         "abs", "atan2", "min", "min of a number", "max", "mod", "mod of both", "where", "logic", "true", "false",
@@ -233,26 +233,26 @@ def test_every_operation_has_a_rate():
 
 
 def test_plain_numbers_and_parameters_do_not_move():
-    assert rate(3) == 0.0 and rate(P * 2 + 1) == 0.0 and rate(cc.sin(P) ** 2) == 0.0
+    assert rate(3) == 0.0 and rate(P * 2 + 1) == 0.0 and rate(cc.math.sin(P) ** 2) == 0.0
     assert rate(cc.t) == 1.0 and rate(rate(cc.t**2)) == 2
 
 
 def test_a_rate_is_found_once():
-    x = cc.sin(cc.t) * cc.t
+    x = cc.math.sin(cc.t) * cc.t
     assert rate(x) is rate(x)
 
 
 def test_shared_nodes_are_differentiated_once():
     x = cc.t
     for _ in range(60):  # 2^60 paths, 120 nodes
-        x = x + cc.sin(x) * 1e-3
+        x = x + cc.math.sin(x) * 1e-3
     assert at(rate(x), 0.3) == pytest.approx(complex_step(x, 0.3), rel=1e-13)
 
 
 def test_a_deep_tree_needs_no_recursion():
     x = cc.t
     for _ in range(20_000):
-        x = cc.sin(x) if _ % 2 else x + 1e-6
+        x = cc.math.sin(x) if _ % 2 else x + 1e-6
     assert np.isfinite(at(rate(x), 0.3))
 
 
@@ -271,7 +271,10 @@ def test_minimum_jerk_stays_small():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rate(cc.sin(Expression("coordinate", "O", None))), r"q\[O\] is neither time nor a para.*joint\.v"),
+        (
+            lambda: rate(cc.math.sin(Expression("coordinate", "O", None))),
+            r"q\[O\] is neither time nor a para.*joint\.v",
+        ),
         (lambda: rate(cc.t * Expression("velocity", "O", None)), r"rate: v\[O\] is neither"),
         (lambda: rate(cc.Sampled(lambda t, now: 0.0, 1.0) + cc.t), r"rate: Sampled\(<lambda>\) is neither"),
         (lambda: rate(Expression("control", "law", 0, cc.t)), "rate: the effort of a law is no formula of time alone"),
@@ -285,7 +288,10 @@ def test_minimum_jerk_stays_small():
         (lambda: piecewise(cc.t, [0, 1], [[0, cc.t]]), "plain numbers as its coefficients"),
         (lambda: piecewise(cc.t, [1, 0], [[0, 1]]), "strictly increasing breaks"),
         (lambda: piecewise(cc.t, [0, 1], [[0, np.nan]]), "finite coefficients"),
-        (lambda: piecewise(cc.t, [0, 1, 2], [[0, 1], [1.1, 0]]), r"at 1 the value jumps from 1 to 1\.1.*cc\.where"),
+        (
+            lambda: piecewise(cc.t, [0, 1, 2], [[0, 1], [1.1, 0]]),
+            r"at 1 the value jumps from 1 to 1\.1.*cc\.math\.where",
+        ),
     ],
     ids=[
         "coordinate", "velocity", "sampled", "control", "text", "list", "look up a text", "one row", "two rows",

@@ -21,15 +21,18 @@ class Law(TracedLaw):
 
 LAW = Law()
 
+FUNCTIONS = "sin cos tan asin acos atan sinh cosh tanh exp log sqrt sign floor ceil"
+
 
 def test_every_operation_is_reachable():
-    """Each entry of the table is made by an operator or by a function of `cc`."""
+    """Each entry of the table is made by an operator or by a function of `cc.math`."""
     condition = A < B
     made = [
         A + B, A - B, A * B, A / B, A**B, -A, abs(A), A % B, condition, A <= B, condition & condition,
-        condition | condition, ~condition, cc.where(condition, A, B), cc.interp(A, [0, 1], [0, 1]), cc.minimum(A, B),
-        cc.maximum(A, B), cc.atan2(A, B), piecewise(A, [0, 1], [[0, 1]]), LAW.effort(0),
-        *(getattr(cc, f)(A) for f in "sin cos tan asin acos atan sinh cosh tanh exp log sqrt sign floor ceil".split()),
+        condition | condition, ~condition, cc.math.where(condition, A, B), cc.math.interp(A, [0, 1], [0, 1]),
+        cc.math.minimum(A, B), cc.math.maximum(A, B), cc.math.atan2(A, B),
+        piecewise(A, [0, 1], [[0, 1]]), LAW.effort(0),
+        *(getattr(cc.math, f)(A) for f in FUNCTIONS.split()),
     ]  # fmt: skip
 
     assert {x.op for x in made} == set(OPERATIONS)

@@ -51,7 +51,7 @@ class Efforts:
 
 def test_pd_is_its_formula():
     m = hinge_and_table()
-    law = PD({"hinge": cc.sin(2 * cc.t), "slide.x": lambda t: t**2}, kp=50.0, kd=4.0)
+    law = PD({"hinge": cc.math.sin(2 * cc.t), "slide.x": lambda t: t**2}, kp=50.0, kd=4.0)
     efforts = law.efforts(m)
     r = math.sin(2 * T), T**2
     r_rate = 2 * math.cos(2 * T), 2 * T
@@ -256,7 +256,7 @@ def test_a_law_of_your_own_may_ask_for_the_equations():
     from closedchain.model.forces.sampled import held
 
     m = cc.library.pendulum()
-    law = Weight("hinge", cc.where(cc.t < 0.5, 1.0, 0.0))
+    law = Weight("hinge", cc.math.where(cc.t < 0.5, 1.0, 0.0))
     m.control(law)
     assert traced_laws(m) == [law]
     assert len(held(m).jumps) == 1 and held(m).jumps[0].timed
@@ -276,7 +276,7 @@ def test_efforts_of_such_laws_in_other_expressions():
     one, two = both(0.0, start.q, start.v, list(m.parameters.values()))
     assert float(one) == float(two) != 0.0
 
-    m.force("copy", m.bodies[next(iter(m.bodies))], moment=(0, 0, cc.minimum(effort, 1.0)))
+    m.force("copy", m.bodies[next(iter(m.bodies))], moment=(0, 0, cc.math.minimum(effort, 1.0)))
     e = derive(m)
     f = e.function("efforts", {"motor": e.applied.efforts["hinge.control"], "force": e.applied.efforts["copy"]})
     motor, force = f(0.0, start.q, start.v, list(m.parameters.values()))

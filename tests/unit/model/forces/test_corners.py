@@ -19,10 +19,10 @@ def rotor(torque=0.0, **options):
     ("torque", "zeros"),
     [
         (1.0, []),
-        (cc.sin(cc.t), []),
+        (cc.math.sin(cc.t), []),
         (abs(cc.t - 1), ["(t - 1)"]),
-        (cc.minimum(cc.t, 2) + cc.maximum(3, cc.t), ["(3 - t)", "(t - 2)"]),
-        (cc.where(cc.t < 1, 2.0, 3.0), []),  # a jump is held
+        (cc.math.minimum(cc.t, 2) + cc.math.maximum(3, cc.t), ["(3 - t)", "(t - 2)"]),
+        (cc.math.where(cc.t < 1, 2.0, 3.0), []),  # a jump is held
     ],
 )
 def test_signals(torque, zeros):
@@ -49,7 +49,7 @@ def number(signal, x):
 
 
 def test_a_table_counts_its_corners():
-    (signal,) = corners(rotor(lambda q: cc.interp(q, [0, 1, 2, 4], [0, 5, 10, 0]))).counted
+    (signal,) = corners(rotor(lambda q: cc.math.interp(q, [0, 1, 2, 4], [0, 5, 10, 0]))).counted
     # the slope is the same on both sides of 1; ends have corners, too
     assert number(signal, np.array([0.0, 2.0, 4.0])) == pytest.approx([0, 1, 2])
     assert np.floor(number(signal, np.array([-0.1, 0.1, 1.0, 2.1, 4.1]))).tolist() == [-1, 0, 0, 1, 2]

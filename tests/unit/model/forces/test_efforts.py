@@ -11,12 +11,12 @@ from closedchain.model.forces.efforts import Leaves, coordinate_leaf
 @pytest.mark.parametrize(
     ("torque", "text"),
     [
-        (lambda t: cc.sin(t), "sin(t)"),
+        (lambda t: cc.math.sin(t), "sin(t)"),
         (lambda t, q, v: -q["hinge"] - 2 * v["tube.slide"], "(-q[hinge] - (v[tube.slide] * 2))"),
         (cc.t * 2, "(t * 2)"),
-        (cc.sin, "sin(t)"),
+        (cc.math.sin, "sin(t)"),
     ],
-    ids=["of t", "of t, q, v", "expression", "cc.sin itself"],
+    ids=["of t", "of t, q, v", "expression", "cc.math.sin itself"],
 )
 def test_forms_of_a_torque(rig, torque, text):
     assert str(rig.motor("hinge", torque=torque).effort) == text

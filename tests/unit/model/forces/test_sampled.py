@@ -83,10 +83,12 @@ def test_a_name_for_messages():
 def test_controllers_and_jumps_of_a_drawing():
     u = cc.Sampled(law, 0.1, outputs=2, initial=[3.0, 4.0])
     v = cc.Sampled(law, 0.2)
-    wave = cc.where(cc.t % 0.5 < 0.25, 1.0, -1.0)
+    wave = cc.math.where(cc.t % 0.5 < 0.25, 1.0, -1.0)
     m = drawn(u[1] + wave, v * wave)
-    m.motor("O", torque=u[0] + cc.sign(m.joints["O"].v))
-    m.force("f", m.bodies["disc"].at(0, 0, 0), (cc.floor(cc.t), 0, 0), moment=(0, 0, cc.ceil(m.joints["O"].q)))
+    m.motor("O", torque=u[0] + cc.math.sign(m.joints["O"].v))
+    m.force(
+        "f", m.bodies["disc"].at(0, 0, 0), (cc.math.floor(cc.t), 0, 0), moment=(0, 0, cc.math.ceil(m.joints["O"].q))
+    )
     found = held(m)
     assert found.controllers == (u.controller, v.controller)  # once each
     assert found.outputs == 3
@@ -103,7 +105,7 @@ def test_controllers_and_jumps_of_a_drawing():
 
 def test_jumps_of_drives_count_too():
     m = drawn()
-    m.drive("O", cc.where(cc.t < 1.0, 0.0, (cc.t - 1.0) ** 3))
+    m.drive("O", cc.math.where(cc.t < 1.0, 0.0, (cc.t - 1.0) ** 3))
     assert [jump.timed for jump in held(m).jumps] == [True]
 
 
@@ -112,7 +114,7 @@ def test_a_deep_expression():
     x = cc.t
     for _ in range(5000):
         x = x + 1.0
-    assert len(held(drawn(cc.sign(x))).jumps) == 1
+    assert len(held(drawn(cc.math.sign(x))).jumps) == 1
 
 
 # ---- signals and values ----------------------------------------------------------------------------------------------
@@ -126,14 +128,14 @@ def jump(expression):
 @pytest.mark.parametrize(
     ("expression", "args", "signal", "value"),
     [
-        (cc.where(cc.t < 3, 1, 0), (2.0, 3.0), 1.0, 1.0),
-        (cc.where(cc.t < 3, 1, 0), (3.0, 3.0), 0.0, 0.0),
-        (cc.where(cc.t <= 3, 1, 0), (3.0, 3.0), 0.0, 1.0),
-        (cc.where(cc.t > 3, 1, 0), (3.0, 4.0), 1.0, 1.0),
-        (cc.where(cc.t >= 3, 1, 0), (3.0, 3.0), 0.0, 1.0),
-        (cc.sign(cc.t), (-0.3,), -0.3, -1.0),
-        (cc.floor(cc.t), (-0.3,), -0.3, -1.0),
-        (cc.ceil(cc.t), (-0.3,), -0.3, 0.0),
+        (cc.math.where(cc.t < 3, 1, 0), (2.0, 3.0), 1.0, 1.0),
+        (cc.math.where(cc.t < 3, 1, 0), (3.0, 3.0), 0.0, 0.0),
+        (cc.math.where(cc.t <= 3, 1, 0), (3.0, 3.0), 0.0, 1.0),
+        (cc.math.where(cc.t > 3, 1, 0), (3.0, 4.0), 1.0, 1.0),
+        (cc.math.where(cc.t >= 3, 1, 0), (3.0, 3.0), 0.0, 1.0),
+        (cc.math.sign(cc.t), (-0.3,), -0.3, -1.0),
+        (cc.math.floor(cc.t), (-0.3,), -0.3, -1.0),
+        (cc.math.ceil(cc.t), (-0.3,), -0.3, 0.0),
         (cc.t % 0.5, (1.3, 0.5), 2.6, 2.0),
     ],
 )

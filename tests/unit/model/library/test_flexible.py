@@ -35,7 +35,7 @@ def test_a_flexible_mechanism_of_the_library(name):
     m.validate()
 
     assert m.name == name and entry.until > 0 and entry.about
-    assert {body: beam.modes.n for body, beam in m.flexible.items()} == SHAPES[name]
+    assert {body: beam.shapes.n for body, beam in m.flexible.items()} == SHAPES[name]
     twin = m.rigid_twin()
     assert not twin.flexible and list(twin.joints) == list(m.joints)
 
@@ -92,8 +92,8 @@ def test_a_rigid_arm():
 
     assert not rigid.flexible and rigid.name == "rigid-arm"
     assert dict(rigid.parameters).items() <= dict(twin.parameters).items()
-    with pytest.raises(cc.ModelError, match="flexible_arm: a rigid arm has no modes"):
-        cc.library.flexible_arm(modes=cc.library.flexible_arm().flexible["beam"].modes, flexible=False)
+    with pytest.raises(cc.ModelError, match="flexible_arm: a rigid arm has no shapes"):
+        cc.library.flexible_arm(shapes=cc.library.flexible_arm().flexible["beam"].shapes, flexible=False)
 
 
 def test_parts_of_the_delta():

@@ -105,7 +105,7 @@ def test_numbers_may_be_given_as_arguments():
     assert cc.library.pendulum(length=2.0).parameters["arm.length"] == 2.0
     assert cc.library.slider_crank(g=9.81).parameters["gravity.y"] == -9.81
     assert cc.library.five_bar(torques=(1.0, 2.0)).parameters["right amplitude"] == 2.0
-    assert str(cc.library.four_bar(torque=lambda t: cc.sin(t)).motors["O.motor"].effort) == "sin(t)"
+    assert str(cc.library.four_bar(torque=lambda t: cc.math.sin(t)).motors["O.motor"].effort) == "sin(t)"
 
 
 # ---- drives and options ----------------------------------------------------------------------------------------------

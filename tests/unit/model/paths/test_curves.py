@@ -50,7 +50,7 @@ def test_points_with_limits():
 
 
 def test_formula():
-    path = paths.formula(lambda t: 0.1 * cc.sin(t), 2.0, None, duration=3.0)
+    path = paths.formula(lambda t: 0.1 * cc.math.sin(t), 2.0, None, duration=3.0)
     assert path.endless and path.duration == 3.0
     np.testing.assert_array_equal(path.at(7.0).value, [0.1 * math.sin(7.0), 2.0, np.nan])
 
@@ -61,7 +61,7 @@ def test_your_own_curve():
     def helix(radius, pitch, rounds, *, duration=None, law="minimum-jerk"):
         def curve(s):
             angle = 2 * cc.pi * rounds * s
-            return radius * cc.cos(angle), radius * cc.sin(angle), pitch * rounds * s
+            return radius * cc.math.cos(angle), radius * cc.math.sin(angle), pitch * rounds * s
 
         way = rounds * math.hypot(2 * cc.pi * radius, pitch)
         return paths.along(curve, duration=duration, law=law, way=way, name="helix")

@@ -170,8 +170,8 @@ def test_your_own_law():
 
     class Soft(paths.TimeLaw):
         def spread(self, duration):
-            s = (1 - cc.cos(cc.pi / duration * cc.t)) / 2
-            inside = cc.where(cc.t < 0, 0.0, cc.where(cc.t <= duration, s, 1.0))
+            s = (1 - cc.math.cos(cc.pi / duration * cc.t)) / 2
+            inside = cc.math.where(cc.t < 0, 0.0, cc.math.where(cc.t <= duration, s, 1.0))
             return paths.Schedule(inside, duration, (0.0, duration))
 
     path = paths.line(0.0, 2.0, duration=3.0, law=Soft())

@@ -34,9 +34,9 @@ PATHS = {
     "turns": paths.turns(KEYS, TIMES),
     "turns rest": paths.turns(KEYS, TIMES, ends="rest"),
     "turns law": paths.turns(KEYS, duration=2.6, law="minimum-jerk"),
-    "euler": paths.euler("zyz", cc.sin(cc.t), 0.7 + 0.2 * cc.t, cc.t**2, duration=2.6),
+    "euler": paths.euler("zyz", cc.math.sin(cc.t), 0.7 + 0.2 * cc.t, cc.t**2, duration=2.6),
     "rpy": paths.rpy(paths.sine(0.3, 1.3), paths.line(0, 0.5, duration=2.6), 0.2),
-    "turned": paths.rest((0, 0, 0), 2.6).turned(about=(1, 2, 2), angle=cc.sin(2 * cc.t)),
+    "turned": paths.rest((0, 0, 0), 2.6).turned(about=(1, 2, 2), angle=cc.math.sin(2 * cc.t)),
 }
 EVERY = pytest.mark.parametrize("name", PATHS)
 

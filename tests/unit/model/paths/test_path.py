@@ -14,7 +14,7 @@ TIMES = np.linspace(-0.5, 2.5, 61)
 
 def test_values_of_a_formula():
     """By hand: x = sin 3t, y = t^3 exp(-t), z left free."""
-    path = Path((cc.sin(3 * t), t**3 * cc.exp(-t), None), duration=2.0)
+    path = Path((cc.math.sin(3 * t), t**3 * cc.math.exp(-t), None), duration=2.0)
     at, e = path.at(TIMES), np.exp(-TIMES)
 
     # each entry is a handful of operations on numbers below 30
@@ -46,7 +46,7 @@ def test_parameters_are_given_by_name():
 
 def test_a_branch_that_is_not_taken_does_not_matter():
     """No warning, though the other branch has the root of a negative number."""
-    path = Path((cc.where(t < 1, 0.0, cc.sqrt(t - 1)),), duration=2.0)
+    path = Path((cc.math.where(t < 1, 0.0, cc.math.sqrt(t - 1)),), duration=2.0)
     np.testing.assert_array_equal(path.at([0.5, 2.0]).value, [0, 1])
     np.testing.assert_array_equal(path.at([0.5, 2.0]).rate, [0, 0.5])
 
@@ -145,7 +145,7 @@ def test_text(path, text):
     ("make", "message"),
     [
         (lambda: Path(), "components or a rotation, or both"),
-        (lambda: Path(t), r"a path has components, for instance \(cc\.sin"),
+        (lambda: Path(t), r"a path has components, for instance \(cc\.math\.sin"),
         (lambda: Path((Expression("coordinate", "O", None),)), r"on time and parameters only, not on q\[O\]"),
         (lambda: Path((np.nan,)), "path: a component is nan"),
         (lambda: Path((t,), duration=-1), "path: its duration is -1 s: it must not be negative"),

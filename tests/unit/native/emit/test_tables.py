@@ -71,7 +71,7 @@ def test_operations_of_a_right_hand_side_do_not_grow_with_its_tables(rng):
     for pieces in (20, 200):
         m = cc.library.pendulum()
         breaks, rows = table(pieces, rng)
-        m.motor("hinge", torque=cc.piecewise(cc.t, breaks, rows))
+        m.motor("hinge", torque=cc.math.piecewise(cc.t, breaks, rows))
         program = compiled(m.assemble(), cc.Multipliers(), native=False)
         counts.append(program.rhs.counts.total)
         lines.append(len(program.rhs.function._traced[0].text().splitlines()))

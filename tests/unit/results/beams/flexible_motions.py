@@ -18,7 +18,7 @@ def clamped(shapes, *, g=9.81, push=None, turn=0.0, **more):
     """The beam of the elementary cases on a hinge that a drive holds, or turns."""
     m = cc.Mechanism("cantilever", gravity=(0, -g, 0))
     arm = m.body("arm", cc.rod(BEAM["L"], MASS))
-    arm.flexible(BEAM["E"], SECTION, modes=shapes, **more)
+    arm.flexible(BEAM["E"], SECTION, shapes=shapes, **more)
     m.revolute("clamp", m.ground, arm)
     m.drive("clamp", turn)
     if push is not None:
@@ -52,7 +52,7 @@ def driven_slider_crank():
     m.revolute("B", rod.tip, slider)
     m.drive("O", 0.5 + 10 * cc.t)
     m.start = {"O": 0.5}
-    rod.flexible(70e9, cc.Section.rectangle(y=0.004, z=0.01), modes=cc.modes.pinned_pinned(y=2))
+    rod.flexible(70e9, cc.Section.rectangle(y=0.004, z=0.01), shapes=cc.shapes.pinned_pinned(y=2))
     return m
 
 
@@ -62,7 +62,7 @@ def two_beams():
     m = cc.Mechanism("two beams", gravity=(0, 0, 0))
     for name, thick in (("slim", 0.01), ("strong", 0.02)):
         arm = m.body(name, cc.rod(0.5, 1.0))
-        arm.flexible(70e9, cc.Section.rectangle(y=thick, z=0.03), modes=cc.modes.clamped_free(y=2))
+        arm.flexible(70e9, cc.Section.rectangle(y=thick, z=0.03), shapes=cc.shapes.clamped_free(y=2))
         m.revolute(f"{name} hinge", m.ground, arm)
         m.motor(f"{name} hinge", 0.0)
     return m
@@ -73,7 +73,7 @@ def tripod():
     """A beam in space on a ball, held by a spring: it moves in no plane."""
     m = cc.Mechanism("boom", gravity=(0, 0, -9.81))
     boom = m.body("boom", cc.rod(1.0, 2.0))
-    boom.flexible(70e9, cc.Section.tube(0.01, 0.002), modes=cc.modes.clamped_free(y=1, z=1))
+    boom.flexible(70e9, cc.Section.tube(0.01, 0.002), shapes=cc.shapes.clamped_free(y=1, z=1))
     m.universal("foot", m.ground, boom)
     m.spring("stay", m.ground.at(0, 0, 1), boom.tip, stiffness=200.0)
     m.spring("other", m.ground.at(0, 1, 0.2), boom.tip, stiffness=200.0)
@@ -85,7 +85,7 @@ def crossing():
     m = cc.Mechanism("crossing", gravity=(0, 0, 0))
     for name, thick in (("fixed", 0.01), ("loaded", 0.012)):
         arm = m.body(name, cc.rod(0.5, 1.0))
-        arm.flexible(70e9, cc.Section.rectangle(y=thick, z=0.03), modes=cc.modes.clamped_free(y=1))
+        arm.flexible(70e9, cc.Section.rectangle(y=thick, z=0.03), shapes=cc.shapes.clamped_free(y=1))
         m.revolute(f"{name} hinge", m.ground.at(0, 0, 0.1 * len(m.bodies)), arm)
         m.motor(f"{name} hinge", 0.0)
     rider = m.body("rider", cc.point_mass(0.3))

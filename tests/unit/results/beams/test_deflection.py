@@ -23,7 +23,7 @@ def test_the_middle_of_the_coupler_is_its_first_coordinate():
 
 
 def test_a_tip_has_no_deflection_against_its_chord():
-    state = cc.equilibrium(clamped(cc.modes.polynomials(y=3)))
+    state = clamped(cc.shapes.polynomials(y=3)).equilibrium()
     assert deflection(state, "arm", 1.0).sel(axis="y").item() == pytest.approx(-0.003605175)
     assert deflection(state, "arm", 1.0, against="chord").sel(axis="y").item() == 0.0
 
@@ -36,7 +36,7 @@ def test_the_dominant_frequency_of_the_coupler():
 
 
 def test_stress_tells_its_largest_value():
-    rest = cc.equilibrium(clamped(cc.modes.clamped_free(y=2)))
+    rest = clamped(cc.shapes.clamped_free(y=2)).equilibrium()
     found = stress(rest, "arm")
     assert set(found.data_vars) == {"axial_stress", "bending_stress", "normal_stress", "shear_stress", "von_mises"}
     assert found.attrs["largest"] == pytest.approx(5.76828 * 0.01 / 2e-8, rel=1e-9)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model import modes
 from closedchain.results.beams.fields import BeamFields
 from closedchain.results.beams.numbers import BeamNumbers, places
 from tests.unit.results.beams.flexible_motions import BEAM, ELEMENTARY, MASS
@@ -23,7 +22,7 @@ def test_a_tip_force_in_two_planes():
     # powers hold this load exactly: xi^2 and xi^3, v = F (3 L x^2 - x^3) / 6 EI
     L, EI = BEAM["L"], BEAM["EI"]
     eta = np.array([3.0, -1.0]) * L**3 / (6 * EI)
-    fields = BeamFields.from_shapes(SQUARE, modes.polynomials(y=2, z=2), [0.0], [[*eta, *(-eta / 2.25)]])
+    fields = BeamFields.from_shapes(SQUARE, cc.shapes.polynomials(y=2, z=2), [0.0], [[*eta, *(-eta / 2.25)]])
     v = tip_force(fields.x)
     assert fields.way == "shapes"
     np.testing.assert_allclose(fields["v"].values[0], v[0], atol=1e-15)
@@ -39,14 +38,16 @@ def test_a_tip_force_in_two_planes():
 
 
 def test_torsion_and_tension_by_shapes():
-    fields = BeamFields.from_shapes(SQUARE, modes.polynomials(axial=1, torsion=1), [0.0], [[1e-4, 0.02]])
+    fields = BeamFields.from_shapes(SQUARE, cc.shapes.polynomials(axial=1, torsion=1), [0.0], [[1e-4, 0.02]])
     np.testing.assert_allclose(fields["N"].values, SQUARE.E * SQUARE.A * 1e-4 / 0.5)
     np.testing.assert_allclose(fields["T"].values, SQUARE.G * SQUARE.J * 0.02 / 0.5)
     assert fields["turn"].values[0, -1] == pytest.approx(0.02)
 
 
 def test_the_chord_is_the_line_between_the_ends():
-    fields = BeamFields.from_shapes(SQUARE, modes.polynomials(y=1, axial=1), [0.0], [[0.01, 0.002]], [0.0, 0.25, 0.5])
+    fields = BeamFields.from_shapes(
+        SQUARE, cc.shapes.polynomials(y=1, axial=1), [0.0], [[0.01, 0.002]], [0.0, 0.25, 0.5]
+    )
     # xi^2 against xi: -1/4 of the tip in the middle; stretching is even
     np.testing.assert_allclose(fields["from_chord"].values[0], [[0, 0, 0], [0, -0.0025, 0], [0, 0, 0]], atol=1e-16)
     np.testing.assert_allclose(fields["displacement"].values[0, 1], [0.001, 0.0025, 0.0], atol=1e-16)
@@ -54,7 +55,7 @@ def test_the_chord_is_the_line_between_the_ends():
 
 def test_a_bent_beam_that_keeps_its_length_is_shorter():
     eta = [[0.02]]
-    fields = BeamFields.from_shapes(SQUARE, modes.pinned_pinned(y=1), [0.0], eta, stiffening=True)
+    fields = BeamFields.from_shapes(SQUARE, cc.shapes.pinned_pinned(y=1), [0.0], eta, stiffening=True)
     # half the integral of v'^2 of a sine: (a pi)^2 / 4 L; N is that of the shapes, zero
     assert fields["u"].values[0, -1] == pytest.approx(-((0.02 * np.pi) ** 2) / (4 * 0.5), rel=1e-12)
     assert fields.ends[0, 1, 0] == pytest.approx(fields["u"].values[0, -1])
@@ -102,7 +103,7 @@ def test_end_forces_of_elements_give_the_moments_of_a_distributed_load():
 
 
 def test_the_maximum_tells_where_and_when():
-    shapes = modes.pinned_pinned(y=1)
+    shapes = cc.shapes.pinned_pinned(y=1)
     fields = BeamFields.from_shapes(SQUARE, shapes, [0.0, 0.1, 0.2], [[1e-3], [-3e-3], [2e-3]])
     peak = fields.maximum("Mz")
     assert peak == (pytest.approx(100 * 3e-3 * (np.pi / 0.5) ** 2), pytest.approx(0.25), 0.1)
@@ -112,7 +113,7 @@ def test_the_maximum_tells_where_and_when():
 def test_wrong_places_and_names():
     with pytest.raises(cc.ModelError, match=r"places on 'arm' are between 0 and 0.5 m"):
         places(SQUARE, [0.6])
-    fields = BeamFields.from_shapes(SQUARE, modes.pinned_pinned(y=1), [0.0], [[0.0]])
+    fields = BeamFields.from_shapes(SQUARE, cc.shapes.pinned_pinned(y=1), [0.0], [[0.0]])
     with pytest.raises(cc.ModelError, match="a beam has no 'von_mise'; did you mean 'von_mises'"):
         fields["von_mise"]
     with pytest.raises(cc.ModelError, match="nodes of a beam rise"):

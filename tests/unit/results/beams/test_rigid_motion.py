@@ -34,13 +34,13 @@ def test_the_twin_goes_where_drives_lead():
         assert (twin["O"], twin["slide"]) == pytest.approx((0.5 + 10 * t, bent["slide"]), abs=1e-12)
         moving = RigidTwin.of(m).state(bent, moving=True)
         assert moving.velocities["O"] == pytest.approx(10.0)
-    assert cc.plot_deformed(bent).axes
+    assert bent.plot_deformed().axes
 
 
 def test_without_motors_the_twin_begins_where_the_state_is():
     m = cc.Mechanism("swing", gravity=(0, -9.81, 0))
     m.body("arm", cc.rod(0.5, 1.0)).flexible(
-        70e9, cc.Section.rectangle(y=0.01, z=0.03), modes=cc.modes.clamped_free(y=1)
+        70e9, cc.Section.rectangle(y=0.01, z=0.03), shapes=cc.shapes.clamped_free(y=1)
     )
     m.revolute("hinge", m.ground, m.bodies["arm"])
     m.start, m.start_velocity = {"hinge": 0.1}, {"hinge": 0.2}

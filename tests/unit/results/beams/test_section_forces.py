@@ -9,15 +9,15 @@ from tests.unit.results.beams.flexible_motions import BEAM, ELEMENTARY, MASS, SE
 
 GRAVITY = ELEMENTARY["statics"]["cantilever_gravity"]
 SHAPES = {
-    "powers": cc.modes.polynomials(y=3),  # hold a uniform load exactly
-    "own modes": cc.modes.clamped_free(y=3),
-    "static": cc.modes.static(y=True),
+    "powers": cc.shapes.polynomials(y=3),  # hold a uniform load exactly
+    "own modes": cc.shapes.clamped_free(y=3),
+    "static": cc.shapes.static(y=True),
 }
 
 
 @pytest.mark.parametrize("shapes", SHAPES.values(), ids=SHAPES)
 def test_a_cantilever_under_its_weight(shapes):
-    hanging = beam(cc.equilibrium(clamped(shapes)), "arm")
+    hanging = beam(clamped(shapes).equilibrium(), "arm")
     x, weight = hanging.x, BEAM["mass_per_length"] * 9.81
     # arms are those of the bent beam: gravity has no component along it, so that nothing changes
     np.testing.assert_allclose(hanging["Mz"].values[0], -weight * (BEAM["L"] - x) ** 2 / 2, atol=1e-12)
@@ -29,16 +29,16 @@ def test_a_cantilever_under_its_weight(shapes):
 
 
 def test_the_deflection_is_the_closed_form_where_shapes_hold_it():
-    hanging = beam(cc.equilibrium(clamped(SHAPES["powers"])), "arm")
+    hanging = beam(clamped(SHAPES["powers"]).equilibrium(), "arm")
     assert -hanging["v"].values[0, -1] == pytest.approx(GRAVITY["tip"], rel=1e-12)
     assert -hanging["rotation"].values[0, -1, 2] == pytest.approx(GRAVITY["slope"], rel=1e-12)
-    by_shapes = beam(cc.equilibrium(clamped(SHAPES["powers"])), "arm", forces="shapes")
+    by_shapes = beam(clamped(SHAPES["powers"]).equilibrium(), "arm", forces="shapes")
     np.testing.assert_allclose(by_shapes["Mz"], hanging["Mz"], atol=1e-11)  # 1e-15 of E I v'' and its terms
 
 
 def test_a_force_and_a_moment_arm_at_the_tip():
     m = clamped(SHAPES["own modes"], g=0.0, push=(2.0, 1.0, 0.5))
-    held = beam(cc.equilibrium(m), "arm")
+    held = beam(m.equilibrium(), "arm")
     v = held["v"].values[0]
     # with the arms of the bent beam: moment of the pull on what is left of the deflection
     np.testing.assert_allclose(held["Mz"].values[0], (BEAM["L"] - held.x) * 1.0 - 2.0 * (v[-1] - v), atol=1e-12)
@@ -67,7 +67,7 @@ def test_a_rod_that_turns_is_pulled_by_its_own_inertia():
 def bridge(shapes):
     """A beam on two pins, one of which slides."""
     m = cc.Mechanism("bridge", gravity=(0, -9.81, 0))
-    deck = m.body("deck", cc.rod(BEAM["L"], MASS)).flexible(BEAM["E"], SECTION, modes=shapes)
+    deck = m.body("deck", cc.rod(BEAM["L"], MASS)).flexible(BEAM["E"], SECTION, shapes=shapes)
     shoe = m.body("shoe", cc.point_mass(0.1))
     m.revolute("left", m.ground, deck)
     m.prismatic("slide", m.ground.at(BEAM["L"], 0, 0), shoe, axis=(1, 0, 0))
@@ -77,9 +77,9 @@ def bridge(shapes):
 
 
 def test_shear_jumps_at_a_spring_along_the_beam():
-    m = bridge(cc.modes.pinned_pinned(y=3))
+    m = bridge(cc.shapes.pinned_pinned(y=3))
     m.spring("prop", m.ground.at(0.25, -0.2, 0), m.bodies["deck"].at(0.25, 0, 0), stiffness=500.0, length=0.2)
-    fields = beam(cc.equilibrium(m), "deck", [0.0, 0.1, 0.25, 0.4, 0.5])
+    fields = beam(m.equilibrium(), "deck", [0.0, 0.1, 0.25, 0.4, 0.5])
     prop, q = -500.0 * fields["v"].values[0, 2], BEAM["mass_per_length"] * 9.81
     end = (q * BEAM["L"] - prop) / 2  # what each pin carries
     assert prop > 0.1
@@ -94,7 +94,7 @@ def test_elasticity_decides_what_rigid_bodies_leave_open():
     """A beam clamped at one end and propped at the other: the prop carries 3/8 of a uniform load."""
     m = clamped(SHAPES["powers"])
     m.revolute("prop", m.bodies["arm"].tip, m.ground.at(BEAM["L"], 0, 0))
-    fields = beam(cc.equilibrium(m), "arm")
+    fields = beam(m.equilibrium(), "arm")
     load = MASS * 9.81
     assert fields["Vy"].values[0, -1] == pytest.approx(3 / 8 * load, rel=1e-9)
     assert fields["Mz"].values[0, 0] == pytest.approx(-load * BEAM["L"] / 8, rel=1e-9)
@@ -118,7 +118,7 @@ def test_many_shapes_give_the_same_as_equilibrium():
     """Sines under a uniform load: the k-th moment is as 1 / k^3, those left out of n sum up to some 1 / n^2."""
     gaps = []
     for count in (3, 7, 15):
-        rest = cc.equilibrium(bridge(cc.modes.pinned_pinned(y=count)))
+        rest = bridge(cc.shapes.pinned_pinned(y=count)).equilibrium()
         a, b = beam(rest, "deck"), beam(rest, "deck", forces="shapes")
         gaps.append(np.abs(a["Mz"].values - b["Mz"].values).max())
         middle = ELEMENTARY["statics"]["simply_supported_gravity"]["mid_moment"]

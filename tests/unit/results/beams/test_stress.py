@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model import modes
 from closedchain.results.beams.fields import FORCES, BeamFields
 from closedchain.results.beams.numbers import BeamNumbers
 from tests.unit.results.beams.flexible_motions import MASS
@@ -15,13 +14,13 @@ def loaded(beam, undetermined=(), **forces):
     given = {name: np.full((1, 3), forces.get(name, 0.0)) for name in FORCES}
     x = np.linspace(0, beam.length, 3)
     return BeamFields.from_shapes(
-        beam, modes.pinned_pinned(y=1), [0.0], [[0.0]], x, forces=given, undetermined=undetermined
+        beam, cc.shapes.pinned_pinned(y=1), [0.0], [[0.0]], x, forces=given, undetermined=undetermined
     )
 
 
 def numbers(section):
     m = cc.Mechanism("m")
-    m.body("arm", cc.rod(0.5, MASS)).flexible(5e9, section, modes=modes.pinned_pinned(y=1))
+    m.body("arm", cc.rod(0.5, MASS)).flexible(5e9, section, shapes=cc.shapes.pinned_pinned(y=1))
     return BeamNumbers.of(m.flexible["arm"], m.values())
 
 

@@ -98,7 +98,7 @@ def test_without_a_reference_there_are_still_rows():
     m = cc.Mechanism("bad torque")
     arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
     m.revolute("O", m.ground, arm)
-    m.motor("O", torque=lambda t, q, v: cc.log(0.1 - t))
+    m.motor("O", torque=lambda t, q, v: cc.math.log(0.1 - t))
     got = cc.compare(m, until=1.0, methods=["multipliers"], solvers=["dopri5"], tolerances=[1e-6])
     assert got.reference.startswith("none: ") and got.failures()
 

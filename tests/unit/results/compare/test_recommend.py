@@ -94,6 +94,6 @@ def test_what_cannot_be_recommended():
     m = cc.Mechanism("bad torque")
     arm = m.body("arm", cc.rod(length=1.0, mass=1.0))
     m.revolute("O", m.ground, arm)
-    m.motor("O", torque=lambda t, q, v: cc.log(0.1 - t))
+    m.motor("O", torque=lambda t, q, v: cc.math.log(0.1 - t))
     with pytest.raises(cc.RunError, match="no exact method runs 'bad torque' until 1 s"):
         cc.recommend(m, until=1.0)

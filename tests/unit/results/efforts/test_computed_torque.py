@@ -186,7 +186,7 @@ def test_a_reference_that_begins_where_bodies_lie_on_each_other():
             warnings.simplefilter("error")
             return law._mobility(m, law.targets(m))
 
-    assert found(cc.where(cc.t < 0.05, 0.0, 0.1)) == found(cc.where(cc.t < 0.05, 1.0, 0.1))
+    assert found(cc.math.where(cc.t < 0.05, 0.0, 0.1)) == found(cc.math.where(cc.t < 0.05, 1.0, 0.1))
 
 
 @pytest.mark.parametrize("driven", ["O", "C", "A"])

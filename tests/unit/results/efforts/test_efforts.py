@@ -20,7 +20,7 @@ def flywheel():
 @pytest.fixture(scope="module")
 def need():
     """One period of a harmonic motion, 0.5 rad at 2 Hz."""
-    return cc.inverse_dynamics(flywheel(), {"axle": 0.5 * cc.sin(4 * cc.pi * cc.t)}, until=0.5, actuators=["axle"])
+    return cc.inverse_dynamics(flywheel(), {"axle": 0.5 * cc.math.sin(4 * cc.pi * cc.t)}, until=0.5, actuators=["axle"])
 
 
 W, A, INERTIA = 4 * math.pi, 0.5, 1 / 3
@@ -67,7 +67,7 @@ def test_a_motor_that_is_tried(need):
     tried = need.sizing(motor)
     m = flywheel()
     m.actuator("axle", motor, command=0.0)
-    drawn = cc.inverse_dynamics(m, {"axle": 0.5 * cc.sin(4 * cc.pi * cc.t)}, until=0.5).sizing()
+    drawn = cc.inverse_dynamics(m, {"axle": 0.5 * cc.math.sin(4 * cc.pi * cc.t)}, until=0.5).sizing()
     assert tried["axle"].peak == pytest.approx(drawn["axle"].peak, rel=1e-12)
     assert tried["axle"].rms > need.sizing()["axle"].rms
     current = next(x for x in drawn.demands if x.quantity == "current")

@@ -11,7 +11,7 @@ def drawn(torque=0.0):
     """A clamped beam on a motor, with a mass at its tip."""
     m = cc.Mechanism("arm", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(length=0.5, mass=1.2))
-    beam.flexible(E=70e9, section=cc.Section.rectangle(y=0.006, z=0.03), modes=cc.modes.craig_bampton(y=2))
+    beam.flexible(E=70e9, section=cc.Section.rectangle(y=0.006, z=0.03), shapes=cc.shapes.craig_bampton(y=2))
     load = m.body("load", cc.point_mass(0.8))
     m.revolute("hub", m.ground, beam)
     m.weld("grip", beam.tip, load)
@@ -64,7 +64,7 @@ def test_efforts_know_the_beams_along_their_path(arm):
 
 def test_the_run_of_the_efforts_is_the_path(arm):
     """Round trip: a slow path, its torques, and a run under these torques from where the path begins."""
-    need = cc.inverse_dynamics(arm, {"hub": lambda t: 0.4 * cc.sin(2 * t) - 0.3}, until=1.0, samples=201)
+    need = cc.inverse_dynamics(arm, {"hub": lambda t: 0.4 * cc.math.sin(2 * t) - 0.3}, until=1.0, samples=201)
     moved = drawn(need.signal("hub"))
     start = cc.State(moved, need.motion.samples.q[0], need.motion.samples.v[0])
     run = cc.simulate(moved, start, until=1.0, rtol=1e-9, t_eval=need.motion.t)
@@ -74,7 +74,7 @@ def test_the_run_of_the_efforts_is_the_path(arm):
 
 
 def test_all_methods_agree(arm):
-    path = {"hub": lambda t: 0.4 * cc.sin(2 * t)}
+    path = {"hub": lambda t: 0.4 * cc.math.sin(2 * t)}
     methods = ("projection", "denoc", "virtual-spring")
     efforts = [cc.inverse_dynamics(arm, path, until=1.0, samples=41, method=x)["hub"].values for x in methods]
     assert efforts[1] == pytest.approx(efforts[0], abs=1e-10) and efforts[2] == pytest.approx(efforts[0], abs=1e-10)
@@ -87,14 +87,14 @@ def test_efforts_along_a_run_are_those_of_its_motor(arm):
 
 def test_a_path_that_shakes_the_beam_is_refused(arm):
     with pytest.raises(cc.ModelError, match=r"flexible bodies of 'arm' would vibrate: .* m.drive"):
-        cc.inverse_dynamics(arm, {"hub": lambda t: 0.1 * cc.sin(60 * t)}, until=0.3, samples=201)
+        cc.inverse_dynamics(arm, {"hub": lambda t: 0.1 * cc.math.sin(60 * t)}, until=0.3, samples=201)
     m = flexible_four_bar()  # so fast that its coupler would have to be longer than the loop allows
     with pytest.raises(cc.ModelError, match=r"would vibrate: bent as its accelerations ask, .* m.drive"):
-        cc.inverse_dynamics(m, {"O": lambda t: 1 + 0.3 * cc.sin(1000 * t)}, until=0.02)
+        cc.inverse_dynamics(m, {"O": lambda t: 1 + 0.3 * cc.math.sin(1000 * t)}, until=0.02)
 
 
 def test_a_motion_that_is_not_bent_as_it_should_be_is_refused(arm):
-    straight = cc.follow(arm, {"hub": lambda t: 0.4 * cc.sin(2 * t)}, until=1.0, samples=21)
+    straight = cc.follow(arm, {"hub": lambda t: 0.4 * cc.math.sin(2 * t)}, until=1.0, samples=21)
     assert np.all(straight["beam.y1"].values == 0)
     with pytest.raises(cc.ModelError, match=r"does not bend its flexible bodies .* Give the path itself"):
         cc.inverse_dynamics(arm, straight)

@@ -10,14 +10,14 @@ from closedchain.errors import ModelError, RunError, RunWarning
 from closedchain.results.erls.simulate import simulate_erls
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
-SHAPES = cc.modes.polynomials(y=1)
+SHAPES = cc.shapes.polynomials(y=1)
 
 
 def cantilever(**options):
     """A beam of 0.5 m on a hinge."""
     m = cc.Mechanism("cantilever", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(0.5, 0.81))
-    beam.flexible(E=7e10, section=SECTION, modes=SHAPES, **options)
+    beam.flexible(E=7e10, section=SECTION, shapes=SHAPES, **options)
     m.revolute("hinge", m.ground, beam)
     return m
 
@@ -25,7 +25,7 @@ def cantilever(**options):
 def four_bar(E=1e9, **options):
     m = cc.library.four_bar()
     for name in ("coupler", "rocker"):
-        m.bodies[name].flexible(E=E, section=cc.Section.rectangle(y=0.1, z=0.1), modes=SHAPES, **options)
+        m.bodies[name].flexible(E=E, section=cc.Section.rectangle(y=0.1, z=0.1), shapes=SHAPES, **options)
     return m
 
 
@@ -36,7 +36,7 @@ def test_damping_by_stiffness_leaves_a_turning_wheel_alone():
     """A balanced wheel at the tip of a cantilever, whose frame is that of the joint: its turning strains nothing."""
     m = cc.Mechanism("wheel", gravity=(0, -9.81, 0))
     beam, wheel = m.body("beam", cc.rod(1.0, 1.62)), m.body("wheel", cc.disc(0.1, 2.0))
-    beam.flexible(E=7e10, section=SECTION, modes=SHAPES, rayleigh=(0.0, 1e-3))
+    beam.flexible(E=7e10, section=SECTION, shapes=SHAPES, rayleigh=(0.0, 1e-3))
     m.revolute("clamp", m.ground, beam)
     m.drive("clamp", 0.0)
     m.revolute("axle", beam.tip, wheel)
@@ -92,7 +92,7 @@ def test_accelerations_at_samples_are_those_of_the_equations():
 
 def test_the_work_of_drives_counts():
     m = cantilever(rayleigh=(0.0, 1e-5))
-    m.drive("hinge", 0.3 * cc.sin(20 * cc.t))
+    m.drive("hinge", 0.3 * cc.math.sin(20 * cc.t))
     run = simulate_erls(m, until=0.3, rtol=1e-7)
     exchanged = float(np.ptp(run.solution.samples.energy))
     assert exchanged > 0.05 and np.abs(run.energy_error.values).max() < 1e-4 * exchanged
@@ -120,7 +120,7 @@ def test_a_motor_at_a_cut_joint_or_none():
         crank, coupler, rocker = (
             m.body(k, cc.rod(x, 1.0)) for k, x in (("crank", 1.0), ("coupler", 4.0), ("rocker", 2.5))
         )
-        coupler.flexible(E=1e9, section=cc.Section.rectangle(y=0.1, z=0.1), modes=SHAPES)
+        coupler.flexible(E=1e9, section=cc.Section.rectangle(y=0.1, z=0.1), shapes=SHAPES)
         m.revolute("O", m.ground, crank, guess=1.57)
         m.revolute("A", crank.tip, coupler, guess=-1.2)
         m.revolute("C", m.ground.at(3, 0, 0), rocker, guess=1.3)
@@ -144,7 +144,7 @@ def test_names_of_displacements_can_be_given_back():
     """Also where a joint inside a beam has a node of its own, and where a freedom has the name of its joint."""
     m = cc.Mechanism("branch", gravity=(0, -9.81, 0))
     beam, twig = m.body("beam", cc.rod(1.0, 1.0)), m.body("twig", cc.rod(0.3, 0.2))
-    beam.flexible(E=7e10, section=SECTION, modes=SHAPES)
+    beam.flexible(E=7e10, section=SECTION, shapes=SHAPES)
     m.revolute("root", m.ground, beam)
     m.revolute("fork", beam.at(0.3, 0, 0), twig)
     run = simulate_erls(m, until=1e-3, rtol=1e-4, method=ERLS(elements=4))
@@ -162,7 +162,7 @@ def test_names_of_displacements_can_be_given_back():
 def test_nodes_follow_the_parameters():
     """A force that is moved along a beam by a parameter has its node there."""
     m = cc.Mechanism("pushed", gravity=(0, 0, 0))
-    beam = m.body("beam", cc.rod(1.0, 1.0)).flexible(E=7e10, section=SECTION, modes=SHAPES)
+    beam = m.body("beam", cc.rod(1.0, 1.0)).flexible(E=7e10, section=SECTION, shapes=SHAPES)
     m.weld("clamp", m.ground, beam)
     m.force("push", beam.at(m.parameter("place", 0.5), 0, 0), (0, 10.0, 0))
     stiffness = 7e10 * 0.03 * 0.02**3 / 12
@@ -213,7 +213,7 @@ def test_options_of_numpy():
 
 def test_a_load_out_of_the_plane_is_carried():
     m = cc.Mechanism("sideways", gravity=(0, 0, 0))
-    beam = m.body("beam", cc.rod(1.0, 1.0)).flexible(E=7e10, section=SECTION, modes=SHAPES)
+    beam = m.body("beam", cc.rod(1.0, 1.0)).flexible(E=7e10, section=SECTION, shapes=SHAPES)
     m.weld("clamp", m.ground, beam)
     m.force("push", beam.tip, (0, 0, 10.0))
     run = simulate_erls(m, until=1e-3, rtol=1e-4, method=ERLS(start="sagged"))
@@ -256,7 +256,7 @@ def test_a_sagged_beam_stays_where_it_is():
 def test_a_structure_of_welds():
     """No coordinate q is left: a clamped beam rings with its own frequencies."""
     m = cc.Mechanism("structure", gravity=(0, -9.81, 0))
-    m.body("beam", cc.rod(0.5, 0.81)).flexible(E=7e10, section=SECTION, modes=SHAPES)
+    m.body("beam", cc.rod(0.5, 0.81)).flexible(E=7e10, section=SECTION, shapes=SHAPES)
     m.weld("clamp", m.ground, m.bodies["beam"])
     run = simulate_erls(m, until=0.02, rtol=1e-7)
     clamped = cantilever()
@@ -280,7 +280,7 @@ def test_modal_damping_is_that_of_the_shapes():
 
     m = cc.Mechanism("pins", gravity=(0, 0, 0))
     beam = m.body("beam", cc.rod(1.0, 1.0))
-    beam.flexible(E=7e10, section=SECTION, modes=cc.modes.pinned_pinned(y=2), damping=0.03)
+    beam.flexible(E=7e10, section=SECTION, shapes=cc.shapes.pinned_pinned(y=2), damping=0.03)
     m.revolute("left", m.ground, beam)
     m.revolute("right", m.ground.at(1.0, 0, 0), beam.tip)
     made = system(m, m.assemble(), ERLS(elements=12))

@@ -10,7 +10,7 @@ from closedchain.results.erls import reactions as erls_reactions
 from closedchain.results.erls.simulate import simulate_erls
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.02)
-SHAPES = cc.modes.polynomials(y=1)
+SHAPES = cc.shapes.polynomials(y=1)
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def propped():
     """A beam that a drive holds at one end, and a roller at the other; at rest."""
     m = cc.Mechanism("propped", gravity=(0, -9.81, 0))
     beam, roller = m.body("beam", cc.rod(0.5, 0.8)), m.body("roller", cc.box((0.01, 0.01, 0.01), 1e-3))
-    beam.flexible(E=7e10, section=SECTION, modes=SHAPES)
+    beam.flexible(E=7e10, section=SECTION, shapes=SHAPES)
     m.revolute("clamp", m.ground, beam)
     m.drive("clamp", 0.0)
     m.revolute("pin", beam.tip, roller)
@@ -63,7 +63,7 @@ def arm():
     m.revolute("elbow", upper.tip, fore.at(0, 0.03, 0), axis=(0, 1, 0.3))
     modulus = m.parameter("E", 7e10)
     for beam in (upper, fore):
-        beam.flexible(E=modulus, section=SECTION, modes=cc.modes.polynomials(y=1, z=1, torsion=1))
+        beam.flexible(E=modulus, section=SECTION, shapes=cc.shapes.polynomials(y=1, z=1, torsion=1))
     m.motor("yaw", torque=1.0)
     m.joint_spring("shoulder", stiffness=50.0)
     m.force("push", fore.tip, (1.0, 2.0, -3.0))
@@ -138,11 +138,11 @@ def test_stiff_links_have_the_reactions_of_rigid_ones(arm, runs):
 def test_a_floating_frame_has_the_same_reactions_within_small_deflections():
     """The links of a four-bar that begins to move: their difference falls with the deflection."""
     m = cc.library.four_bar()
-    shapes = cc.modes.craig_bampton(y=2, axial=1)
+    shapes = cc.shapes.craig_bampton(y=2, axial=1)
     modulus, beta = m.parameter("E", 1e9), m.parameter("beta", 1e-3)
     for name in ("coupler", "rocker"):
         section = cc.Section.rectangle(y=0.1, z=0.1)
-        m.bodies[name].flexible(E=modulus, section=section, modes=shapes, rayleigh=(0.0, beta))
+        m.bodies[name].flexible(E=modulus, section=section, shapes=shapes, rayleigh=(0.0, beta))
     times, gaps = [0.05, 0.1], []
     for factor in (1.0, 10.0):  # the stiffer, the less damping of the same modes takes
         options = {"t_eval": times, "parameters": {"E": 1e9 * factor, "beta": 1e-3 / factor**0.5}}
@@ -157,7 +157,7 @@ def test_comparison_with_other_methods():
     """Beside other formulations ERLS is a row with its own solver; its error is that of other shapes."""
     m = cc.Mechanism("bar", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(0.5, 0.8))
-    beam.flexible(E=7e10, section=SECTION, modes=cc.modes.clamped_free(y=1))
+    beam.flexible(E=7e10, section=SECTION, shapes=cc.shapes.clamped_free(y=1))
     m.revolute("hinge", m.ground, beam)
     got = cc.compare(m, until=0.02, methods=["multipliers", "erls"], solvers=["dop853"], tolerances=[1e-6], repeats=1)
     data = got.dataset.sel(formulation="ERLS", solver="esdirk4", rtol=1e-6)

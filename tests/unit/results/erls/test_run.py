@@ -19,7 +19,7 @@ def bars():
     m.revolute("C", m.ground.at(0.7, 0, 0), rocker)
     m.revolute("B", coupler.tip, rocker.tip)
     m.motor("O", 3.0)
-    coupler.flexible(70e9, cc.Section(A=1.6e-4, Iz=8.5e-10), modes=cc.modes.craig_bampton(y=1))
+    coupler.flexible(70e9, cc.Section(A=1.6e-4, Iz=8.5e-10), shapes=cc.shapes.craig_bampton(y=1))
     m.start = {"O": 1.0}
     return m
 
@@ -90,7 +90,7 @@ def test_the_terms_of_the_paper_own_up_to_the_energy_they_make():
     """What (28) and (31) drop is of first order in the displacements: a soft beam shows it."""
     m = cc.Mechanism("soft beam", gravity=(0, -9.81, 0))
     beam = m.body("beam", cc.rod(0.5, 0.81))
-    beam.flexible(E=5e8, section=cc.Section.rectangle(y=0.02, z=0.03), modes=cc.modes.polynomials(y=1))
+    beam.flexible(E=5e8, section=cc.Section.rectangle(y=0.02, z=0.03), shapes=cc.shapes.polynomials(y=1))
     m.revolute("hinge", m.ground, beam)
     with pytest.warns(
         cc.RunWarning, match=r"energy of 'soft beam' is off by .*terms='paper' drops.*terms='consistent'"

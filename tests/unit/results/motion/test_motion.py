@@ -24,7 +24,7 @@ def differences(t, values):
 
 
 def test_inverse_kinematics_of_an_arm():
-    path = {"lower.tip": (1.2 + 0.1 * cc.sin(cc.t), 0.3 * cc.cos(cc.t), None)}
+    path = {"lower.tip": (1.2 + 0.1 * cc.math.sin(cc.t), 0.3 * cc.math.cos(cc.t), None)}
     motion = cc.follow(arm(), path, until=2.0)
     x, y = 1.2 + 0.1 * np.sin(motion.t), 0.3 * np.cos(motion.t)
     bend = np.arccos((x**2 + y**2 - 1.0**2 - 0.8**2) / (2 * 0.8))
@@ -43,7 +43,7 @@ def test_rates_are_those_of_the_coordinates(name):
         start = m.assemble()
         at = cc.simulate(m, start, 0.0).frame(m.output)
         place, R = at["position"].values[0], at["rotation"].values[0]
-        s = 0.02 * cc.sin(3 * cc.t)
+        s = 0.02 * cc.math.sin(3 * cc.t)
         rotation = None if name == "five-bar" else tuple(map(tuple, R.tolist()))
         path = {m.output: cc.paths.Path((place[0] + s, place[1] - 0.5 * s, float(place[2])), rotation, 1.0)}
     motion = cc.follow(m, path, until=0.5, samples=251)
@@ -55,9 +55,9 @@ def test_rates_are_those_of_the_coordinates(name):
 
 def test_a_full_pose_is_followed_in_position_and_orientation():
     m = cc.library.hexaglide(drive="none")
-    angle = 0.1 * cc.sin(2 * cc.t)
-    R = ((cc.cos(angle), 0.0, cc.sin(angle)), (0.0, 1.0, 0.0), (-cc.sin(angle), 0.0, cc.cos(angle)))
-    motion = cc.follow(m, {"platform": cc.paths.Path((0.02 * cc.sin(3 * cc.t), 0.0, -0.7), R, 1.0)}, samples=41)
+    angle = 0.1 * cc.math.sin(2 * cc.t)
+    R = ((cc.math.cos(angle), 0.0, cc.math.sin(angle)), (0.0, 1.0, 0.0), (-cc.math.sin(angle), 0.0, cc.math.cos(angle)))
+    motion = cc.follow(m, {"platform": cc.paths.Path((0.02 * cc.math.sin(3 * cc.t), 0.0, -0.7), R, 1.0)}, samples=41)
     frame = motion.frame("platform")
     t = motion.t
     assert frame["position"].values[:, 0] == pytest.approx(0.02 * np.sin(3 * t), abs=1e-12)
@@ -97,7 +97,8 @@ def test_a_foot_in_the_air_follows_its_own_path():
     start = m.assemble()
     motion = cc.follow(
         m,
-        {"leg1 yaw": start["leg1 yaw"] + 0.1 * cc.sin(cc.t), "leg1 hip": start["leg1 hip"] + 0.2 * cc.sin(cc.t),
+        {"leg1 yaw": start["leg1 yaw"] + 0.1 * cc.math.sin(cc.t),
+         "leg1 hip": start["leg1 hip"] + 0.2 * cc.math.sin(cc.t),
          "leg1 knee": start["leg1 knee"], "body": _rest(m, start)},
         until=1.0,
         samples=11,
@@ -121,9 +122,9 @@ def _rest(m, start):
 
 def test_all_working_modes_of_the_3_rrr():
     m = cc.library.rrr3()
-    s = 0.03 * cc.sin(2 * cc.t)
+    s = 0.03 * cc.math.sin(2 * cc.t)
     path = cc.paths.Path((s, 0.02 - s, 0.0), ((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1.0)
-    at_start = cc.assembly_modes(m, frames={"platform": {"position": (0, 0.02, 0), "rotation": np.eye(3)}})
+    at_start = m.assemblies(frames={"platform": {"position": (0, 0.02, 0), "rotation": np.eye(3)}})
     assert len(at_start) == 8
     found = [cc.follow(m, {"platform": path}, samples=11, guess=mode.state) for mode in at_start]
     ends = {tuple(np.round([float(motion[f"elbow{k}"][-1]) for k in (1, 2, 3)], 6)) for motion in found}
@@ -133,14 +134,14 @@ def test_all_working_modes_of_the_3_rrr():
             assert (np.sin(motion[f"elbow{k}"].values) > 0).all() == (math.sin(mode.state[f"elbow{k}"]) > 0)
 
 
-def test_assembly_modes_of_forward_kinematics():
+def test_assemblies_of_forward_kinematics():
     m = cc.library.four_bar()
-    low, high = (cc.follow(m, {"O": 1.0 + cc.t}, until=1.0, mode=mode) for mode in ("C-", "C+"))
+    low, high = (cc.follow(m, {"O": 1.0 + cc.t}, until=1.0, assembly=x) for x in ("C-", "C+"))
     assert (low["C"].values < 0).all() and (high["C"].values > 0).all()
-    with pytest.raises(cc.ModelError, match=r"no mode 'C' at the beginning of the path; known: 'C\+', 'C-'"):
-        cc.follow(m, {"O": 1.0}, until=1.0, mode="C")
-    with pytest.raises(cc.ModelError, match="a mode, or a guess"):
-        cc.follow(m, {"O": 1.0}, until=1.0, mode="C+", guess={"C": 1.0})
+    with pytest.raises(cc.ModelError, match=r"no assembly 'C' at the beginning of the path; known: 'C\+', 'C-'"):
+        cc.follow(m, {"O": 1.0}, until=1.0, assembly="C")
+    with pytest.raises(cc.ModelError, match="an assembly, or a guess"):
+        cc.follow(m, {"O": 1.0}, until=1.0, assembly="C+", guess={"C": 1.0})
 
 
 # ---- limits and the workspace ----------------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def test_assembly_modes_of_forward_kinematics():
 def test_limits_are_reported_with_the_time():
     m = arm(limits=(-0.5, 1.3))
     with pytest.warns(cc.RunWarning, match=r"'elbow' is beyond its limit 1\.3 rad from t = 0\.2013") as caught:
-        motion = cc.follow(m, {"shoulder": 0.0, "elbow": 1.1 + cc.sin(cc.t)}, until=4.0)
+        motion = cc.follow(m, {"shoulder": 0.0, "elbow": 1.1 + cc.math.sin(cc.t)}, until=4.0)
     assert len(caught) == 1
     (high,) = motion.violations
     # cubic interpolation between samples 0.02 s apart
@@ -163,7 +164,7 @@ def test_limits_are_reported_with_the_time():
 def test_a_limit_is_passed_between_samples():
     """Seven samples of a sine, none of them beyond its limit."""
     m = arm(limits=(-0.9, 0.9))
-    path = cc.paths.Path((cc.sin(2 * cc.pi * cc.t),), None, 1.0)
+    path = cc.paths.Path((cc.math.sin(2 * cc.pi * cc.t),), None, 1.0)
     with pytest.warns(cc.RunWarning, match="0.9 rad from"), pytest.warns(cc.RunWarning, match="-0.9 rad from"):
         motion = cc.follow(m, {"shoulder": 0.0, "elbow": path}, samples=7, guess={"elbow": 0.0})
     assert np.abs(motion["elbow"].values).max() < 0.9

@@ -87,8 +87,8 @@ class Dynamics:
 
 def in_mode(about, k, size):
     """The nonlinear state next to an equilibrium that moves in mode number k (from 0)."""
-    mode = about.modes.isel(mode=k)
-    shape = mode["shape"].sel(joint=list(about.independent)).values
+    mode = about.mode_table.isel(mode=k)
+    shape = mode["shape"].sel(coordinate=list(about.independent)).values
     rate = complex(mode["eigenvalue"]) * shape
     return Dynamics(about.state, about.independent).neighbour(size * shape.real, size * rate.real)
 

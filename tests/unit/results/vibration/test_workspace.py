@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.results.vibration.locked import locked_modes
 from closedchain.results.vibration.workspace import frequencies_over
 from tests.unit.results.beams.flexible_motions import crossing, driven_slider_crank, flexible_four_bar, two_beams
 
@@ -19,7 +18,7 @@ def test_a_turn_of_the_crank_changes_nothing_between_the_pins():
 
 def test_a_drive_does_not_keep_its_coordinate_from_being_moved():
     m = driven_slider_crank()
-    here = locked_modes(m, locked=["O"]).frequencies
+    here = m.modes(locked=["O"]).frequencies
     for locked in (None, ["O"], []):
         found = frequencies_over(m, {"O": [0.1, 0.5]}, locked=locked)
         np.testing.assert_allclose(found["frequency"], [here, here], rtol=1e-9)
@@ -31,7 +30,7 @@ def test_curves_cross_and_do_not_jump():
     held = ["fixed hinge", "loaded hinge", "slide"]
     out = np.linspace(-0.5, 0.3, 9)
     found = frequencies_over(m, {"slide": out}, locked=held)["frequency"].values
-    by_body = [locked_modes(m, m.assemble({"slide": x}), held) for x in out]
+    by_body = [m.modes(m.assemble({"slide": x}), locked=held) for x in out]
     # the beam without the rider has the same frequency everywhere: it is one curve, although another one crosses it
     same = np.ptp(found, axis=0) < 1e-9
     assert same.tolist().count(True) == 1
@@ -43,7 +42,7 @@ def test_curves_cross_and_do_not_jump():
 
 def test_grids_paths_and_states():
     m = two_beams()
-    grid = frequencies_over(m, {"slim hinge": [0.0, 0.5], "strong hinge": [0.0, 0.1, 0.2]}, modes=3)
+    grid = frequencies_over(m, {"slim hinge": [0.0, 0.5], "strong hinge": [0.0, 0.1, 0.2]}, count=3)
     assert grid["frequency"].sizes == {"slim hinge": 2, "strong hinge": 3, "mode": 3}
     assert float(grid["frequency"].std(("slim hinge", "strong hinge")).max()) < 1e-9
     path = frequencies_over(m, {"slim hinge": [0.0, 0.5], "strong hinge": [0.0, 0.1]}, together=True)
@@ -69,6 +68,6 @@ def test_where_there_is_no_pose_there_is_no_frequency():
         frequencies_over(m, {"O": "a"})
     for wrong in (0, -1, "a"):
         with pytest.raises(cc.ModelError, match=f"1 at least, not {wrong!r}"):
-            frequencies_over(m, {"O": [0.0]}, modes=wrong)
+            frequencies_over(m, {"O": [0.0]}, count=wrong)
     with pytest.raises(cc.ModelError, match="names of coordinates"):
         frequencies_over(m, {"O": [0.0]}, locked=5)

@@ -25,10 +25,10 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.lock import once
-from closedchain.model.modes.curves import traced
+from closedchain.model.shapes.curves import traced
 
 if TYPE_CHECKING:
-    from closedchain.model.modes.mode_set import ModeSet
+    from closedchain.model.shapes.shape_set import ShapeSet
 
 WAVES_IN_A_SPAN = 12.0  # rad: longer spans are split, so that few points are enough in each
 POINTS = 18  # for a span with that much of a wave, squared: error below rounding
@@ -50,7 +50,7 @@ class Integrals:
         n x n.
     """
 
-    shapes: ModeSet
+    shapes: ShapeSet
     N0: np.ndarray
     N1: np.ndarray
     G: np.ndarray
@@ -75,7 +75,7 @@ class Integrals:
                 for field in "vw":
                     slopes = type(xi)(1, n) if traced(xi) else np.zeros((1, n))
                     for i in self.shapes.using(field):
-                        slopes[0, i] = self.shapes.modes[i].curves[field].derivative(at, 1, near=(a + b) / 2)
+                        slopes[0, i] = self.shapes.shapes[i].curves[field].derivative(at, 1, near=(a + b) / 2)
                     total = total + weight * (upto - a) * (slopes.T @ slopes)
         return total
 
@@ -88,7 +88,7 @@ class Integrals:
         each mode that the shapes of this field have on their own the damping ratio zeta. Scales: axial ``EA/L`` and m,
         bending ``EI/L^3`` and m, torsion ``GJ/L`` and ``rho Ip L``.
         """
-        mixed = [mode.name for mode in self.shapes.modes if len(mode.curves) > 1]
+        mixed = [shape.name for shape in self.shapes.shapes if len(shape.curves) > 1]
         if mixed:
             raise ModelError(
                 f"the shape {mixed[0]!r} moves in several directions at once, for which modal damping is not defined: "
@@ -128,7 +128,7 @@ class Integrals:
         return self.damping["t"]
 
 
-def integrate(shapes: ModeSet) -> Integrals:
+def integrate(shapes: ShapeSet) -> Integrals:
     """All integrals of a set of shapes."""
     spans = list(itertools.pairwise(_spans(shapes)))
     rules = [(a, b - a, _gauss(shapes, b - a)) for a, b in spans]
@@ -167,9 +167,9 @@ def eigenpairs(k: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return squared, size[:, None] * np.linalg.solve(lower.T, psi)
 
 
-def _spans(shapes: ModeSet) -> np.ndarray:
+def _spans(shapes: ShapeSet) -> np.ndarray:
     """The breaks, with spans that hold too many waves split."""
-    waves = max(curve.wave_number for mode in shapes.modes for curve in mode.curves.values())
+    waves = max(curve.wave_number for shape in shapes.shapes for curve in shape.curves.values())
     ends = [0.0]
     for a, b in itertools.pairwise(shapes.breaks):
         parts = max(1, int(np.ceil(waves * (b - a) / WAVES_IN_A_SPAN)))
@@ -177,9 +177,9 @@ def _spans(shapes: ModeSet) -> np.ndarray:
     return np.array(ends)
 
 
-def _gauss(shapes: ModeSet, span: float) -> tuple[np.ndarray, np.ndarray]:
+def _gauss(shapes: ShapeSet, span: float) -> tuple[np.ndarray, np.ndarray]:
     """Points and weights on (0, 1) for products of two shapes and xi^2 in a span."""
-    curves = [curve for mode in shapes.modes for curve in mode.curves.values()]
+    curves = [curve for shape in shapes.shapes for curve in shape.curves.values()]
     for_waves = POINTS + int(np.ceil(max(curve.wave_number for curve in curves) * span))
     for_powers = max(curve.degree for curve in curves) + 2
     waving = any(curve.wave_number for curve in curves)

@@ -1,4 +1,4 @@
-"""`ModeSet`: the shapes in which a beam may deform, as data. Shapes are pure numbers on ``xi = x / length``."""
+"""`ShapeSet`: the shapes in which a beam may deform, as data. Shapes are pure numbers on ``xi = x / length``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.lock import once
-from closedchain.model.modes.curves import Curve, traced
-from closedchain.model.modes.integrals import Integrals, integrate
+from closedchain.model.shapes.curves import Curve, traced
+from closedchain.model.shapes.integrals import Integrals, integrate
 
 FIELDS = ("u", "v", "w", "t")  # displacements along x, y, z, and the angle about x
 NUMBERED = re.compile(r"(y|z|axial|torsion)\d+")
@@ -20,7 +20,7 @@ ROUNDING = 1e-13  # of the largest value of a shape: smaller values are zeros
 
 
 @dataclass(frozen=True)
-class Mode:
+class Shape:
     """One shape: which curve each displacement follows. None: it does not take part.
 
     Attributes
@@ -46,8 +46,8 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class ModeSet:
-    """Shapes of a beam. Made by the functions of `closedchain.model.modes`; sets are joined with ``+``.
+class ShapeSet:
+    """Shapes of a beam. Made by the functions of `closedchain.model.shapes`; sets are joined with ``+``.
 
     A beam with coordinates eta has, at ``xi = x / length``, the displacement ``U(xi) eta`` (m) and the rotation
     ``diag(1, 1/length, 1/length) T(xi) eta`` (rad): coordinates of bending and axial shapes are in m, those of torsion
@@ -55,8 +55,8 @@ class ModeSet:
 
     Examples
     --------
-    >>> from closedchain.model import modes
-    >>> shapes = modes.pinned_pinned(y=2) + modes.craig_bampton(axial=0)
+    >>> from closedchain.model import shapes
+    >>> shapes = shapes.pinned_pinned(y=2) + shapes.craig_bampton(axial=0)
     >>> shapes.names
     ('y1', 'y2', 'axial1')
     >>> U, T = shapes.at(0.5)
@@ -66,16 +66,16 @@ class ModeSet:
      [0.  0.  0. ]]
     """
 
-    modes: tuple[Mode, ...]
+    shapes: tuple[Shape, ...]
 
     def __post_init__(self) -> None:
-        if not self.modes:
-            raise ModelError("a set of modes needs a shape at least: say how many, as in pinned_pinned(y=2)")
-        for mode in self.modes:
-            if not isinstance(mode.name, str) or not NAME.fullmatch(mode.name):
-                raise ModelError(f"a shape is named by letters, digits, blanks, '-' and '_', not {mode.name!r}")
-            if not mode.curves:
-                raise ModelError(f"the shape {mode.name!r} moves nothing: give it one of u, v, w, t")
+        if not self.shapes:
+            raise ModelError("a set of shapes needs a shape at least: say how many, as in pinned_pinned(y=2)")
+        for shape in self.shapes:
+            if not isinstance(shape.name, str) or not NAME.fullmatch(shape.name):
+                raise ModelError(f"a shape is named by letters, digits, blanks, '-' and '_', not {shape.name!r}")
+            if not shape.curves:
+                raise ModelError(f"the shape {shape.name!r} moves nothing: give it one of u, v, w, t")
         twice = {name for name in self.names if self.names.count(name) > 1}
         if twice:
             raise ModelError(f"two shapes are named {min(twice)!r}: names must be unique")
@@ -83,22 +83,22 @@ class ModeSet:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the shapes, in the order of the coordinates."""
-        return tuple(mode.name for mode in self.modes)
+        return tuple(shape.name for shape in self.shapes)
 
     @property
     def n(self) -> int:
         """How many shapes there are."""
-        return len(self.modes)
+        return len(self.shapes)
 
     @property
     def breaks(self) -> tuple[float, ...]:
         """Where the shapes are only piecewise smooth (nodes of a mesh), 0 and 1 included."""
-        inner = {b for mode in self.modes for curve in mode.curves.values() for b in curve.breaks}
+        inner = {b for shape in self.shapes for curve in shape.curves.values() for b in curve.breaks}
         return tuple(sorted(inner | {0.0, 1.0}))
 
     def using(self, field: str) -> tuple[int, ...]:
         """Numbers of the shapes that move a field, ``"u"``, ``"v"``, ``"w"`` or ``"t"``."""
-        return tuple(i for i, mode in enumerate(self.modes) if field in mode.curves)
+        return tuple(i for i, shape in enumerate(self.shapes) if field in shape.curves)
 
     def at(self, xi: Any) -> tuple[Any, Any]:
         """Displacements and rotations of the section at xi, for unit coordinates.
@@ -118,16 +118,16 @@ class ModeSet:
             xi = float(xi)
         U = type(xi)(3, self.n) if traced(xi) else np.zeros((3, self.n))
         T = type(xi)(3, self.n) if traced(xi) else np.zeros((3, self.n))
-        for i, mode in enumerate(self.modes):
+        for i, shape in enumerate(self.shapes):
             for row, field in enumerate("uvw"):
-                if field in mode.curves:
-                    U[row, i] = mode.curves[field].derivative(xi)
-            if mode.t is not None:
-                T[0, i] = mode.t.derivative(xi)
-            if mode.w is not None:
-                T[1, i] = -mode.w.derivative(xi, 1)
-            if mode.v is not None:
-                T[2, i] = mode.v.derivative(xi, 1)
+                if field in shape.curves:
+                    U[row, i] = shape.curves[field].derivative(xi)
+            if shape.t is not None:
+                T[0, i] = shape.t.derivative(xi)
+            if shape.w is not None:
+                T[1, i] = -shape.w.derivative(xi, 1)
+            if shape.v is not None:
+                T[2, i] = shape.v.derivative(xi, 1)
         if not traced(xi):  # a sine at its node is zero, and a zero is structure
             U[np.abs(U) < ROUNDING * self._largest[0]] = 0.0
             T[np.abs(T) < ROUNDING * self._largest[1]] = 0.0
@@ -157,8 +157,8 @@ class ModeSet:
         """
         xi = np.asarray(xi, float)
         found = {field: tuple(np.zeros((*xi.shape, self.n)) for _ in range(3)) for field in FIELDS}
-        for i, mode in enumerate(self.modes):
-            for field, curve in mode.curves.items():
+        for i, shape in enumerate(self.shapes):
+            for field, curve in shape.curves.items():
                 for order in range(3):
                     found[field][order][..., i] = curve.derivative(xi, order)
         return found  # type: ignore[return-value]
@@ -168,21 +168,21 @@ class ModeSet:
         """Integrals of the shapes along the beam, computed once."""
         return integrate(self)
 
-    def __add__(self, other: ModeSet) -> ModeSet:
+    def __add__(self, other: ShapeSet) -> ShapeSet:
         """Both sets together; numbered names go on counting: ``pinned_pinned(y=1) + static(y=True)`` has y1, y2, y3."""
-        if not isinstance(other, ModeSet):
+        if not isinstance(other, ShapeSet):
             return NotImplemented
-        modes = list(self.modes)
-        for mode in other.modes:
-            taken = {m.name for m in modes}
-            numbered = NUMBERED.fullmatch(mode.name)
-            if mode.name in taken and numbered:
+        shapes = list(self.shapes)
+        for shape in other.shapes:
+            taken = {s.name for s in shapes}
+            numbered = NUMBERED.fullmatch(shape.name)
+            if shape.name in taken and numbered:
                 count = 1
                 while f"{numbered[1]}{count}" in taken:
                     count += 1
-                mode = replace(mode, name=f"{numbered[1]}{count}")
-            modes.append(mode)
-        return ModeSet(tuple(modes))
+                shape = replace(shape, name=f"{numbered[1]}{count}")
+            shapes.append(shape)
+        return ShapeSet(tuple(shapes))
 
     def __repr__(self) -> str:
-        return f"ModeSet({', '.join(self.names)})"
+        return f"ShapeSet({', '.join(self.names)})"

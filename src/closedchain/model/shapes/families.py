@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from closedchain.errors import ModelError
-from closedchain.model.modes.curves import Curve, Wave, power
-from closedchain.model.modes.mode_set import Mode, ModeSet
+from closedchain.model.shapes.curves import Curve, Wave, power
+from closedchain.model.shapes.shape_set import Shape, ShapeSet
 
 FIELD_OF = {"y": "v", "z": "w", "axial": "u", "torsion": "t"}
 
 
-def pinned_pinned(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ModeSet:
+def pinned_pinned(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ShapeSet:
     """Sines ``sin(k pi xi)``: modes of a beam with pins at both ends; of one held there, for axial and torsion.
 
     Nothing moves at the two ends: the frames of a linkage's pins stay where they are on the rigid body.
@@ -24,7 +24,7 @@ def pinned_pinned(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -
     return _family("pinned_pinned", _half_waves, _half_waves, y, z, axial, torsion)
 
 
-def clamped_free(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ModeSet:
+def clamped_free(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ShapeSet:
     """Modes of a cantilever clamped at xi = 0; a coordinate is the displacement (or the angle) of the tip.
 
     Bending has ``cosh b cos b = -1``; axial and torsion ``sin((k - 1/2) pi xi)``. See `pinned_pinned` for the
@@ -33,7 +33,7 @@ def clamped_free(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) ->
     return _family("clamped_free", _cantilever, _quarter_waves, y, z, axial, torsion)
 
 
-def free_free(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ModeSet:
+def free_free(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ShapeSet:
     """Elastic modes of a beam that floats; a coordinate is the displacement (or the angle) of the end xi = 0.
 
     Bending has ``cosh b cos b = 1``; axial and torsion ``cos(k pi xi)``. The frame of the body floats with the beam:
@@ -42,7 +42,7 @@ def free_free(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> Mo
     return _family("free_free", _floating, _cosines, y, z, axial, torsion)
 
 
-def polynomials(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ModeSet:
+def polynomials(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> ShapeSet:
     """Powers ``xi^2, xi^3, ...`` for bending and ``xi, xi^2, ...`` for axial and torsion.
 
     They meet the conditions of a clamp at xi = 0 (no displacement, no slope, no twist) and none at the other end; two
@@ -52,15 +52,15 @@ def polynomials(*, y: int = 0, z: int = 0, axial: int = 0, torsion: int = 0) -> 
     return _family("polynomials", lambda k: power(k + 1), power, y, z, axial, torsion)
 
 
-def _family(name: str, bending: object, along: object, y: int, z: int, axial: int, torsion: int) -> ModeSet:
-    modes = []
+def _family(name: str, bending: object, along: object, y: int, z: int, axial: int, torsion: int) -> ShapeSet:
+    found = []
     for kind, count in {"y": y, "z": z, "axial": axial, "torsion": torsion}.items():
         curve = bending if kind in "yz" else along
         for k in range(1, check_count(count, f"{name}: {kind}") + 1):
-            modes.append(Mode(f"{kind}{k}", **{FIELD_OF[kind]: curve(k)}))  # type: ignore[operator]
-    if not modes:
+            found.append(Shape(f"{kind}{k}", **{FIELD_OF[kind]: curve(k)}))  # type: ignore[operator]
+    if not found:
         raise ModelError(f"{name} needs a shape at least: say how many, for instance {name}(y=2)")
-    return ModeSet(tuple(modes))
+    return ShapeSet(tuple(found))
 
 
 def check_count(count: object, what: str) -> int:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model import modes
-from closedchain.model.modes.integrals import eigenpairs
+from closedchain.model.shapes.integrals import eigenpairs
 from tests.reference.compare import load
 
 BEAMS = load("beams/elementary")
@@ -16,14 +15,14 @@ PRINTED = 1e-12  # all are printed to 12 decimals
 k = np.arange(1, 4)
 
 FAMILIES = {
-    "pinned": modes.pinned_pinned(y=3, z=1, axial=2, torsion=1),
-    "cantilever": modes.clamped_free(y=3, z=1, axial=2, torsion=2),
-    "floating": modes.free_free(y=2, z=2, axial=1, torsion=1),
-    "powers": modes.polynomials(y=3, z=1, axial=2, torsion=1),
-    "craig-bampton": modes.craig_bampton(y=2, z=0, axial=1, torsion=1, elements=6),
-    "functions": modes.from_functions({"v": [lambda xi: np.sin(3 * xi), lambda xi: xi**2], "w": np.exp}),
-    "mixed": modes.from_functions({"bow": {"v": lambda xi: xi**2, "w": lambda xi: xi**3}, "t": lambda xi: xi}),
-    "samples": modes.from_samples(np.linspace(0, 1, 6), v=np.linspace(0, 1, 6) ** 4, u=np.linspace(0, 1, 6) ** 2),
+    "pinned": cc.shapes.pinned_pinned(y=3, z=1, axial=2, torsion=1),
+    "cantilever": cc.shapes.clamped_free(y=3, z=1, axial=2, torsion=2),
+    "floating": cc.shapes.free_free(y=2, z=2, axial=1, torsion=1),
+    "powers": cc.shapes.polynomials(y=3, z=1, axial=2, torsion=1),
+    "craig-bampton": cc.shapes.craig_bampton(y=2, z=0, axial=1, torsion=1, elements=6),
+    "functions": cc.shapes.from_functions({"v": [lambda xi: np.sin(3 * xi), lambda xi: xi**2], "w": np.exp}),
+    "mixed": cc.shapes.from_functions({"bow": {"v": lambda xi: xi**2, "w": lambda xi: xi**3}, "t": lambda xi: xi}),
+    "samples": cc.shapes.from_samples(np.linspace(0, 1, 6), v=np.linspace(0, 1, 6) ** 4, u=np.linspace(0, 1, 6) ** 2),
 }
 families = pytest.mark.parametrize("shapes", FAMILIES.values(), ids=FAMILIES)
 
@@ -41,7 +40,7 @@ def wave_numbers(shapes, field="v"):
 
 def test_integrals_of_sines():
     """In closed form; 1e-14 of their size is rounding."""
-    on = modes.pinned_pinned(y=3, z=3).integrals
+    on = cc.shapes.pinned_pinned(y=3, z=3).integrals
     y, z = slice(0, 3), slice(3, 6)
     b = k * np.pi
 
@@ -58,7 +57,7 @@ def test_integrals_of_sines():
 
 
 def test_integrals_of_axial_and_torsional_sines():
-    on = modes.pinned_pinned(axial=3, torsion=3).integrals
+    on = cc.shapes.pinned_pinned(axial=3, torsion=3).integrals
     along, about = slice(0, 3), slice(3, 6)
     b = k * np.pi
 
@@ -71,7 +70,7 @@ def test_integrals_of_axial_and_torsional_sines():
 
 def test_many_short_waves_are_integrated_too():
     """Twenty half waves: the points follow the shapes."""
-    on = modes.pinned_pinned(y=20).integrals
+    on = cc.shapes.pinned_pinned(y=20).integrals
     b = np.arange(1, 21) * np.pi
 
     np.testing.assert_allclose(on.G[1, 1], np.eye(20) / 2, rtol=0, atol=1e-14)
@@ -79,7 +78,7 @@ def test_many_short_waves_are_integrated_too():
 
 
 def test_integrals_of_powers():
-    on = modes.polynomials(y=3, axial=2).integrals  # xi^2, xi^3, xi^4; xi, xi^2
+    on = cc.shapes.polynomials(y=3, axial=2).integrals  # xi^2, xi^3, xi^4; xi, xi^2
     p = k + 1
 
     np.testing.assert_allclose(on.G[1, 1, :3, :3], 1 / (p + p[:, None] + 1), rtol=1e-14)
@@ -118,7 +117,11 @@ def test_integrals_by_sums(shapes):
 
 @pytest.mark.parametrize(
     ("family", "case"),
-    [(modes.pinned_pinned, "pinned_pinned"), (modes.clamped_free, "cantilever"), (modes.free_free, "free_free")],
+    [
+        (cc.shapes.pinned_pinned, "pinned_pinned"),
+        (cc.shapes.clamped_free, "cantilever"),
+        (cc.shapes.free_free, "free_free"),
+    ],
 )
 def test_families_have_the_frequencies_of_their_beams(family, case):
     shapes = family(y=3, z=2)
@@ -132,16 +135,16 @@ def test_families_have_the_frequencies_of_their_beams(family, case):
 
 
 def test_axial_and_torsional_modes():
-    np.testing.assert_allclose(wave_numbers(modes.clamped_free(axial=3), "u"), (k - 0.5) * np.pi, rtol=1e-13)
-    np.testing.assert_allclose(wave_numbers(modes.free_free(torsion=3), "t"), k * np.pi, rtol=1e-13)
+    np.testing.assert_allclose(wave_numbers(cc.shapes.clamped_free(axial=3), "u"), (k - 0.5) * np.pi, rtol=1e-13)
+    np.testing.assert_allclose(wave_numbers(cc.shapes.free_free(torsion=3), "t"), k * np.pi, rtol=1e-13)
     beam = BEAMS["beam"]
     speed = np.sqrt(beam["EA"] / beam["mass_per_length"]) / beam["L"]
     want = BEAMS["axial_clamped_free_omega1"]
-    assert wave_numbers(modes.clamped_free(axial=1), "u")[0] * speed == pytest.approx(want, rel=PRINTED)
+    assert wave_numbers(cc.shapes.clamped_free(axial=1), "u")[0] * speed == pytest.approx(want, rel=PRINTED)
 
 
 def test_floating_modes_move_nothing_as_a_whole():
-    on = modes.free_free(y=4, axial=2).integrals
+    on = cc.shapes.free_free(y=4, axial=2).integrals
 
     np.testing.assert_allclose(on.N0, 0.0, atol=1e-13)  # no momentum
     np.testing.assert_allclose(on.N1[1], 0.0, atol=1e-13)  # no angular momentum
@@ -149,8 +152,8 @@ def test_floating_modes_move_nothing_as_a_whole():
 
 def test_high_modes_do_not_overflow():
     """Mode 300 has cosh(941): in exponentials of one sign it is as good as the first."""
-    for shapes, end in ((modes.clamped_free(y=300), 1.0), (modes.free_free(y=300), 0.0)):
-        curve = shapes.modes[-1].v
+    for shapes, end in ((cc.shapes.clamped_free(y=300), 1.0), (cc.shapes.free_free(y=300), 0.0)):
+        curve = shapes.shapes[-1].v
         assert np.abs(curve.derivative(np.linspace(0, 1, 5001))).max() <= 1.0 + 1e-9
         assert curve.derivative(end) == pytest.approx(1.0)
         scale = curve.wave_number**2
@@ -158,9 +161,9 @@ def test_high_modes_do_not_overflow():
 
 
 def test_ends_of_the_cantilever():
-    U, T = modes.clamped_free(y=3, axial=2, torsion=2).at(0.0)
+    U, T = cc.shapes.clamped_free(y=3, axial=2, torsion=2).at(0.0)
     assert not U.any() and not T.any()  # exactly: what is clamped is structure
-    U, T = modes.clamped_free(y=3, axial=2, torsion=2).at(1.0)
+    U, T = cc.shapes.clamped_free(y=3, axial=2, torsion=2).at(1.0)
     np.testing.assert_allclose(U[1, :3], 1.0, rtol=1e-14)
     np.testing.assert_allclose(U[0, 3:5], 1.0, rtol=1e-14)
     np.testing.assert_allclose(T[0, 5:], 1.0, rtol=1e-14)
@@ -168,14 +171,14 @@ def test_ends_of_the_cantilever():
 
 def test_pins_stay_where_they_are():
     for end in (0.0, 1.0):
-        U, T = modes.pinned_pinned(y=5, z=2, axial=3, torsion=3).at(end)
+        U, T = cc.shapes.pinned_pinned(y=5, z=2, axial=3, torsion=3).at(end)
         assert not U.any() and not T[0].any()
         assert T[2, :5].all() and T[1, 5:7].all()
 
 
 def test_powers_converge_to_the_cantilever():
     """From above, and fast: six powers have the first frequency to 1e-9."""
-    errors = [wave_numbers(modes.polynomials(y=n))[0] / BEAMS["cantilever"]["betaL"][0] - 1 for n in range(1, 7)]
+    errors = [wave_numbers(cc.shapes.polynomials(y=n))[0] / BEAMS["cantilever"]["betaL"][0] - 1 for n in range(1, 7)]
 
     assert all(better < worse / 5 for worse, better in itertools.pairwise(errors))
     assert 0 < errors[-1] < 1e-9
@@ -192,7 +195,7 @@ def omega(shapes):
 @pytest.mark.parametrize("elements", [1, 2, 4])
 def test_all_freedoms_of_a_mesh_are_the_mesh(elements):
     """With every normal mode, Craig and Bampton's shapes span all that the elements can do: the same frequencies."""
-    shapes = modes.craig_bampton(y=2 * (elements - 1), elements=elements)
+    shapes = cc.shapes.craig_bampton(y=2 * (elements - 1), elements=elements)
     want = BEAMS["cantilever"]["fe_omega_by_elements"][str(elements)]
 
     np.testing.assert_allclose(omega(shapes)[: len(want)], want, rtol=1e-11)
@@ -201,7 +204,7 @@ def test_all_freedoms_of_a_mesh_are_the_mesh(elements):
 def test_normal_modes_converge():
     """Twice the normal modes have a sixteenth of the error: they bring a moment to the free end, which has none."""
     want = BEAMS["cantilever"]["betaL"][0]
-    errors = [wave_numbers(modes.craig_bampton(y=n, elements=40))[0] / want - 1 for n in (0, 2, 4, 8)]
+    errors = [wave_numbers(cc.shapes.craig_bampton(y=n, elements=40))[0] / want - 1 for n in (0, 2, 4, 8)]
 
     one_element = BEAMS["cantilever"]["fe_omega_by_elements"]["1"][0] / BEAMS["cantilever"]["omega_rad_s"][0]
     assert errors[0] == pytest.approx(np.sqrt(one_element) - 1, rel=1e-9)
@@ -211,7 +214,7 @@ def test_normal_modes_converge():
 
 def test_static_shapes_hold_loads_at_the_tip():
     """A force and a moment at the end of a cantilever give F L^3/3EI + M L^2/2EI and F L^2/2EI + M L/EI."""
-    shapes = modes.static(y=True)
+    shapes = cc.shapes.static(y=True)
     U, T = shapes.at(1.0)
     force, moment = 2.0, 3.0  # L = EI = 1
     eta = np.linalg.solve(shapes.integrals.kv, force * U[1] + moment * T[2])
@@ -221,14 +224,14 @@ def test_static_shapes_hold_loads_at_the_tip():
 
 
 def test_normal_modes_are_held_at_both_ends():
-    shapes = modes.craig_bampton(y=3, axial=2, elements=7)
+    shapes = cc.shapes.craig_bampton(y=3, axial=2, elements=7)
     for end in (0.0, 1.0):
         U, T = shapes.at(end)
         assert not U[:, 2:5].any() and not T[:, 2:5].any() and not U[:, 6:].any()
     at = np.linspace(0, 1, 8)
     np.testing.assert_allclose(np.abs(shapes.fields(at)["v"][0][:, 2:5]).max(0), 1.0, rtol=1e-12)
     # clamped-clamped beams have the wave numbers of floating ones: cosh b cos b = 1; seven elements have 1e-3
-    held = modes.ModeSet(shapes.modes[2:5])
+    held = cc.shapes.ShapeSet(shapes.shapes[2:5])
     np.testing.assert_allclose(wave_numbers(held), BEAMS["free_free"]["betaL"], rtol=5e-3)
 
 
@@ -275,22 +278,22 @@ def test_traced_values_are_the_plain_ones(shapes):
 
 
 def test_sets_are_added():
-    both = modes.pinned_pinned(y=2) + modes.craig_bampton(y=0, torsion=0)
+    both = cc.shapes.pinned_pinned(y=2) + cc.shapes.craig_bampton(y=0, torsion=0)
 
     assert both.names == ("y1", "y2", "y3", "y4", "torsion1")
     assert both.n == 5 and both.using("v") == (0, 1, 2, 3) and both.using("t") == (4,)
-    np.testing.assert_allclose(both.integrals.kv[2:4, 2:4], modes.static(y=True).integrals.kv, rtol=1e-13)
-    assert (modes.craig_bampton(y=1, elements=2) + modes.craig_bampton(z=1, elements=3)).breaks == pytest.approx(
-        (0, 1 / 3, 1 / 2, 2 / 3, 1)
-    )
-    assert repr(both) == "ModeSet(y1, y2, y3, y4, torsion1)"
+    np.testing.assert_allclose(both.integrals.kv[2:4, 2:4], cc.shapes.static(y=True).integrals.kv, rtol=1e-13)
+    assert (
+        cc.shapes.craig_bampton(y=1, elements=2) + cc.shapes.craig_bampton(z=1, elements=3)
+    ).breaks == pytest.approx((0, 1 / 3, 1 / 2, 2 / 3, 1))
+    assert repr(both) == "ShapeSet(y1, y2, y3, y4, torsion1)"
     with pytest.raises(TypeError):
         both + 1
 
 
 def test_equal_sets_are_equal():
-    assert modes.craig_bampton(y=2) == modes.craig_bampton(y=2)
-    assert len({modes.clamped_free(y=2), modes.clamped_free(y=2), modes.clamped_free(y=3)}) == 2
+    assert cc.shapes.craig_bampton(y=2) == cc.shapes.craig_bampton(y=2)
+    assert len({cc.shapes.clamped_free(y=2), cc.shapes.clamped_free(y=2), cc.shapes.clamped_free(y=3)}) == 2
 
 
 # ---- damping ---------------------------------------------------------------------------------------------------------
@@ -328,8 +331,8 @@ def test_modal_damping_of_mixed_shapes_is_refused():
 
 def test_functions_are_met_to_rounding():
     """A sine given as a function is the family's, in its value to 1e-13 and in its stiffness to 1e-9."""
-    own = modes.from_functions({"v": [lambda xi: np.sin(np.pi * xi), lambda xi: np.sin(2 * np.pi * xi)]})
-    family = modes.pinned_pinned(y=2)
+    own = cc.shapes.from_functions({"v": [lambda xi: np.sin(np.pi * xi), lambda xi: np.sin(2 * np.pi * xi)]})
+    family = cc.shapes.pinned_pinned(y=2)
     xi = np.linspace(0, 1, 501)
 
     assert own.names == family.names
@@ -340,22 +343,22 @@ def test_functions_are_met_to_rounding():
 
 def test_a_kink_is_met_where_it_is_said():
     hat = lambda xi: np.minimum(xi, 0.3)  # noqa: E731
-    shapes = modes.from_functions({"u": hat}, breaks=(0, 0.3, 1))
+    shapes = cc.shapes.from_functions({"u": hat}, breaks=(0, 0.3, 1))
 
     np.testing.assert_allclose(shapes.integrals.ku, 0.3, rtol=1e-12)
     with pytest.raises(cc.ModelError, match=r"from_functions: axial1 is not smooth: .*breaks="):
-        modes.from_functions({"u": hat})
+        cc.shapes.from_functions({"u": hat})
 
 
 def test_samples():
     """A not-a-knot spline has cubics exactly; Hermite's cubics are a mesh's."""
     at = np.array([0.0, 0.1, 0.35, 0.7, 1.0])
-    spline = modes.from_samples(at, v=[at**2, at**3])
-    np.testing.assert_allclose(spline.integrals.kv, modes.polynomials(y=2).integrals.kv, rtol=1e-11)
+    spline = cc.shapes.from_samples(at, v=[at**2, at**3])
+    np.testing.assert_allclose(spline.integrals.kv, cc.shapes.polynomials(y=2).integrals.kv, rtol=1e-11)
 
-    mesh = modes.from_samples(at, v=3 * at**2 - 2 * at**3, slopes={"v": 6 * at - 6 * at**2})
-    np.testing.assert_allclose(mesh.integrals.kv[0, 0], modes.static(y=True).integrals.kv[0, 0], rtol=1e-12)
-    ends = modes.from_samples([0, 1], w=[0, 1], slopes={"w": [0, 0]})
+    mesh = cc.shapes.from_samples(at, v=3 * at**2 - 2 * at**3, slopes={"v": 6 * at - 6 * at**2})
+    np.testing.assert_allclose(mesh.integrals.kv[0, 0], cc.shapes.static(y=True).integrals.kv[0, 0], rtol=1e-12)
+    ends = cc.shapes.from_samples([0, 1], w=[0, 1], slopes={"w": [0, 0]})
     np.testing.assert_allclose(ends.integrals.kw, 12.0, rtol=1e-13)
 
 
@@ -365,32 +368,50 @@ def test_samples():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (modes.pinned_pinned, r"pinned_pinned needs a shape at least: .* pinned_pinned\(y=2\)"),
-        (lambda: modes.clamped_free(y=-1), r"clamped_free: y is a number of shapes: 0, 1, 2, \.\.\., not -1"),
-        (lambda: modes.free_free(z=True), "free_free: z is a number of shapes"),
-        (lambda: modes.polynomials(axial=1.5), "polynomials: axial is a number of shapes"),
-        (modes.craig_bampton, r"craig_bampton needs a direction at least: .* craig_bampton\(y=2\)"),
-        (lambda: modes.craig_bampton(y=1, elements=0), r"elements is the number of elements of a mesh, .*not 0"),
-        (lambda: modes.craig_bampton(y=5, elements=3), r"y=5 normal modes, but a mesh of 3 elements .* has 4"),
-        (lambda: modes.static(y=2), "static: y is True or False, not 2"),
-        (lambda: modes.from_functions({}), "from_functions takes functions by field"),
-        (lambda: modes.from_functions({"q": np.sin}), "from_functions: unknown field 'q'; known: 'u', 'v', 'w', 't'"),
-        (lambda: modes.from_functions({"bow": {"q": np.sin}}), "the shape 'bow': unknown field 'q'"),
-        (lambda: modes.from_functions({"v": 3}), "y1 must be a function of xi, not 3"),
-        (lambda: modes.from_functions({"v": lambda xi: xi[:2]}), "y1 must take an array of xi"),
-        (lambda: modes.from_functions({"v": lambda xi: xi * np.inf}), "y1 must return a finite number for every xi"),
-        (lambda: modes.from_functions({"v": np.sin}, breaks=(0, 2)), r"breaks must rise from 0 to 1, .*not \(0, 2\)"),
-        (lambda: modes.from_samples([0, 0.5, 1], v=[0, 1, 0]), "a spline needs four places at least, not 3"),
-        (lambda: modes.from_samples([0, 1], v=[0, 1, 2]), "from_samples: v has 3 values in a row for 2 places"),
-        (lambda: modes.from_samples([0, 1], v="ab"), "from_samples: v: values must be numbers, not 'ab'"),
-        (lambda: modes.from_samples([0, 1], v=[0, np.nan]), "from_samples: v has a value that is not finite"),
-        (lambda: modes.from_samples([0, 1], v=[0, 1], slopes={"w": [0, 1]}), "slopes of 'w', of which there are no"),
-        (lambda: modes.from_samples([0, 1], v=[0, 1], slopes={"v": [[0, 1]] * 2}), "1 shapes of v, but slopes of 2"),
-        (lambda: modes.from_samples([0, 1], v=[0, 1], slopes=2), "slopes are given by field, .*not 2"),
-        (lambda: modes.from_functions({"a.b": {"v": np.sin}}), "a shape is named by letters, .* not 'a.b'"),
-        (lambda: modes.from_functions({5: {"v": np.sin}}), "a shape is named by letters, .* not 5"),
-        (lambda: modes.from_samples([0, 1]), "a set of modes needs a shape at least"),
-        (lambda: modes.ModeSet((modes.Mode("still"),)), "the shape 'still' moves nothing: give it one of u, v, w, t"),
+        (cc.shapes.pinned_pinned, r"pinned_pinned needs a shape at least: .* pinned_pinned\(y=2\)"),
+        (lambda: cc.shapes.clamped_free(y=-1), r"clamped_free: y is a number of shapes: 0, 1, 2, \.\.\., not -1"),
+        (lambda: cc.shapes.free_free(z=True), "free_free: z is a number of shapes"),
+        (lambda: cc.shapes.polynomials(axial=1.5), "polynomials: axial is a number of shapes"),
+        (cc.shapes.craig_bampton, r"craig_bampton needs a direction at least: .* craig_bampton\(y=2\)"),
+        (lambda: cc.shapes.craig_bampton(y=1, elements=0), r"elements is the number of elements of a mesh, .*not 0"),
+        (lambda: cc.shapes.craig_bampton(y=5, elements=3), r"y=5 normal modes, but a mesh of 3 elements .* has 4"),
+        (lambda: cc.shapes.static(y=2), "static: y is True or False, not 2"),
+        (lambda: cc.shapes.from_functions({}), "from_functions takes functions by field"),
+        (
+            lambda: cc.shapes.from_functions({"q": np.sin}),
+            "from_functions: unknown field 'q'; known: 'u', 'v', 'w', 't'",
+        ),
+        (lambda: cc.shapes.from_functions({"bow": {"q": np.sin}}), "the shape 'bow': unknown field 'q'"),
+        (lambda: cc.shapes.from_functions({"v": 3}), "y1 must be a function of xi, not 3"),
+        (lambda: cc.shapes.from_functions({"v": lambda xi: xi[:2]}), "y1 must take an array of xi"),
+        (
+            lambda: cc.shapes.from_functions({"v": lambda xi: xi * np.inf}),
+            "y1 must return a finite number for every xi",
+        ),
+        (
+            lambda: cc.shapes.from_functions({"v": np.sin}, breaks=(0, 2)),
+            r"breaks must rise from 0 to 1, .*not \(0, 2\)",
+        ),
+        (lambda: cc.shapes.from_samples([0, 0.5, 1], v=[0, 1, 0]), "a spline needs four places at least, not 3"),
+        (lambda: cc.shapes.from_samples([0, 1], v=[0, 1, 2]), "from_samples: v has 3 values in a row for 2 places"),
+        (lambda: cc.shapes.from_samples([0, 1], v="ab"), "from_samples: v: values must be numbers, not 'ab'"),
+        (lambda: cc.shapes.from_samples([0, 1], v=[0, np.nan]), "from_samples: v has a value that is not finite"),
+        (
+            lambda: cc.shapes.from_samples([0, 1], v=[0, 1], slopes={"w": [0, 1]}),
+            "slopes of 'w', of which there are no",
+        ),
+        (
+            lambda: cc.shapes.from_samples([0, 1], v=[0, 1], slopes={"v": [[0, 1]] * 2}),
+            "1 shapes of v, but slopes of 2",
+        ),
+        (lambda: cc.shapes.from_samples([0, 1], v=[0, 1], slopes=2), "slopes are given by field, .*not 2"),
+        (lambda: cc.shapes.from_functions({"a.b": {"v": np.sin}}), "a shape is named by letters, .* not 'a.b'"),
+        (lambda: cc.shapes.from_functions({5: {"v": np.sin}}), "a shape is named by letters, .* not 5"),
+        (lambda: cc.shapes.from_samples([0, 1]), "a set of shapes needs a shape at least"),
+        (
+            lambda: cc.shapes.ShapeSet((cc.shapes.Shape("still"),)),
+            "the shape 'still' moves nothing: give it one of u, v, w, t",
+        ),
         (lambda: FAMILIES["mixed"] + FAMILIES["mixed"], "two shapes are named 'bow': names must be unique"),
     ],
 )

@@ -7,21 +7,20 @@ import pytest
 
 import closedchain as cc
 from closedchain.look.outline import mode_outline
-from closedchain.results.vibration.locked import locked_modes
-from closedchain.results.vibration.modal import cells, deforms, shares
+from closedchain.results.vibration.linear_modes import LinearModes
 from tests.unit.results.beams.flexible_motions import clamped, flexible_four_bar, two_beams
 
 
 @functools.cache
 def about():
-    return cc.linearise(flexible_four_bar(), cc.equilibrium(flexible_four_bar()))
+    return flexible_four_bar().modes()
 
 
 # ---- energies --------------------------------------------------------------------------------------------------------
 
 
 def test_shares_add_up():
-    found = shares(about())
+    found = about().energies
     np.testing.assert_allclose(found["kinetic"].sum("body"), 1.0, rtol=1e-12)
     elastic = found["elastic"].sel(body="coupler").values
     # the first mode swings under gravity; of the others gravity has the rest, some 1e-4
@@ -30,7 +29,7 @@ def test_shares_add_up():
 
 
 def test_without_gravity_all_energy_is_elastic():
-    found = shares(locked_modes(two_beams()))
+    found = two_beams().modes(locked="motors").energies
     np.testing.assert_allclose(found["elastic"].sum("body"), 1.0, rtol=1e-10)
     # nothing couples the two: each mode is of one beam
     owner = ["slim", "strong", "slim", "strong"]
@@ -40,26 +39,26 @@ def test_without_gravity_all_energy_is_elastic():
 
 
 def test_damped_modes_have_shares_too():
-    m = clamped(cc.modes.clamped_free(y=2), g=0.0, damping=0.02)
-    found = shares(cc.linearise(m))
+    m = clamped(cc.shapes.clamped_free(y=2), g=0.0, damping=0.02)
+    found = m.modes(here=True).energies
     # the damping is the same in both modes, and so small that they stay what they are
     assert found["elastic"].sel(body="arm").values == pytest.approx([1.0, 1.0], abs=1e-3)
 
 
 def test_a_rigid_motion_has_no_elastic_share():
     m = two_beams()
-    found = shares(cc.linearise(m, outputs=[]))
+    found = m.modes(here=True).energies
     assert np.isnan(found["elastic"].values[:2]).all() and np.isfinite(found["elastic"].values[2:]).all()
 
 
 def test_the_table_tells_which_bodies_deform():
-    headings, rows = cells(about())
+    headings, rows = about().cells()
     assert headings[4].startswith("deforms") and [row[4] for row in rows] == ["-", "coupler 100 %", "coupler 100 %"]
     assert [row[:4] for row in rows] == [row[:4] for row in about().rows()]
     rigid = cc.library.pendulum()
-    plain = cc.linearise(rigid, cc.equilibrium(rigid, {"hinge": -1.0}))
-    assert cells(plain)[0] == ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
-    assert deforms(locked_modes(two_beams()))[:2] == ["slim 100 %", "strong 100 %"]
+    plain = LinearModes(rigid.linearise(rigid.equilibrium({"hinge": -1.0})))
+    assert plain.cells()[0] == ("mode", "frequency [Hz]", "damping", "eigenvalue [1/s]", "moves most")
+    assert two_beams().modes(locked="motors").deforms()[:2] == ["slim 100 %", "strong 100 %"]
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------------------

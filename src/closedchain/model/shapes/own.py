@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.modes.craig_bampton import hermite
-from closedchain.model.modes.curves import Pieces
-from closedchain.model.modes.mode_set import FIELDS, Mode, ModeSet
+from closedchain.model.shapes.craig_bampton import hermite
+from closedchain.model.shapes.curves import Pieces
+from closedchain.model.shapes.shape_set import FIELDS, Shape, ShapeSet
 from closedchain.model.values import suggest
 
 SPANS, DEGREE = 16, 9  # sin(2 pi xi) is then met to 1e-14, its second derivative to 1e-10
@@ -23,7 +23,7 @@ POWERS = np.array([np.polynomial.Chebyshev.basis(k, domain=(0, 1)).convert(kind=
 Function = Callable[[np.ndarray], Any]
 
 
-def from_functions(shapes: Mapping[str, Any], *, breaks: Sequence[float] = (0.0, 1.0)) -> ModeSet:
+def from_functions(shapes: Mapping[str, Any], *, breaks: Sequence[float] = (0.0, 1.0)) -> ShapeSet:
     """Shapes given as functions of xi.
 
     Parameters
@@ -39,8 +39,8 @@ def from_functions(shapes: Mapping[str, Any], *, breaks: Sequence[float] = (0.0,
     Examples
     --------
     >>> import numpy as np
-    >>> from closedchain.model import modes
-    >>> shapes = modes.from_functions({"v": [lambda xi: np.sin(np.pi * xi), lambda xi: xi**2]})
+    >>> from closedchain.model import shapes
+    >>> shapes = shapes.from_functions({"v": [lambda xi: np.sin(np.pi * xi), lambda xi: xi**2]})
     >>> shapes.names
     ('y1', 'y2')
 
@@ -52,24 +52,24 @@ def from_functions(shapes: Mapping[str, Any], *, breaks: Sequence[float] = (0.0,
     if not isinstance(shapes, Mapping) or not shapes:
         raise ModelError(f"from_functions takes functions by field, for instance {{'v': f}}, not {shapes!r}")
     ends = _places(breaks, "from_functions: breaks")
-    modes = []
+    found = []
     for key, given in shapes.items():
         if isinstance(given, Mapping):
             for field in given:
                 _check_field(field, f"from_functions: the shape {key!r}")
-            modes.append(Mode(key, **{f: _sampled(g, ends, f"{key}.{f}") for f, g in given.items()}))
+            found.append(Shape(key, **{f: _sampled(g, ends, f"{key}.{f}") for f, g in given.items()}))
             continue
         _check_field(key, "from_functions")
         functions = list(given) if isinstance(given, list | tuple) else [given]
         for k, function in enumerate(functions, start=1):
             name = f"{NAMES[key]}{k}"
-            modes.append(Mode(name, **{key: _sampled(function, ends, name)}))
-    return ModeSet(tuple(modes))
+            found.append(Shape(name, **{key: _sampled(function, ends, name)}))
+    return ShapeSet(tuple(found))
 
 
 def from_samples(
     xi: Any, *, u: Any = None, v: Any = None, w: Any = None, t: Any = None, slopes: Mapping[str, Any] | None = None
-) -> ModeSet:
+) -> ShapeSet:
     """Shapes given by their values at some places: cubic splines go through them.
 
     Parameters
@@ -85,10 +85,10 @@ def from_samples(
     Examples
     --------
     >>> import numpy as np
-    >>> from closedchain.model import modes
+    >>> from closedchain.model import shapes
     >>> at = np.linspace(0, 1, 11)
-    >>> modes.from_samples(at, v=[at**2, at**3], t=at)
-    ModeSet(y1, y2, torsion1)
+    >>> shapes.from_samples(at, v=[at**2, at**3], t=at)
+    ShapeSet(y1, y2, torsion1)
     """
     at = _places(xi, "from_samples: xi")
     slopes = {} if slopes is None else slopes
@@ -98,7 +98,7 @@ def from_samples(
     for field in slopes:
         if fields.get(field) is None:
             raise ModelError(f"from_samples: slopes of {field!r}, of which there are no values")
-    modes = []
+    found = []
     for field, given in fields.items():
         if given is None:
             continue
@@ -114,8 +114,8 @@ def from_samples(
             )
         else:
             curves = [_spline(at, row) for row in rows]
-        modes += [Mode(f"{NAMES[field]}{k}", **{field: curve}) for k, curve in enumerate(curves, start=1)]
-    return ModeSet(tuple(modes))
+        found += [Shape(f"{NAMES[field]}{k}", **{field: curve}) for k, curve in enumerate(curves, start=1)]
+    return ShapeSet(tuple(found))
 
 
 def _check_field(field: Any, what: str) -> None:

@@ -14,10 +14,10 @@ import itertools
 import numpy as np
 
 from closedchain.errors import ModelError
-from closedchain.model.modes.curves import Pieces, power
-from closedchain.model.modes.families import FIELD_OF, check_count
-from closedchain.model.modes.integrals import eigenpairs
-from closedchain.model.modes.mode_set import Mode, ModeSet
+from closedchain.model.shapes.curves import Pieces, power
+from closedchain.model.shapes.families import FIELD_OF, check_count
+from closedchain.model.shapes.integrals import eigenpairs
+from closedchain.model.shapes.shape_set import Shape, ShapeSet
 
 STATIC_BENDING = (
     Pieces((0.0, 1.0), ((0.0, 0.0, 3.0, -2.0),)),  # unit displacement of the tip
@@ -26,7 +26,7 @@ STATIC_BENDING = (
 STATIC_ALONG = (power(1),)
 
 
-def static(*, y: bool = False, z: bool = False, axial: bool = False, torsion: bool = False) -> ModeSet:
+def static(*, y: bool = False, z: bool = False, axial: bool = False, torsion: bool = False) -> ShapeSet:
     """Static shapes of the far end only: tip displacement and tip slope in each plane, stretch, and twist.
 
     Parameters
@@ -36,9 +36,9 @@ def static(*, y: bool = False, z: bool = False, axial: bool = False, torsion: bo
 
     Examples
     --------
-    >>> from closedchain.model import modes
-    >>> modes.static(y=True)
-    ModeSet(y1, y2)
+    >>> from closedchain.model import shapes
+    >>> shapes.static(y=True)
+    ShapeSet(y1, y2)
     """
     asked = {"y": y, "z": z, "axial": axial, "torsion": torsion}
     for kind, yes in asked.items():
@@ -54,7 +54,7 @@ def craig_bampton(
     axial: int | None = None,
     torsion: int | None = None,
     elements: int = 16,
-) -> ModeSet:
+) -> ShapeSet:
     """Static shapes of the far end and normal modes of the beam held at both ends.
 
     Parameters
@@ -67,30 +67,30 @@ def craig_bampton(
 
     Returns
     -------
-    ModeSet
+    ShapeSet
         ``y1`` is the displacement of the tip, ``y2`` its slope times the length, ``y3``, ... normal modes, scaled to a
         largest nodal displacement of 1.
 
     Examples
     --------
-    >>> from closedchain.model import modes
-    >>> modes.craig_bampton(y=2, torsion=0)
-    ModeSet(y1, y2, y3, y4, torsion1)
+    >>> from closedchain.model import shapes
+    >>> shapes.craig_bampton(y=2, torsion=0)
+    ShapeSet(y1, y2, y3, y4, torsion1)
     """
     if isinstance(elements, bool) or not isinstance(elements, int) or elements < 1:
         raise ModelError(f"craig_bampton: elements is the number of elements of a mesh, 1, 2, ..., not {elements!r}")
-    modes = []
+    found = []
     for kind, count in {"y": y, "z": z, "axial": axial, "torsion": torsion}.items():
         if count is None:
             continue
         shapes = STATIC_BENDING if kind in "yz" else STATIC_ALONG
         curves = [*shapes, *_normal(kind in "yz", check_count(count, f"craig_bampton: {kind}"), elements, kind)]
-        modes += [Mode(f"{kind}{k}", **{FIELD_OF[kind]: curve}) for k, curve in enumerate(curves, start=1)]
-    if not modes:
+        found += [Shape(f"{kind}{k}", **{FIELD_OF[kind]: curve}) for k, curve in enumerate(curves, start=1)]
+    if not found:
         raise ModelError(
             "craig_bampton needs a direction at least: say how many normal modes, for instance craig_bampton(y=2)"
         )
-    return ModeSet(tuple(modes))
+    return ShapeSet(tuple(found))
 
 
 def _normal(bending: bool, count: int, elements: int, kind: str) -> list[Pieces]:

@@ -2,7 +2,7 @@
 
 Not known here: mechanisms. A shape belongs to one beam.
 
-    link.flexible(E=70e9, section=cc.Section.tube(radius=0.02, wall=0.002), modes=cc.modes.craig_bampton(y=2))
+    link.flexible(E=70e9, section=cc.Section.tube(radius=0.02, wall=0.002), shapes=cc.shapes.craig_bampton(y=2))
 
 ========================  =============================================================================================
 `pinned_pinned`           sines; nothing moves at the ends: links of linkages, with pins at both ends
@@ -23,24 +23,24 @@ How to add your own family
 1. Say what the displacement looks like along the beam: a `Wave` (sines, cosines, exponentials), `Pieces` (polynomials
    between breaks), or any object with the attributes and the method of `curves.Curve`. It must work on arrays and on
    CasADi's scalars; ``curves.traced(xi)`` tells them apart.
-2. Make a `Mode` for each shape, with its name and the curve for ``u``, ``v``, ``w`` or ``t``, and return a `ModeSet`::
+2. Make a `Shape` for each one, with its name and the curve for ``u``, ``v``, ``w`` or ``t``, and return a `ShapeSet`::
 
        def quarter_sines(y):
-           return ModeSet(tuple(Mode(f"y{k}", v=Wave((k - 0.5) * pi, sine=1.0)) for k in range(1, y + 1)))
+           return ShapeSet(tuple(Shape(f"y{k}", v=Wave((k - 0.5) * pi, sine=1.0)) for k in range(1, y + 1)))
 
 3. That is all: integrals, damping, stiffening, stress and pictures follow from the curves. Shapes that can move without
    strain are refused when a body takes them: its frame moves that way already.
 """
 
-from closedchain.model.modes.craig_bampton import craig_bampton, static
-from closedchain.model.modes.curves import Curve, Pieces, Wave
-from closedchain.model.modes.families import clamped_free, free_free, pinned_pinned, polynomials
-from closedchain.model.modes.integrals import Integrals
-from closedchain.model.modes.mode_set import Mode, ModeSet
-from closedchain.model.modes.own import from_functions, from_samples
+from closedchain.model.shapes.craig_bampton import craig_bampton, static
+from closedchain.model.shapes.curves import Curve, Pieces, Wave
+from closedchain.model.shapes.families import clamped_free, free_free, pinned_pinned, polynomials
+from closedchain.model.shapes.integrals import Integrals
+from closedchain.model.shapes.own import from_functions, from_samples
+from closedchain.model.shapes.shape_set import Shape, ShapeSet
 
 __all__ = [
-    "ModeSet", "Mode", "Integrals", "Curve", "Wave", "Pieces",
+    "ShapeSet", "Shape", "Integrals", "Curve", "Wave", "Pieces",
     "pinned_pinned", "clamped_free", "free_free", "polynomials", "static", "craig_bampton",
     "from_functions", "from_samples",
 ]  # fmt: skip
