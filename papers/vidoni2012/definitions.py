@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from closedchain.results.run import Run
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Exhibit, Finding, Shown, Table, judged
 from papers.plots import COLOURS, panels
 from papers.vidoni2012.robot import BEAMS, ENDS, STARTS
@@ -75,7 +76,7 @@ def definitions() -> Sequence[Shown]:
     return (figure,)
 
 
-def bent_link(run: cc.Run, sample: int, k: int, count: int, by: float) -> tuple[np.ndarray, np.ndarray]:
+def bent_link(run: Run, sample: int, k: int, count: int, by: float) -> tuple[np.ndarray, np.ndarray]:
     """Points along a link: on the equivalent rigid link, and with magnified displacements, (count, 2) each."""
     name = f"link{k}"
     length = run.mechanism.values(run.parameters)(run.mechanism.flexible[name].length)
@@ -175,7 +176,7 @@ def of_label(label: str) -> tuple[int, Place]:
     return link, shared(link, int(node), direction)
 
 
-def named() -> cc.Run:
+def named() -> Run:
     """The drop with motor angles as coordinates: with chords the ends of links 1 and 2 have the axes of these."""
     return flexible(zero="base")
 

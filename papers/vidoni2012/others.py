@@ -21,7 +21,7 @@ NEAR = 0.02  # of a frequency: what is predicted
 
 
 @cache
-def arm() -> cc.Run:
+def arm() -> Run:
     """One beam on the hub of a motor, pushed for 40 ms, as Exudyn's."""
     torque = 2.5 * cc.math.where(cc.t < 0.04, cc.math.sin(cc.pi * cc.t / 0.04) ** 2, 0.0)
     m = cc.library.flexible_arm(torque, hub=0.0196)
@@ -33,7 +33,7 @@ def arm() -> cc.Run:
 
 
 @cache
-def triple() -> tuple[cc.Run, cc.Run]:
+def triple() -> tuple[Run, Run]:
     """The 3-RRR with six flexible links under torques that swing, as Exudyn's, and with rigid links."""
     torques = [a * cc.math.sin(2 * cc.pi * cc.t / 0.1) for a in (60.0, -60.0, 30.0)]
     times = np.linspace(0.0, 0.25, 251)
@@ -46,7 +46,7 @@ def triple() -> tuple[cc.Run, cc.Run]:
 
 
 @cache
-def delta() -> cc.Run:
+def delta() -> Run:
     """A Delta with flexible arms and rods, in space."""
     return cc.simulate(cc.library.delta(flexible=True), until=SHORT, method=cc.ERLS(elements=2), rtol=1e-6)
 

@@ -62,7 +62,7 @@ def flexible(
     rtol: float = 3e-6,
     beams: tuple[int, int] = TABLE_2,
     **options,
-) -> cc.Run:
+) -> Run:
     """The robot by ERLS with the paper's mesh, or so many beams in long and in short links, sampled every millisecond.
 
     ``drive`` is "step" for the drop, "smooth" for the drop with ramps of 20 ms, "pick" for picking and placing.
@@ -78,12 +78,12 @@ def flexible(
         return cc.simulate(m, start, until=until, method=method, rtol=rtol, t_eval=times, parameters=parameters)
 
 
-def picking(until: float = 2 * PERIOD, rtol: float = 1e-5, **options) -> cc.Run:
+def picking(until: float = 2 * PERIOD, rtol: float = 1e-5, **options) -> Run:
     """Picking and placing with flexible links."""
     return flexible("pick", until=until, rtol=rtol, **options)
 
 
-def stiff_picking() -> cc.Run:
+def stiff_picking() -> Run:
     """The same with links a thousand times as stiff."""
     return flexible("pick", STIFF, PERIODS * PERIOD, 1e-5)
 
@@ -111,7 +111,7 @@ def free_coordinates(run) -> np.ndarray:
     return np.stack([angles[f"joint{k}"].values for k in (1, 2)], axis=1)
 
 
-def ends(run: cc.Run, sample: int = 0, deformed: bool = False) -> dict[int, np.ndarray]:
+def ends(run: Run, sample: int = 0, deformed: bool = False) -> dict[int, np.ndarray]:
     """Where the links 1 to 11 start and end at a sample, (2, 2) each, with rigid links or deformed."""
     places = {}
     for k in range(1, 12):

@@ -29,9 +29,9 @@ def beam_of_shapes(moved: Moved, mechanism: Mechanism, name: str, x: Any, forces
         found, left = section_forces(moved, data, numbers, at)  # type: ignore[assignment]
     t, eta = (np.concatenate([y(s) for s in pieces]) for y in (lambda s: s.t, lambda s: s.q[:, link.shape_q]))
     fields = BeamFields.from_shapes(
-        numbers, data.modes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
+        numbers, data.shapes, t, eta, at, stiffening=data.stiffening, forces=found, undetermined=left
     )
     if forces == "equilibrium" and not data.stiffening:
-        bent = {f for mode in data.modes.modes for f in mode.curves}
+        bent = {f for shape in data.shapes.shapes for f in shape.curves}
         warn_of_axial_loads(fields, [axis for axis, f in (("y", "v"), ("z", "w")) if f in bent])
     return fields
