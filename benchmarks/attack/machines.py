@@ -137,13 +137,13 @@ def flexible(rng: np.random.Generator, data: Data) -> str:
     if rng.random() > SELDOM:
         bends = body["mass"] * length**2 / 12
         body |= {"com": [length / 2, 0.0, 0.0], "inertia": [bends / 1000, bends, bends, 0.0, 0.0, 0.0]}
-    modes = pick(
+    shapes = pick(
         rng, ["None", "cc.shapes.craig_bampton(y=1)", "cc.shapes.clamped_free(y=1)", "cc.shapes.pinned_pinned(y=2)"]
     )
     return (
         f"B[{body['name']!r}].flexible(E={number(rng, 1e6, 2e11)}, "
         f"section=cc.Section.rectangle(y={number(rng, 0.005, 0.05)}, z={number(rng, 0.005, 0.05)}), "
-        f"length={length!r}, modes={modes}, damping={number(rng, 1e-3, 0.1)}, stiffening={bool(rng.integers(2))})"
+        f"length={length!r}, shapes={shapes}, damping={number(rng, 1e-3, 0.1)}, stiffening={bool(rng.integers(2))})"
     )
 
 

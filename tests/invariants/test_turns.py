@@ -269,7 +269,7 @@ def test_assembly_finds_the_turn_that_a_gear_asks_for(driven, held):
 
 
 @pytest.mark.parametrize("cut", ["O", "B"])
-def test_assembly_modes_are_in_the_turn_that_a_gear_asks_for(cut):
+def test_assemblies_are_in_the_turn_that_a_gear_asks_for(cut):
     """Two ways to close the loop, both with the gear in mesh: each is a start that a run accepts."""
     m = geared(cut, 3.0, "O")
     modes = m.assemblies(axle=40.0, starts=60)

@@ -123,7 +123,7 @@ def test_springs_measure_real_lengths(key):
         else:
             wanted = {label: -gap["xyz".index(label)] for label in rows}
             assert rows == pytest.approx(wanted, rel=1e-11, abs=1e-13)
-    assert all(unit == "m" for kind in ("point", "tx", "ty", "tz", "screw") for unit in ROWS[kind][1])
+    assert all(unit == "m" for kind in ("point", "tx", "ty", "tz", "screw") for unit in ROWS[kind].units)
 
 
 @pytest.mark.parametrize("kind", ["align", "rotation", "hooke", "screw"])
@@ -131,7 +131,7 @@ def test_angles_are_measured_with_slope_one(kind):
     """A small turn changes its row by as much: the stiffness is N m/rad. A thread advances along its axis."""
     small = 1e-5
     R_P, R_S, d, pitch = ca.SX.sym("P", 3, 3), ca.SX.sym("S", 3, 3), ca.SX.sym("d", 3), ca.SX.sym("h")
-    row = ca.Function("row", [R_P, R_S, d, pitch], [ROWS[kind][2](R_P, R_S, d, pitch)])
+    row = ca.Function("row", [R_P, R_S, d, pitch], [ROWS[kind].quantity(R_P, R_S, d, pitch)])
     axes = {"align": (0, 1), "rotation": (0, 1, 2), "hooke": (2,), "screw": ()}[kind]
     for i, axis in enumerate(axes):
         turn = np.eye(3) + small * np.cross(np.eye(3)[axis], np.eye(3)).T

@@ -20,7 +20,7 @@ def test_rows_in_words():
     assert listed([("B", "z"), ("C", "x"), ("B", "tilt x")]) == "B: z, tilt x; C: x" and listed([]) == ""
     program = compiled(cc.library.four_bar().assemble(), cc.Multipliers())
     assert dropped_rows(program) == "B: z, tilt x, tilt y"
-    assert [label for _, label, _ in fixed_rows(program)] == ["z", "tilt x", "tilt y"]
+    assert [row.label for row in fixed_rows(program)] == ["z", "tilt x", "tilt y"]
     assert dropped_rows(compiled(cc.library.pendulum().assemble(), cc.Multipliers())) == ""
 
 
