@@ -37,7 +37,9 @@ _HOMES = {
     "closedchain.close.erls": "ERLS",
     "closedchain.close.modified_denoc": "ModifiedDeNOC",
     "closedchain.pose.state": "State",
-    "closedchain.march.marks": "Event Switch",
+    "closedchain.disk.save_to": "SaveTo",
+    "closedchain.integrate.times": "Every",
+    "closedchain.march.marks": "Event Switch SingularPoses Divergence",
     "closedchain.simulation": "simulate",
     "closedchain.results.beams.rigid_motion": "rigid_run",
     "closedchain.results.vibration.workspace": "frequencies_over",
@@ -59,6 +61,7 @@ _MODULES = {
     "paths": "closedchain.model.paths",
     "plot": "closedchain.look.plots",
     "shapes": "closedchain.model.shapes",
+    "solvers": "closedchain.integrate.solvers",
 }
 
 __all__ = ["__version__", *_MODULES, *_WHERE]
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     from closedchain.close.operational_space import OperationalSpace
     from closedchain.close.projection import Projection
     from closedchain.close.virtual_spring import VirtualSpring
+    from closedchain.disk.save_to import SaveTo
     from closedchain.errors import (
         AssemblyError,
         AssemblyWarning,
@@ -84,8 +88,10 @@ if TYPE_CHECKING:
         RunError,
         RunWarning,
     )
+    from closedchain.integrate import solvers
+    from closedchain.integrate.times import Every
     from closedchain.look import plots as plot
-    from closedchain.march.marks import Event, Switch
+    from closedchain.march.marks import Divergence, Event, SingularPoses, Switch
     from closedchain.model import library, paths, shapes
     from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
     from closedchain.model.bodies.sections import Section

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import real, shown
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
@@ -43,7 +44,6 @@ from closedchain.march.start import check_start
 from closedchain.march.team import Team
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import real, shown
 from closedchain.pose.assemble import assemble
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector

@@ -137,8 +137,8 @@ def numbers(option: str, typed: str) -> list[float]:
 
 def check_solvers(by: list[str]) -> None:
     """Say which solver does not exist."""
+    from closedchain.arguments import suggest
     from closedchain.integrate.solvers import SOLVERS
-    from closedchain.model.values import suggest
 
     for solver in by:
         if solver not in SOLVERS:

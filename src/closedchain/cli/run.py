@@ -226,8 +226,8 @@ def usual(method: Formulation) -> str:
 
 def formulation(name: str) -> Formulation:
     """The method of a name."""
+    from closedchain.arguments import suggest
     from closedchain.close.methods import METHODS
-    from closedchain.model.values import suggest
 
     if name == "erls":
         raise WrongUsage("'closedchain erls' runs finite elements: this command has shapes of flexible links")
@@ -296,9 +296,9 @@ def _as_typed(work: Callable[[], Any]) -> Any:
 def _check_options(
     solver: str, until: float, rtol: float, atol: float | None, step: float | None, max_steps: int
 ) -> None:
+    from closedchain.arguments import suggest
     from closedchain.integrate.solvers import SOLVERS
     from closedchain.march.options import check_options
-    from closedchain.model.values import suggest
 
     if solver not in SOLVERS:
         raise WrongUsage(
@@ -331,7 +331,7 @@ def _start(found: source.Source, holds: list[str], velocities: list[str]) -> Sta
 
 def _check_names(start: State, method: Formulation, names: list[str]) -> None:
     """Look for the variables to plot in a run of no length, before the real one is made."""
-    from closedchain.model.values import suggest
+    from closedchain.arguments import suggest
 
     data = march(start, 1, until=0.0, method=method)[0].dataset
     for name in names:

@@ -219,7 +219,7 @@ def _inverse_options(
     m: Mechanism, actuators: str | None, preloads: list[str], weights: list[str], method: str
 ) -> dict[str, Any]:
     """Arguments of `inverse_dynamics`."""
-    from closedchain.model.values import suggest
+    from closedchain.arguments import suggest
     from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
 
     if method not in METHODS:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls.links import Displacements
@@ -25,7 +26,6 @@ from closedchain.derive.erls.nodes import GROUND, Node, Nodes
 from closedchain.erls.mesh import elements_of, places_along
 from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.independent import Pivots, eliminate, scaled
 from closedchain.pose.redundancy import choose_rows, independent_rows
 from closedchain.pose.state import State

@@ -6,6 +6,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from closedchain.arguments import positive
+
+
+@dataclass(frozen=True)
+class Every:
+    """Equal times: ``t_eval=cc.Every(0.01)`` keeps a sample every 10 ms, from the start of the run on.
+
+    Attributes
+    ----------
+    seconds
+        Between two samples.
+    """
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "seconds", positive("cc.Every: the time between two samples", self.seconds, "of seconds")
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Given:

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import DenseOutput
 from closedchain.lock import locked, once
@@ -22,7 +23,6 @@ from closedchain.march.marks import SINGULAR, ConditionChange, Event, Instant, M
 from closedchain.march.program.compiled import Compiled
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.native.at_samples import at_samples
 
 BETWEEN = 8  # looks at each step

@@ -11,11 +11,48 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from closedchain.arguments import one_of
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.forces.sampled import LIVE
 
 SINGULAR = {"closure": "singular pose", "actuation": "singular pose of the actuation"}  # by kind of conditioning
+
+
+ACTIONS = ("stop", "warn", "pass")
+
+
+@dataclass(frozen=True)
+class SingularPoses:
+    """What a run does at singular poses of the closures or of the actuators; one of its ``events``.
+
+    Attributes
+    ----------
+    then
+        ``"pass"`` (default of a run): go on, with closures watched one by one, and keep a record of the first;
+        ``"warn"``: look for all of them, also between steps, and warn; ``"stop"``: end the run there.
+    """
+
+    then: str = "stop"
+
+    def __post_init__(self) -> None:
+        one_of("SingularPoses: then", self.then, ACTIONS)
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """What a run does where its motion runs away or a loop opens; one of its ``events``.
+
+    Attributes
+    ----------
+    then
+        ``"stop"`` (default of a run): end it there; ``"warn"``: go on, and warn at the end; ``"pass"``: do not look.
+    """
+
+    then: str = "stop"
+
+    def __post_init__(self) -> None:
+        one_of("Divergence: then", self.then, ACTIONS)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import numeric, real, shown, suggest
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS, marching
@@ -18,7 +19,6 @@ from closedchain.integrate.times import Equal, Given
 from closedchain.march.judge.divergence import ACTIONS
 from closedchain.march.marks import Event
 from closedchain.model.forces.control import traced_laws
-from closedchain.model.values import numeric, real, shown, suggest
 from closedchain.pose.state import State
 
 SAMPLES = 201

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.bodies.shapes import Vector
 from closedchain.model.derived import Derived
@@ -30,7 +31,6 @@ from closedchain.model.forces.actions import (
     Rotor,
 )
 from closedchain.model.parts import Body, Frame, Joint
-from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from closedchain.model.bodies.flexible import Flexibility

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import entries
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model import validate
@@ -19,7 +20,6 @@ from closedchain.model.expressions.parameters import Parameters
 from closedchain.model.forces.draw import DrawsActions
 from closedchain.model.joints.draw import DrawsJoints
 from closedchain.model.parts import Body, Frame
-from closedchain.model.values import entries
 
 if TYPE_CHECKING:
     from closedchain.look.graph import draw_graph

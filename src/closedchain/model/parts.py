@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import entries, listed, suggest
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_axis, from_matrix, from_rpy
 from closedchain.model.bodies.shapes import MassProperties, Vector
 from closedchain.model.expressions.expression import Expression, Number, check_number
 from closedchain.model.joints.types import JointType
-from closedchain.model.values import entries, listed, suggest
 
 if TYPE_CHECKING:
     from closedchain.model.bodies.flexible import make_flexible

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from closedchain.arguments import listed, suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, Joint
 from closedchain.model.paths import Path
 from closedchain.model.paths.checks import of_time
-from closedchain.model.values import listed, suggest
 
 
 @dataclass(frozen=True, eq=False)

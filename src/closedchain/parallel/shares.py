@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.close.formulation import Closed, Sums
 from closedchain.close.parts.aims import close
 from closedchain.cut.topology import Topology
@@ -16,7 +17,6 @@ from closedchain.errors import ModelError
 from closedchain.lock import once
 from closedchain.march.program.compiled import Compiled
 from closedchain.model.derived import cached_by
-from closedchain.model.values import suggest
 from closedchain.native.function import NativeFunction, Parts, compile_parts
 from closedchain.native.memory import Memory
 from closedchain.native.memory_function import MemoryFunction

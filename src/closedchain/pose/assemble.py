@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import shown, suggest
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError, warn
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import shown, suggest
 from closedchain.pose.closing import NEARLY, Closing, active_rows, by_label, is_number, row_name, wanted_poses
 from closedchain.pose.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.pose.redundancy import rank_lost

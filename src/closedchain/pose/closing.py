@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import numeric, real, shown, suggest
 from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
@@ -25,7 +26,6 @@ from closedchain.model.bodies.rotation import from_matrix, from_rpy
 from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import HUGE
 from closedchain.model.parts import Frame
-from closedchain.model.values import numeric, real, shown, suggest
 from closedchain.pose.rank import (
     ALIKE,
     COARSEST,

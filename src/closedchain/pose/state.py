@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.attached import Attached
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
@@ -19,7 +20,6 @@ from closedchain.errors import ModelError
 from closedchain.model.derived import cached
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from closedchain.look.sketch import plot_deformed

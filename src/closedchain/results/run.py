@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain._version import __version__
+from closedchain.arguments import suggest
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import Counts, Failure, Status
@@ -18,7 +19,6 @@ from closedchain.march.run_loop import Task
 from closedchain.march.segment import Segment
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
-from closedchain.model.values import suggest
 from closedchain.native import engine
 from closedchain.pose.size import Scale, drawn_scale
 from closedchain.pose.state import State

@@ -13,11 +13,11 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import Equations, Freedom
 from closedchain.errors import ModelError
 from closedchain.model.derived import cached_by
 from closedchain.model.parts import Frame
-from closedchain.model.values import suggest
 from closedchain.native.at_samples import at_samples
 
 Trace = Callable[[ca.SX, dict[int, ca.SX]], dict[str, ca.SX]]

@@ -16,6 +16,7 @@ import numpy as np
 
 from closedchain import processor
 from closedchain._version import __version__
+from closedchain.arguments import suggest
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
@@ -28,7 +29,6 @@ from closedchain.march.identity import described_controller, digest_of_equations
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
 from closedchain.simulation import simulate

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.close.formulation import Formulation
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.march.batch.assemble import BatchStart, batch_assemble
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.closing import by_label
 from closedchain.pose.independent import choose_pivots, scaled

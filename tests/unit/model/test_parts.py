@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.values import suggest
+from closedchain.arguments import suggest
 
 
 @pytest.fixture

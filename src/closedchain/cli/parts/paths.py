@@ -106,7 +106,7 @@ def example(m: Mechanism) -> str:
 
 def read(typed: str) -> Spec:
     """Take ``[TARGET=]KIND:NUMBERS`` apart."""
-    from closedchain.model.values import suggest
+    from closedchain.arguments import suggest
 
     target, equals, rest = typed.partition("=")
     in_a_file_name = ":" in target and target.partition(":")[0].strip() in KINDS
@@ -211,7 +211,7 @@ def _read_table(spec: Spec, m: Mechanism) -> list[Followed]:
 
 def _target(spec: Spec, m: Mechanism) -> tuple[Frame | str, str]:
     """The frame or the coordinate that is meant, and its name."""
-    from closedchain.model.values import suggest
+    from closedchain.arguments import suggest
 
     name = spec.target
     if not name:

@@ -25,7 +25,7 @@ Asked = Annotated[
 
 def joints(m: Mechanism, typed: str | None) -> list[str]:
     """Joints whose reactions are asked for; a free joint carries nothing."""
-    from closedchain.model.values import suggest
+    from closedchain.arguments import suggest
 
     if typed is None:
         return []

@@ -94,7 +94,7 @@ def find(where: str) -> Source:
     if name not in library:
         if Path(f"{where}.py").is_file():
             raise WrongUsage(f"the library has no mechanism {where!r}; did you mean the file '{where}.py'?")
-        from closedchain.model.values import suggest
+        from closedchain.arguments import suggest
 
         raise WrongUsage(
             f"the library has no mechanism {where!r}{suggest(name, library)} "
@@ -228,7 +228,7 @@ def _a(value: Any) -> str:
 
 
 def _similar_file(path: Path) -> str:
-    from closedchain.model.values import suggest
+    from closedchain.arguments import suggest
 
     try:
         near = suggest(path.name, [p.name for p in path.parent.glob("*.py")])

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import Equations
 from closedchain.derive.measure import measure
 from closedchain.derive.relative import Pair
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.errors import ModelError
-from closedchain.model.values import suggest
 
 ADVICE = "; use cc.Multipliers()"
 

@@ -20,11 +20,11 @@ from typing import ClassVar, NamedTuple
 
 import casadi as ca
 
+from closedchain.arguments import suggest
 from closedchain.close.formulation import Choice, Formulation, has_quaternions, normalise
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
-from closedchain.model.values import suggest
 
 PerRow = float | Mapping[str, float] | tuple[tuple[str, float], ...]
 

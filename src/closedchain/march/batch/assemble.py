@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import derive
 from closedchain.derive.size import traced_length, traced_sizes, traced_time
 from closedchain.errors import ModelError
 from closedchain.integrate.batch.threads import cores, share_out
 from closedchain.lock import LOCK
 from closedchain.model.derived import cached_by
-from closedchain.model.values import suggest
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.closing import NEARLY, TOLERANCE, Closing, active_rows, functions
 from closedchain.pose.rank import ARM, COARSEST, SOLVED

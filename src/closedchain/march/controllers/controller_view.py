@@ -5,11 +5,11 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.derived import cached
-from closedchain.model.values import suggest
 from closedchain.pose.state import joint_values
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import shown
 from closedchain.disk import plain
 from closedchain.errors import ModelError
 from closedchain.integrate.loop import HoldError
@@ -22,7 +23,6 @@ from closedchain.march.marks import ConditionChange
 from closedchain.march.program.compiled import Compiled
 from closedchain.model.forces.sampled import LIVE, Controller, Jump, held
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import shown
 from closedchain.pose.size import drawn_scale, row_sizes, sizes_of, velocity_sizes
 
 LOOK_AHEAD = 1e-9  # of the length of a run: what a condition will be just after a state

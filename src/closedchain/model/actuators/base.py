@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number
 from closedchain.model.expressions.functions import maximum, minimum
-from closedchain.model.values import suggest
 
 Values = Callable[[Number], float]
 

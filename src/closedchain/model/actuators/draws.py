@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.actuators.base import ActuatorModel
 from closedchain.model.actuators.draw import draw_actuator
 from closedchain.model.drawing import Drawing, atomic
 from closedchain.model.forces.actions import Actuator, Law, Motor
 from closedchain.model.parts import Joint
-from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import entries
 from closedchain.errors import ModelError
 from closedchain.model.bodies.sections import Section
 from closedchain.model.derived import Derived
@@ -23,7 +24,6 @@ from closedchain.model.expressions.expression import Number, is_zero
 from closedchain.model.parts import Body, Frame
 from closedchain.model.shapes import ShapeSet, craig_bampton
 from closedchain.model.shapes.integrals import eigenpairs
-from closedchain.model.values import entries
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism

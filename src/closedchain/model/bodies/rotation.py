@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from closedchain.arguments import entries, listed
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number
 from closedchain.model.expressions.functions import cos, sin
-from closedchain.model.values import entries, listed
 
 Rotation: TypeAlias = tuple[tuple[Number, ...], ...]
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from closedchain.arguments import entries, listed
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number, is_zero
 from closedchain.model.expressions.functions import pi
-from closedchain.model.values import entries, listed
 
 Vector: TypeAlias = tuple[Number, Number, Number]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, check_number
-from closedchain.model.values import suggest
 
 
 class Parameters(MutableMapping[str, float]):

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from closedchain.arguments import listed, suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number, fold, is_zero
 from closedchain.model.expressions.functions import maximum, minimum, rate
@@ -23,7 +24,6 @@ from closedchain.model.forces.efforts import coordinate_leaf
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
 from closedchain.model.paths.checks import of_time
-from closedchain.model.values import listed, suggest
 
 NEEDED = object()  # what has no default
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from closedchain.arguments import entries, suggest
 from closedchain.errors import ModelError
 from closedchain.model.actuators.draws import DrawsActuators
 from closedchain.model.drawing import Place, atomic
@@ -25,7 +26,6 @@ from closedchain.model.forces.actions import (
 from closedchain.model.forces.efforts import effort
 from closedchain.model.forces.resistance import add_damper
 from closedchain.model.parts import Frame, Joint
-from closedchain.model.values import entries, suggest
 
 
 class DrawsActions(DrawsActuators):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.drawing import Drawing
 from closedchain.model.expressions.expression import Expression, Number, t
 from closedchain.model.parts import Joint
-from closedchain.model.values import suggest
 
 
 def effort(drawing: Drawing, value: Any, name: str) -> Number:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.drawing import Drawing, Place, atomic
 from closedchain.model.expressions.expression import Number, is_zero
@@ -13,7 +14,6 @@ from closedchain.model.forces.resistance import add_friction, add_stop
 from closedchain.model.joints import options as joint_options
 from closedchain.model.joints.types import JOINT_TYPES, JointType
 from closedchain.model.parts import Body, Frame, Joint
-from closedchain.model.values import suggest
 
 
 class DrawsJoints(Drawing):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import entries, listed
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_axis, from_two_axes
 from closedchain.model.expressions.expression import Expression, check_number
 from closedchain.model.joints.types import JointType
 from closedchain.model.parts import Friction, Stops
-from closedchain.model.values import entries, listed
 
 
 def rotation(kind: JointType, axis: Any, axes: Any, what: str) -> Rotation:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import t
 from closedchain.model.expressions.functions import cos, pi
@@ -32,7 +33,6 @@ from closedchain.model.library.pendulums import double_pendulum, pendulum
 from closedchain.model.library.planar import five_bar, four_bar, four_bar_chain, slider_crank
 from closedchain.model.library.rrr3 import rrr3
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 
 __all__ = [
     "FLEXIBLE",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import listed
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number, t
-from closedchain.model.values import listed
 
 
 def of_time(x: Any, what: str) -> Number:

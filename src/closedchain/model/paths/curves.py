@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import listed
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.paths.checks import instants, of_time, place, places, positive, seconds
 from closedchain.model.paths.joining import chain
 from closedchain.model.paths.laws import TimeLaw, find
 from closedchain.model.paths.path import Path
-from closedchain.model.values import listed
 
 Law = str | TimeLaw
 

@@ -20,11 +20,11 @@ import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import piecewise, where
 from closedchain.model.paths.checks import positive
-from closedchain.model.values import suggest
 
 
 @dataclass(frozen=True)

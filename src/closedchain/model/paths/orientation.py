@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import listed
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_matrix, from_rpy, unit
 from closedchain.model.expressions.expression import Expression, Number
@@ -22,7 +23,6 @@ from closedchain.model.paths.joining import together
 from closedchain.model.paths.laws import TimeLaw, find
 from closedchain.model.paths.path import Path
 from closedchain.model.paths.splines import Fitted, fit
-from closedchain.model.values import listed
 
 HALF_TURN = math.pi - 1e-6  # rad: further apart, the shorter way between two orientations is a matter of rounding
 SMALLEST = 0.3  # length of a spline of unit quaternions: below, it cuts across and its orientation turns fast

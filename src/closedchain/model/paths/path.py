@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import listed
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import Rotation, from_matrix
@@ -19,7 +20,6 @@ from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import where
 from closedchain.model.paths.checks import of_time, plain, seconds
 from closedchain.model.paths.values import at_time, evaluated
-from closedchain.model.values import listed
 
 if TYPE_CHECKING:
     from closedchain.model.paths.joining import repeated, then

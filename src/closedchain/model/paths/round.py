@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import listed
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import from_two_axes, snap, unit
 from closedchain.model.expressions.expression import Number, t
@@ -15,7 +16,6 @@ from closedchain.model.expressions.functions import cos, sin
 from closedchain.model.paths.checks import of_parameters, place, plain, point, positive, whole
 from closedchain.model.paths.curves import Law, along
 from closedchain.model.paths.path import Path
-from closedchain.model.values import listed
 
 XY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, t
 from closedchain.model.expressions.functions import where
@@ -18,7 +19,6 @@ from closedchain.model.expressions.operations import horner
 from closedchain.model.paths.checks import instants, places, positive
 from closedchain.model.paths.laws import find
 from closedchain.model.paths.path import Path
-from closedchain.model.values import suggest
 
 AT_REST = 1e-12  # of its size: an end whose velocity and acceleration are smaller is at rest
 

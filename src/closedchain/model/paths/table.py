@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.disk.names import text_of
 from closedchain.errors import ModelError
 from closedchain.model.paths.joining import pose
 from closedchain.model.paths.orientation import turns
 from closedchain.model.paths.path import Path
 from closedchain.model.paths.splines import spline
-from closedchain.model.values import suggest
 
 POSITION, QUATERNION, ANGLES = ("x", "y", "z"), ("qw", "qx", "qy", "qz"), ("roll", "pitch", "yaw")
 UNNAMED = {  # columns of tables without names, by how many they are

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.shapes.craig_bampton import hermite
 from closedchain.model.shapes.curves import Pieces
 from closedchain.model.shapes.shape_set import FIELDS, Shape, ShapeSet
-from closedchain.model.values import suggest
 
 SPANS, DEGREE = 16, 9  # sin(2 pi xi) is then met to 1e-14, its second derivative to 1e-10
 SMOOTH = 1e-9  # of the largest value: a function that is missed by more between the points is not smooth

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
-from closedchain.model.values import suggest
 from closedchain.pose.state import State
 from closedchain.results.beams.fields import BeamFields
 from closedchain.results.beams.rigid_motion import rigid_run

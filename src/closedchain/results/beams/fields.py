@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.attached import Attached
 from closedchain.errors import ModelError, RunWarning, warn
 from closedchain.model.shapes import ShapeSet
-from closedchain.model.values import suggest
 from closedchain.results.beams.numbers import BeamNumbers, places
 from closedchain.results.beams.stress import STRESSES, stresses
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import xarray
 
+from closedchain.arguments import suggest
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
@@ -24,7 +25,6 @@ from closedchain.errors import ClosedChainError, ModelError
 from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.march.options import check_options
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.progress import counting

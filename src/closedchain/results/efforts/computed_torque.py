@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.close.computed_torque import Mobility, TorqueLaw, actuated_rows, parts, shafts
 from closedchain.derive.equations import derive
 from closedchain.errors import ClosedChainError, ModelError
@@ -18,7 +19,6 @@ from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.expressions.functions import maximum, rate, sqrt
 from closedchain.model.forces.control import Numbers, Target, Tracking
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import folded
 from closedchain.pose.mobility import mobility
 from closedchain.pose.rank import rank

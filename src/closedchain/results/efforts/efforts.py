@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.attached import Attached
 from closedchain.derive.equations import Freedom
 from closedchain.errors import ModelError
-from closedchain.model.values import suggest
 from closedchain.pose.inverse import Terms
 from closedchain.results.motion.motion import Motion
 from closedchain.results.samples import Samples

@@ -8,13 +8,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import Freedom
 from closedchain.errors import AssemblyError, ModelError, RunWarning, warn
 from closedchain.lock import locked
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
 from closedchain.model.paths.checks import of_time
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.follow import Shapes
 from closedchain.pose.inverse import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import where
-from closedchain.model.values import suggest
 from closedchain.results.efforts.efforts import Efforts
 from closedchain.results.efforts.inverse_dynamics import holding_efforts
 from closedchain.results.motion.thinning import parts, pieced, thinned, through

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.actuators.base import ActuatorModel, effective
 from closedchain.model.actuators.series_elastic import SeriesElastic
-from closedchain.model.values import suggest
 
 if TYPE_CHECKING:
     from rich.table import Table

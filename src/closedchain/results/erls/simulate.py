@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import real, shown, suggest
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError, RunError, RunWarning, warn
 from closedchain.integrate.solvers import marching
@@ -15,7 +16,6 @@ from closedchain.integrate.times import Given
 from closedchain.integrate.trajectory import Status
 from closedchain.march.run_loop import Task
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import real, shown, suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.progress import followed

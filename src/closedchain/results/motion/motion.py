@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.attached import Attached
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
-from closedchain.model.values import suggest
 from closedchain.pose.closing import active_rows
 from closedchain.pose.rank import LOOSE, relative_tolerance
 from closedchain.pose.size import drawn_scale, row_sizes, velocity_sizes

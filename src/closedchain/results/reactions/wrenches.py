@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.model.parts import Frame, Joint
-from closedchain.model.values import suggest
 from closedchain.pose.rank import LOOSE, relative_tolerance
 from closedchain.pose.size import drawn_length
 from closedchain.results.reactions.at_joints import AtJoints, at_joints

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.derived import cached_by
 from closedchain.model.forces.actions import Drive
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.state import State
 from closedchain.results.erls.frames import carried_points
 from closedchain.results.vibration.linear_modes import STEP

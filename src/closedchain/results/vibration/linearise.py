@@ -20,6 +20,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
@@ -27,7 +28,6 @@ from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.closing import TOLERANCE, Closing, active_rows
 from closedchain.pose.independent import choose_pivots

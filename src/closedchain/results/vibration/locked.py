@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.derived import cached
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.loads import load_sizes

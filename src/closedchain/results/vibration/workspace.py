@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.values import suggest
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State, parameter_vector
 from closedchain.pose.tangent import functions

@@ -1,0 +1,116 @@
+"""Several values, taken apart or refused with a sentence."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain import arguments
+from closedchain.arguments import entries, listed, numeric, real, shown
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ((1, 2), (1, 2)),
+        ([1, cc.t], (1, cc.t)),
+        (range(2), (0, 1)),
+        (np.array([1.0, 2.0]), (1.0, 2.0)),
+        ((), ()),
+    ],
+    ids=["tuple", "list", "range", "array", "nothing"],
+)
+def test_what_has_entries_is_listed(given, found):
+    assert listed(given) == found
+
+
+@pytest.mark.parametrize(
+    "given", [1.0, None, "xy", b"xy", {1: 2}, {1, 2}, np.array(1.0), cc.t, cc.rod], ids=lambda x: type(x).__name__
+)
+def test_one_value_a_text_and_what_has_no_order_are_no_list(given):
+    assert listed(given) is None
+
+
+@pytest.mark.parametrize("given", [1, 2.5, np.float32(1), np.array(1.0), [1, 2], (1.0, np.int64(2)), []])
+def test_numbers_are_an_array(given):
+    assert numeric(given).dtype == float and numeric(given).tolist() == np.array(given).tolist()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "1",
+        b"1",
+        ["1"],
+        [1, "2"],
+        np.array(["1"]),
+        np.array([1, "2"], object),
+        None,
+        1j,
+        [[1], [1, 2]],
+        10**400,
+        {1: 2},
+        cc.rod,
+    ],
+)
+def test_texts_and_all_else_are_no_numbers(given):
+    assert numeric(given) is None
+
+
+def test_a_body_is_no_list():
+    """It has frames by name, which Python would take for entries."""
+    assert listed(cc.Mechanism("a").body("a", cc.rod(1.0, 1.0))) is None
+
+
+def test_entries_are_counted():
+    assert entries([1, 2], 2, "a pair has two values", "(1, 2)") == (1, 2)
+    with pytest.raises(cc.ModelError, match=r"a pair has two values, not 3$"):
+        entries([1, 2, 3], 2, "a pair has two values", "(1, 2)")
+    with pytest.raises(cc.ModelError, match=r"a pair has two values, for instance \(1, 2\), not 'ab'"):
+        entries("ab", 2, "a pair has two values", "(1, 2)")
+
+
+def test_integers_beyond_floating_point_numbers_are_infinite():
+    assert [real(x) for x in (1, 10**400, -(10**400))] == [1.0, np.inf, -np.inf]
+    assert [real(x) for x in (1j, "1", None, [1.0])] == [None] * 4
+
+
+def test_long_values_are_told_in_short():
+    assert shown(0.1) == "0.1"
+    assert shown(10**400).startswith("1000") and len(shown([10**400])) < 70
+    assert "thousands of digits" in shown(10**5000)
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "sentence"),
+    [
+        (arguments.finite, np.inf, "x must be a finite number, not inf"),
+        (arguments.finite, "1", "x must be a finite number, not '1'"),
+        (arguments.positive, 0, "x must be a positive number, not 0"),
+        (arguments.positive, np.nan, "x must be a positive number, not nan"),
+        (arguments.positive, np.inf, "x must be a positive number, not inf"),
+        (arguments.not_negative, -1.0, r"x must be zero or a positive number, not -1\.0"),
+        (arguments.whole, True, "x must be a whole number, not True"),
+        (arguments.whole, 1.0, r"x must be a whole number, not 1\.0"),
+        (lambda n, v: arguments.whole(n, v, 1), 0, "x must be a whole number of at least 1, not 0"),
+        (arguments.boolean, 1, "x is True or False, not 1"),
+        (lambda n, v: arguments.one_of(n, v, ("a", "b", "c")), "d", "x must be 'a', 'b' or 'c', not 'd'"),
+        (lambda n, v: arguments.one_of(n, v, ("a",)), None, "x must be 'a', not None"),
+        (lambda n, v: arguments.instance(n, v, dict, "a dictionary"), 3, "x must be a dictionary, not 3"),
+        (arguments.mapping, 3, "x takes a mapping by name, not 3"),
+        (lambda n, v: arguments.function(n, v, "time"), 3, "x takes a function of time, not 3"),
+        (arguments.folder, "", "x takes the name of a folder, not ''"),
+        (arguments.vector, [[1.0]], r"x must be a vector of finite numbers, not \[\[1\.0\]\]"),
+        (lambda n, v: arguments.vector(n, v, 3), [1.0, 2.0], "x must have 3 entries, not 2"),
+        (lambda n, v: arguments.named(n, v, {"rk4": 1}), "rk5", "there is no x 'rk5'; did you mean 'rk4'"),
+    ],
+)
+def test_checks_name_the_argument_and_its_value(check, value, sentence):
+    with pytest.raises(cc.ModelError, match=sentence):
+        check("x", value)
+
+
+def test_checks_return_what_is_meant():
+    assert arguments.positive("x", np.float32(2.0)) == 2.0 and arguments.positive("x", np.inf, infinite=True) == np.inf
+    assert arguments.whole("x", np.int64(3)) == 3 and arguments.mapping("x", None) == {}
+    assert arguments.one_of("x", "b", ("a", "b")) == "b" and arguments.named("x", "a", {"a": 1}) == 1
+    assert arguments.vector("x", 2.0, 3).tolist() == [2.0, 2.0, 2.0]
