@@ -23,6 +23,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
+from closedchain.model.forces.force import efforts
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
@@ -222,6 +223,10 @@ class Held:
         """Their values where nothing is simulated."""
         return [x for c in self.controllers for x in c.initial] + [LIVE] * len(self.jumps)
 
+    def __contains__(self, node: Expression) -> bool:
+        """Whether a jump is held; what parameters alone decide is not."""
+        return any(jump.node is node for jump in self.jumps)
+
     def place(self, node: Expression) -> int:
         """The number of an output or a jump among them."""
         if node.op == "sampled":
@@ -235,12 +240,6 @@ class Held:
         return sum(c.outputs for c in self.controllers)
 
 
-def efforts(drawing: Mechanism) -> list[Any]:
-    """Efforts of motors and components of forces."""
-    found = [motor.effort for motor in drawing.motors.values()]
-    return found + [x for force in drawing.forces.values() for x in (*force.force, *force.moment)]
-
-
 @cached
 def held(drawing: Mechanism) -> Held:
     """What a drawing holds."""
@@ -249,7 +248,7 @@ def held(drawing: Mechanism) -> Held:
     for node in nodes(*efforts(drawing), *(drive.position for drive in drawing.drives.values())):
         if node.op == "sampled" and not any(c is node.args[0] for c in controllers):
             controllers.append(node.args[0])
-        if node.op in JUMPS:
+        if node.op in JUMPS and any(leaf.op != "parameter" for leaf in node.leaves()):
             inner = {id(x) for x in nodes(*node.args)}
             inside = tuple(i for i, jump in enumerate(jumps) if id(jump.node) in inner)
             timed = all(leaf.op in ("time", "parameter") for leaf in node.leaves())
