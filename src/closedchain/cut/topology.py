@@ -327,7 +327,7 @@ def _used_joints(m: Mechanism) -> set[str]:
 def _used_coordinates(m: Mechanism) -> dict[tuple[str, int], Any]:
     """Coordinates (joint, index) that something depends on, each with the value about which it matters."""
     used: dict[tuple[str, int], Any] = {}
-    for force in m.acting:
+    for force, _ in actions(m):
         for coordinate, centre in force.centres().items():
             used.setdefault(coordinate, centre)
     for gear in m.couplings.values():

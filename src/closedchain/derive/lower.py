@@ -78,7 +78,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "unless_zero": lambda x, value: ca.if_else(x == 0, 0, value),
     "interp": _interp,
     "polynomials": _polynomials,
-    "all": lambda *values: values,  # see `lower_all`
     "control": lambda law, index, *commands: law.unknown[index],  # `derive.equations` puts in what it is
     **{
         name: getattr(ca, name)
@@ -109,7 +108,8 @@ def lower_all(
             return args[0] - args[1] * held(node, ca.floor(args[0] / args[1]))
         return held(node, OPERATIONS[node.op](*args))
 
-    return [
-        ca.SX(x) if isinstance(x, ca.SX) else ca.SX(float(x))
-        for x in fold(Expression("all", *xs), leaf, OPERATIONS, special)
-    ]
+    def together(node: Expression, args: list[Any]) -> Any:
+        return args if node is whole else special(node, args)
+
+    whole = Expression("all", *xs)
+    return [ca.SX(x) if isinstance(x, ca.SX) else ca.SX(float(x)) for x in fold(whole, leaf, OPERATIONS, together)]

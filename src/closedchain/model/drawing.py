@@ -120,7 +120,7 @@ class Drawing:
         return self._kept
 
     @property
-    def acting(self) -> tuple[Force, ...]:
+    def _acting(self) -> tuple[Force, ...]:
         """All forces and torques, in the order in which they are summed up."""
         on_joints = (self.motors, self.joint_springs, self.joint_dampers, self.joint_stops)
         tables: tuple[Mapping[str, Force], ...] = (*on_joints, self.forces, self.springs, self.force_elements)

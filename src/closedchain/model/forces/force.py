@@ -163,7 +163,7 @@ class Force:
 @cached
 def actions(m: Mechanism) -> tuple[tuple[Force, Action], ...]:
     """All that acts on a drawing, in the order in which it is summed up."""
-    return tuple((force, force.action(m)) for force in m.acting)
+    return tuple((force, force.action(m)) for force in m._acting)
 
 
 def efforts(m: Mechanism) -> list[Number]:
