@@ -61,8 +61,6 @@ class Limbs:
     def held(self, jump: Expression, live: ca.SX) -> ca.SX:
         """The value of an operation that jumps: the number that is held, or the one that lives."""
         m = self.topology.mechanism
-        if jump not in held(m):
-            return live
         number = self.p[len(m.parameters) + held(m).place(jump)]
         return ca.if_else(number < LIVE, number, live)
 

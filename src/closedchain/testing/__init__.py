@@ -17,5 +17,6 @@ from closedchain.testing.forces import check_force
 from closedchain.testing.formulations import check_formulation
 from closedchain.testing.joints import check_joint
 from closedchain.testing.measured import Measured
+from closedchain.testing.solvers import check_solver
 
 __all__ = ["Measured", "check_force", "check_formulation", "check_joint", "check_solver"]

@@ -60,8 +60,8 @@ def check_formulation(method: Formulation, mechanisms: Sequence[str] | None = No
     """
     if method.all_rows:
         raise ModelError(
-            f"check_formulation: {type(method).__name__} closes the loops with springs, so it agrees with the others in "
-            "the limit of stiff springs only: compare runs of growing stiffness, as tests/convergence/test_springs.py"
+            f"check_formulation: {type(method).__name__} closes the loops with springs, so it agrees with the others "
+            "only in the limit of stiff springs: compare runs of growing stiffness (tests/convergence/test_springs.py)"
         )
     found = Measured()
     for name in MECHANISMS if mechanisms is None else mechanisms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -83,7 +84,7 @@ def _drawn(kind: JointType, pitch: float, backwards: bool, cut: bool) -> Mechani
     sides = [carrier.at(0.4, 0.1, -0.2, rpy=(0.2, -0.4, 0.3)), part.at(-0.1, 0.2, 0.05, rpy=(0.5, 0.1, -0.2))]
     if cut:
         m.free("floating", m.ground, part)
-    options = {"pitch": pitch} if kind.has_pitch else {}
+    options: dict[str, Any] = {"pitch": pitch} if kind.has_pitch else {}
     m.joint(kind, "joint", *(sides[::-1] if backwards else sides), cut=True if cut else None, **options)
     for i in range(kind.nv):
         m.joint_damper("joint", 0.3 + 0.1 * i, coordinate=i, name=f"damper {i}")
@@ -168,9 +169,7 @@ def _check_cut(c: Terms, tree: Terms, q: np.ndarray, v: np.ndarray, found: Measu
     )
 
 
-def _same_state(
-    c: Terms, tree: Terms, q: np.ndarray, v: np.ndarray, found: Measured
-) -> tuple[np.ndarray, np.ndarray]:
+def _same_state(c: Terms, tree: Terms, q: np.ndarray, v: np.ndarray, found: Measured) -> tuple[np.ndarray, np.ndarray]:
     """The state of a tree as that of the same mechanism with the joint cut; its measures are compared."""
     e, joint, own = c.equations, c.mechanism.joints["joint"], tree.topology.own
     X = tree.equations.motion.frame(tree.mechanism.bodies["part"]["origin"]).X
@@ -186,7 +185,10 @@ def _same_state(
     wanted = np.concatenate([q_j[:-4], sign * q_j[-4:]]) if joint.type.has_quaternion else q_j
     found.error("measured coordinates", measured[:, 0], wanted, EXACT)
     # the velocities that keep the joint closed, and give it and the carrier their rates
-    A, J = c.numbers(q_c, np.zeros(c.topology.nv))["A"], c.evaluate([e.measures.jacobian(joint)], q_c, np.zeros(c.topology.nv))[0]
+    A, J = (
+        c.numbers(q_c, np.zeros(c.topology.nv))["A"],
+        c.evaluate([e.measures.jacobian(joint)], q_c, np.zeros(c.topology.nv))[0],
+    )
     carrying = np.eye(c.topology.nv)[c.topology.own["carrying"][1]]
     rows = np.vstack([A, J, carrying])
     rates = np.concatenate([np.zeros(len(A)), v_j, v[own["carrying"][1]]])

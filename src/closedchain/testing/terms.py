@@ -81,7 +81,7 @@ class Terms:
         return self.equations.function("multipliers", {"a": closed.a, "lam": closed.lam})
 
     def accelerations(self, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-        """a and lam."""
+        """A and lam."""
         return [np.array(x)[:, 0] for x in self.multipliers(TIME, q, v, self.p)]
 
 
@@ -101,7 +101,7 @@ def unskew(W: np.ndarray) -> np.ndarray:
     return np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / 2
 
 
-# ---- laws: each returns what has to be equal --------------------------------------------------------------------------
+# ---- laws: each returns what has to be equal ------------------------------------------------------------------------
 
 Pair = tuple[np.ndarray, np.ndarray]
 

@@ -223,10 +223,6 @@ class Held:
         """Their values where nothing is simulated."""
         return [x for c in self.controllers for x in c.initial] + [LIVE] * len(self.jumps)
 
-    def __contains__(self, node: Expression) -> bool:
-        """Whether a jump is held; what parameters alone decide is not."""
-        return any(jump.node is node for jump in self.jumps)
-
     def place(self, node: Expression) -> int:
         """The number of an output or a jump among them."""
         if node.op == "sampled":
@@ -248,7 +244,7 @@ def held(drawing: Mechanism) -> Held:
     for node in nodes(*efforts(drawing), *(drive.position for drive in drawing.drives.values())):
         if node.op == "sampled" and not any(c is node.args[0] for c in controllers):
             controllers.append(node.args[0])
-        if node.op in JUMPS and any(leaf.op != "parameter" for leaf in node.leaves()):
+        if node.op in JUMPS:
             inner = {id(x) for x in nodes(*node.args)}
             inside = tuple(i for i, jump in enumerate(jumps) if id(jump.node) in inner)
             timed = all(leaf.op in ("time", "parameter") for leaf in node.leaves())
