@@ -27,6 +27,7 @@ import closedchain as cc
 from benchmarks.attack.bases import in_small_pieces, pick
 from benchmarks.attack.outcome import FOREIGN, Outcome, found, unforeseen
 from closedchain.cli import app
+from closedchain.progress import reported
 from closedchain.results.run import Run
 
 BUDGET = 240.0
@@ -47,7 +48,8 @@ def save_run(folder: Path, progress: Callable[[float, int], object] | None = Non
     """A saved run."""
     m = cc.library.four_bar(torque=0.0)
     m.motor("O", torque=cc.Sampled(controller, period=0.01))
-    run = cc.simulate(m, until=2.0, save_to=folder, save_every=0.0, every=0.01, progress=progress)
+    with reported(progress):
+        run = cc.simulate(m, until=2.0, t_eval=cc.Every(0.01), save=cc.SaveTo(folder, every=0.0))
     return run.x.tobytes()
 
 

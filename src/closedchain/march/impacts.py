@@ -21,6 +21,8 @@ from closedchain.pose.state import State, parameter_vector
 
 MEET = 1e-6  # rad, or of the mechanism's length: frames that are further apart do not meet
 
+ROUNDING = 1e-14  # of the energies around an impact: what is lost below it is none
+
 
 def switch(state: State, events: list[Event], method: Formulation, last: Compiled) -> tuple[State, Happening]:
     """Open and close joints; where some close, one impulse P makes all velocities consistent.
@@ -53,12 +55,14 @@ def switch(state: State, events: list[Event], method: Formulation, last: Compile
     v, P = impulse(program, state, rows)
     before, now = (0.5 * float(x @ M @ x) for x in (state.v, v))
     stored = [_stored(compiled(x, method, aimed=aimed).aimed(x, last), x, p) for x in (state, after)]
+    lost = before - now + stored[0] - stored[1]
+    rounding = ROUNDING * max(before, now, *map(abs, stored))
     labels = [f"{e.closure.joints[i]} {e.closure.labels[i]}" for i in rows]
     numbers = {
         "impulse": dict(zip(labels, P.tolist(), strict=True)),
         "kinetic_before": before,
         "kinetic_after": now,
-        "lost": before - now + stored[0] - stored[1],
+        "lost": lost if abs(lost) > rounding else 0.0,
     }
     words = [f"{j!r} closes" for j in closing] + [f"{j!r} opens" for j in opening]
     text = f"{name} at t = {state.t:.9g} s: {', '.join(words)}; the impact takes {numbers['lost']:.6g} J"

@@ -89,12 +89,12 @@ class PieceHooks(Hooks):
 
     def due(self) -> bool:
         """Whether it is time for a checkpoint."""
-        return self.march.task.saving is not None and self.march.task.saving.due()
+        return self.march.saving is not None and self.march.saving.due()
 
     def checkpoint(self, snapshot: Snapshot, final: bool = False) -> None:
         """See `Hooks`."""
-        if self.march.task.saving is not None:
-            self.march.task.saving.checkpoint(self.march, self.watch, snapshot, final)
+        if self.march.saving is not None:
+            self.march.saving.checkpoint(self.march, self.watch, snapshot, final)
 
     def progress(self, t: float, steps: int) -> None:
         """See `Hooks`."""

@@ -6,14 +6,12 @@ solver takes over. The theory is in ``docs/theory/closures.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.interrupt import check, interrupts, noted
@@ -27,14 +25,15 @@ from closedchain.march.events import Watch
 from closedchain.march.impacts import switch
 from closedchain.march.judge.divergence import Judge
 from closedchain.march.judge.gaps import fitted, told
-from closedchain.march.marks import SINGULAR, Event, Happening, Instant
+from closedchain.march.marks import SINGULAR, Happening, Instant
 from closedchain.march.piece_hooks import WATCHED, PieceHooks
 from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.program.solver_inputs import problem
 from closedchain.march.segment import Choice, Segment
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.march.sundials import SundialsProblem, integrate_sundials
-from closedchain.march.team import SharedProblem, Team
+from closedchain.march.task import Task
+from closedchain.march.team import SharedProblem
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
 
@@ -42,35 +41,9 @@ from closedchain.pose.state import State, parameter_vector
 FADED = 0.05
 # The same where they are held at what a rounded drawing misses: a row that fades lets it grow by the root of its share.
 FADES = 0.5
+MOST_STEPS = 2**62  # counted in 64 bits
 # Independent velocities are chosen anew when others would be this much better.
 LESS_GOOD = 0.4
-
-
-@dataclass(frozen=True)
-class Task:
-    """What to integrate, and how."""
-
-    until: float
-    times: Any
-    method: Formulation
-    solver: str
-    rtol: float
-    atol: float | None  # None: rtol, of the size of each entry of the state
-    events: tuple[Event, ...] = ()
-    singularity: str = "pass"
-    divergence: str = "stop"
-    dense_output: bool = False
-    step: float | None = None
-    first_step: float | None = None
-    max_step: float = np.inf
-    max_steps: int = 10_000_000
-    progress: Callable[[float, int], object] | None = None
-    saving: Saving | None = None
-    team: Team | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # a copy is not asked to go on: who watches, the folder and the processors stay here
-        return vars(self) | {"progress": None, "saving": None, "team": None}
 
 
 class Refused(Exception):
@@ -125,36 +98,41 @@ class March:
     start: State
     task: Task
     program: Compiled
+    saving: Saving | None = None
     segments: list[Segment] = field(default_factory=list)
     record: list[Happening] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        task = self.task
-        self.place = Place(self.start, task.solver, next_step=task.first_step)
+        task, solver = self.task, self.task.solver
+        self.place = Place(self.start, solver.name, next_step=solver.lengths.first)
         self.chosen: Choice = (self.start, False, 0, None)
-        self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
+        self.stiffness = Stiffness(task.until) if solver.name == "auto" else None
         if self.stiffness is not None:
             self.place.solver = self.stiffness.solver
         p = parameter_vector(self.start.mechanism, self.start.parameters)
         self.scale = drawn_scale(self.program.equations, p, task.until - self.start.t)
-        solver = SOLVERS[task.solver]
         self.holding = Holding(
             self.start.mechanism,
             p,
             self.start.t,
             task.until,
             watched=solver.adaptive and not solver.driver,
-            max_step=task.max_step,
-            saves=task.saving is not None,
+            max_step=solver.lengths.longest,
+            saves=self.saving is not None,
         )
-        step = None if solver.adaptive else task.step
         self.judge = Judge(
-            self.program, self.start, task.until, task.divergence, step, self._note_divergence, task.rtol
+            self.program,
+            self.start,
+            task.until,
+            task.divergence,
+            solver.lengths.fixed,
+            self._note_divergence,
+            task.rtol,
         )
 
     def run(self) -> None:
         """Integrate to the end, through events and singular poses."""
-        saving = self.task.saving
+        saving = self.saving
         with interrupts():
             if saving is None:
                 with self._guarded():
@@ -177,7 +155,7 @@ class March:
                 saving.let_go(self)
 
     def _guarded(self) -> AbstractContextManager[None]:
-        team, saving = self.task.team, self.task.saving
+        team, saving = self.task.team, self.saving
         return (
             nullcontext()
             if team is None
@@ -324,7 +302,8 @@ class March:
 
     def stabilisation(self, step: float | None) -> Stabilisation:
         """For steps of some length; None for the fixed one, if there is any."""
-        return Stabilisation(self.task.until < self.start.t, self.task.step if step is None else step)
+        fixed = self.task.solver.lengths.fixed
+        return Stabilisation(self.task.until < self.start.t, fixed if step is None else step)
 
     def choose(self, chosen: Choice) -> Compiled:
         """The equations of a piece; see `Segment.chosen`."""
@@ -368,7 +347,7 @@ class March:
                 program, p, program.sizes(self.scale), program.balances(self.scale), self.scale.time, least
             )
             return integrate_sundials(solver, equations, x, span, tolerance, Samples(times[:]), hooks)
-        saving = task.saving
+        saving = self.saving
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
         samples = Samples(times, None if saving is None else saving.keep)
@@ -380,22 +359,22 @@ class March:
         return integrate(solver, made, x, span, tolerance, samples, hooks, resume)
 
     def _solver(self) -> Solver:
-        """The solver of a piece with its options."""
-        task, kind = self.task, SOLVERS[self.place.solver]
+        """The solver of a piece, with what is left of the options of the run's."""
+        asked, kind = self.task.solver, SOLVERS[self.place.solver]
         options: dict[str, Any] = {"max_steps": self._steps_left()}
         if not kind.driver:
-            options["dense_output"] = task.dense_output
+            options["dense_output"] = asked.dense_output
             options |= (
-                {"first_step": self.place.next_step, "max_step": task.max_step}
+                {"first_step": self.place.next_step, "max_step": asked.lengths.longest}
                 if kind.adaptive
-                else {"step": task.step}
+                else {"step": asked.lengths.fixed}
             )
         return kind(**options)
 
     def _steps_left(self) -> int:
         """Attempts that the run may still make."""
         made = sum(s.trajectory.counts.steps + s.trajectory.counts.rejections for s in self.segments)
-        return max(1, self.task.max_steps - made)
+        return max(1, min(self.task.solver.max_steps, MOST_STEPS) - made)
 
     def _continues(self, program: Compiled, solver: str) -> bool:
         """Whether the next piece continues the last one: other joints may be open under the same equations."""
@@ -419,7 +398,7 @@ class March:
     def _add(self, segment: Segment) -> None:
         """Keep a piece, as part of the one before if their equations and solvers are the same."""
         continues = self._continues(segment.program, segment.solver)
-        saving = self.task.saving
+        saving = self.saving
         if saving is not None:
             saving.begin(len(self.segments) - continues, segment.trajectory.x.shape[1])
             segment = replace(segment, trajectory=saving.put_away(segment.trajectory))

@@ -463,7 +463,7 @@ class TogetherHooks(Hooks):
         """See `Hooks`; one member writes for all."""
         me, hooks = self.marcher, self.hooks
         # a Ctrl-C comes to each at another moment: the checkpoint before stays
-        if hooks.march.task.saving is None or final or not me.allgather(me.tells and hooks.due())[0]:
+        if hooks.march.saving is None or final or not me.allgather(me.tells and hooks.due())[0]:
             return
         arrays = me.allgather(snapshot())
         if me.tells:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import statistics
 import warnings
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any
 
 import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
+from closedchain.integrate import solvers
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
 from closedchain.integrate.problem import Tolerances
-from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS, Solver
 from closedchain.integrate.trajectory import Trajectory
 from closedchain.march.program.compiled import asked_of, tolerances
 from closedchain.march.program.solver_inputs import problem
@@ -22,6 +24,7 @@ from closedchain.pose.state import State
 from closedchain.results.run import Run
 from closedchain.simulation import simulate
 
+USUAL = solvers.DOP853(max_steps=1_000_000)
 LONG = 0.5  # s: a march that takes longer is not repeated
 STEPS_LOOKED_AT = 100  # to see how many Newton steps an evaluation takes
 
@@ -31,10 +34,8 @@ class Trial:
     """What to run."""
 
     method: Formulation
-    solver: str = "dop853"
+    solver: Solver = USUAL
     rtol: float = 1e-8
-    step: float | None = None
-    max_steps: int = 1_000_000
     samples: int = 201
 
 
@@ -80,8 +81,6 @@ def _simulate(start: State, until: float, trial: Trial) -> tuple[Run, tuple[str,
             method=trial.method,
             solver=trial.solver,
             rtol=trial.rtol,
-            step=trial.step,
-            max_steps=trial.max_steps,
             t_eval=np.linspace(start.t, until, trial.samples),
         )
     return run, tuple(str(w.message) for w in caught if issubclass(w.category, RunWarning))
@@ -129,10 +128,10 @@ def _steps(run: Run) -> Trajectory:
     """The first piece of a run once more, with the ends of its steps as samples."""
     segment, task = run.segments[0], run.task
     program, start = segment.program, segment.start
-    kind = SOLVERS[segment.solver]
-    solver = kind(max_steps=task.max_steps) if kind.adaptive else kind(max_steps=task.max_steps, step=task.step)  # type: ignore[call-arg]
+    kind, asked = SOLVERS[segment.solver], task.solver
+    options: dict[str, Any] = {} if kind.adaptive else {"step": asked.lengths.fixed}
     return integrate(
-        solver,
+        kind(max_steps=asked.max_steps, **options),
         problem(segment.solver, program, run.p, run.scale.time),
         program.pack(start.q, start.v),
         (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),
@@ -170,7 +169,7 @@ def newton_steps(run: Run) -> float:
     rhs = run.program.rhs
     if not isinstance(rhs, SolvedFirst):
         return 0.0
-    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.task.solver)
+    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.solver)
     if tableau is None:  # stages of implicit solvers are corrected themselves until they fit
         return 1.0
     path = _steps(run)

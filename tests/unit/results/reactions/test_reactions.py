@@ -235,7 +235,8 @@ def driven_parallelogram():
 
 @pytest.mark.filterwarnings("ignore:energy of")  # at the singular pose
 def test_a_sample_at_a_singular_pose_has_no_reaction_and_the_others_do():
-    run = cc.simulate(driven_parallelogram(), until=2.0, rtol=1e-12, t_eval=[0.0, 0.5, 1.0, 1.5, 2.0])
+    # with a tolerance near rounding the processor decides how close to the pose the sample comes
+    run = cc.simulate(driven_parallelogram(), until=2.0, rtol=1e-9, t_eval=[0.0, 0.5, 1.0, 1.5, 2.0])
     got = run.reaction("B")
     for part in ("force", "moment"):
         assert np.isnan(got[part].values[2]).all() and np.isfinite(got[part].values[[0, 1, 3, 4]]).all()
@@ -245,7 +246,7 @@ def test_a_sample_at_a_singular_pose_has_no_reaction_and_the_others_do():
 
 @pytest.mark.filterwarnings("ignore:energy of")  # at the singular pose
 def test_a_run_without_any_balanced_sample_is_refused():
-    run = cc.simulate(driven_parallelogram(), until=2.0, rtol=1e-12, t_eval=[1.0])
+    run = cc.simulate(driven_parallelogram(), until=2.0, rtol=1e-9, t_eval=[1.0])
     with pytest.raises(cc.ModelError, match="do not balance the bodies at t = 1 s"):
         run.reaction("B")
 
