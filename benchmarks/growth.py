@@ -13,11 +13,12 @@ import casadi as ca
 import numpy as np
 
 import closedchain as cc
-from benchmarks.operations import count, exponent
+from benchmarks.operations import exponent
 from benchmarks.report import Report, Table, arguments, finish
 from closedchain.close.formulation import Choice, Closed, Formulation
 from closedchain.derive.equations import derive
 from closedchain.native import OperationCounts
+from closedchain.testing.operations import count
 
 SIZES = (2, 4, 8, 16, 32, 64)
 QUICK = (2, 3, 4)

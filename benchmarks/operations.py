@@ -7,22 +7,16 @@ nearly all of them for tracing. Nothing is compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 
-import casadi as ca
 import numpy as np
 
 import closedchain as cc
 from benchmarks.families import hub, ladder, tower
 from benchmarks.report import Report, Table, arguments, finish
-from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
-from closedchain.march.program.compiled import chosen
 from closedchain.native import OperationCounts
-from closedchain.native.traced.counts import count_operations
-from closedchain.native.traced.hoist import hoist
-from closedchain.native.traced.schedule import share_divisors
-from closedchain.native.traced.trace import trace
+from closedchain.testing.operations import cost
 
 # most operations that a right-hand side should have
 GUIDE = {"four-bar": 250, "gough-stewart": 4500}
@@ -33,40 +27,6 @@ FAMILIES: dict[str, tuple[str, Callable[[int], cc.Mechanism], tuple[int, ...]]] 
     "hub": ("a platform on n legs", hub, (2, 3, 4, 5, 6, 8, 12, 16)),
 }
 QUICK = {"ladder": (1, 2, 3), "tower": (1, 2, 3), "hub": (2, 3, 4)}
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Operations of a mechanism under a formulation."""
-
-    freedoms: int
-    rows: int
-    rhs: OperationCounts
-    correct: OperationCounts
-    prepare: OperationCounts
-
-
-def count(inputs: dict[str, ca.SX], outputs: dict[str, ca.SX], slow: str) -> tuple[OperationCounts, OperationCounts]:
-    """Operations of a function and of its ``prepare``: what `compile_function` counts, without compiling."""
-    graph = trace("counted", inputs, outputs)
-    prepare, graph = hoist(graph, frozenset([list(inputs).index(slow)]), len(inputs))
-    return (
-        count_operations(share_divisors(graph.without_dead_values())),
-        count_operations(share_divisors(prepare)),
-    )
-
-
-def cost(mechanism: cc.Mechanism, method: Formulation | None = None) -> Cost:
-    """Count the operations of a mechanism under a formulation; `Multipliers()` if none is given."""
-    method = method or cc.Multipliers()
-    e, choice = chosen(mechanism.assemble(), method)
-    closed = method.close(e, choice)
-    inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
-    rhs, prepare = count(inputs, {"dx": closed.dx}, "p")
-    correct = OperationCounts()
-    if closed.x_plus is not None and closed.residual is not None:
-        correct, _ = count(inputs, {"x_plus": closed.x_plus, "residual": closed.residual}, "p")
-    return Cost(e.topology.nv, len(choice.rows), rhs, correct, prepare)
 
 
 def formulations(names: Sequence[str]) -> Table:

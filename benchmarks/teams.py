@@ -24,7 +24,6 @@ import numpy as np
 
 import closedchain as cc
 from benchmarks.families import held
-from benchmarks.operations import count
 from closedchain.close.formulation import Formulation
 from closedchain.errors import RunWarning
 from closedchain.march.program.compiled import compiled
@@ -36,6 +35,7 @@ from closedchain.parallel.kernels import EXCHANGE, NOTHING, REDUCE
 from closedchain.parallel.processors import start_apart
 from closedchain.parallel.teams import Partition, Ranks, Threads, world
 from closedchain.results.run import Run
+from closedchain.testing.operations import count
 
 NOTHING_VARIES = np.zeros(0)
 SIZES = (4, 2048)  # numbers told in a meeting

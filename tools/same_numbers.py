@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 import closedchain as cc
-from benchmarks.operations import cost
 from closedchain import processor
 from closedchain.close.methods import METHODS
+from closedchain.testing.operations import cost
 
 # the solvers, with what each needs
 SOLVERS: dict[str, dict[str, Any]] = {

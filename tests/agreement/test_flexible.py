@@ -20,7 +20,9 @@ from closedchain.pose.redundancy import independent_rows
 from closedchain.pose.state import parameter_vector
 from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from tests.agreement.test_library import EXACT, TIME, closed_by, dense
+from closedchain.testing.formulations import closed_by, dense
+from closedchain.testing.terms import TIME
+from tests.agreement.test_library import EXACT
 from tests.identities import test_flexible as random_flexible
 
 STATES = 2

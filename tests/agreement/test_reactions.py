@@ -4,7 +4,6 @@ Springs in the closures are left out here: at a closed pose they pull at nothing
 rigid joints only in a limit, which `tests/convergence/test_springs.py` looks at.
 """
 
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -12,33 +11,16 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.derive.equations import derive
 from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.model.library import MECHANISMS
-from closedchain.pose.state import parameter_vector
-from closedchain.results.reactions.wrenches import wrenches
-from closedchain.results.samples import Samples
-from tests.agreement.test_library import EXACT, TIME, closed_by, states
-
-
-def some_states(m):
-    """Two of the states of `test_library`; inertias changed one by one would not be those of any body."""
-    for state in islice(states(m), 2):
-        yield replace(state, parameters={k: x for k, x in state.parameters.items() if ".inertia" not in k})
-
-
-def reactions(m, some, method):
-    """(state, joint, 6): from the accelerations of a formulation."""
-    at, _ = closed_by(method, m)
-    q, v, a = (np.array(x) for x in zip(*((s.q, s.v, at(s)[0]) for s in some), strict=True))
-    p = np.array([parameter_vector(m, s.parameters) for s in some])
-    return wrenches(Samples(derive(m), np.full(len(some), TIME), q, v, a, p)).wrench
+from closedchain.testing.formulations import reactions, real_states
+from tests.agreement.test_library import EXACT
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_reactions(name):
     m = MECHANISMS[name].build()
-    some = list(some_states(m))
+    some = list(islice(real_states(m), 2))
     wanted = reactions(m, some, cc.Multipliers())
     size = np.abs(wanted).max(axis=(1, 2), keepdims=True)
     assert size.min() > 0.1  # N or N m
@@ -52,7 +34,7 @@ def test_reactions(name):
 def test_reactions_of_runs(method):
     """The same through the whole way: a run of no length, in a plane and over-constrained."""
     m = cc.library.four_bar()
-    state = next(some_states(m))
+    state = next(real_states(m))
     wanted, got = (zero_run(m, state, x).reactions() for x in (cc.Multipliers(), METHODS[method]))
     for part in ("force", "moment"):
         # the promise between formulations, for forces of some 10 N

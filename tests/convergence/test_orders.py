@@ -17,7 +17,7 @@ from closedchain.march.program.compiled import compiled
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.pose.state import parameter_vector
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 # A slope over finite steps is seen with some error (measured: at most 0.3 too flat); the next lower order would miss

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from closedchain.testing.terms import difference
+
 STEP = 1e-30  # of a complex step: the derivative is exact to rounding
 
 
@@ -223,9 +225,3 @@ class Independent:
             w, a = Jc[:3] @ v, acceleration[name]
             h += Jc[:3].T @ (I @ a[:3] + np.cross(w, I @ w)) + Jc[3:].T @ (mass * (a[3:] - g))
         return h
-
-
-def difference(f, step):
-    """``f'(0)``, central, sixth order: with a step of 1e-3 and quantities of size one about 1e-12."""
-    weights = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}
-    return sum(w * (f(k * step) - f(-k * step)) for k, w in weights.items()) / step

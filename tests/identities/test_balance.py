@@ -14,9 +14,10 @@ from closedchain.cut.topology import cut
 from closedchain.model.library import MECHANISMS
 from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
-from tests.agreement.test_library import states
+from closedchain.testing.formulations import states
+from closedchain.testing.terms import TIME
 from tests.identities.independent import STEP, Independent, skew, unskew
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, Case, case
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, Case, case
 from tests.identities.test_bias import effort, joint_values
 
 LIBRARY = tuple(("library", name) for name in MECHANISMS)

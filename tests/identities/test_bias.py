@@ -6,8 +6,10 @@ import pytest
 
 import closedchain as cc
 from closedchain.derive.equations import derive
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
 from tests.identities.independent import skew
-from tests.identities.sample import LOOPS, SCALAR, TIME, TREES, case, close_to
+from tests.identities.sample import LOOPS, SCALAR, TREES, case
 
 
 def effort(c, x, q, v):

@@ -4,8 +4,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from tests.identities.independent import difference
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import closure_bias, closure_rates
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, case
 
 pytestmark = pytest.mark.parametrize("key", LOOPS + PLATFORMS + GEARED, ids=str)
 
@@ -42,26 +43,14 @@ def states(c):
 def test_jacobian_by_differences(key):
     c = case(*key)
     for q, v in states(c):
-        got = c.numbers(q, v)
-
-        def value(s, q=q, v=v, d=got["qdot"]):
-            return c.numbers(q + s * d, v, t=TIME + s)["c"]
-
-        # sixth order: the error is that of the seventh derivative of 2 tan(angle / 2) at a speed of some rad/s
-        close_to(got["A"] @ v + got["c_t"], difference(value, 1e-4), 1e-8)
+        close_to(*closure_rates(c, q, v), 1e-8)
 
 
 def test_bias_by_differences(key):
     """gamma = d(A v + c_t)/dt with a = 0."""
     c = case(*key)
     for q, v in states(c):
-        got = c.numbers(q, v)
-
-        def rate(s, q=q, v=v, d=got["qdot"]):
-            there = c.numbers(q + s * d, v, t=TIME + s)
-            return there["A"] @ v + there["c_t"]
-
-        close_to(got["gamma"], difference(rate, 1e-4), 1e-8)
+        close_to(*closure_bias(c, q, v), 1e-8)
 
 
 def test_derivatives_far_away(key):

@@ -1,19 +1,10 @@
 """The rate of kinetic and potential energy is the power of what has no potential, with everything acting at once."""
 
-import casadi as ca
 import pytest
 
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case, close_to
-
-
-def rate(c, q, v, a):
-    """d(T + V)/dt along q' = N v, v' = a, by CasADi's derivatives."""
-    e = c.equations
-    energy = e.kinetic + e.potential
-    a_symbol = ca.SX(ca.DM(a))
-    along = ca.jtimes(energy, e.limbs.q, e.qdot) + ca.jtimes(energy, e.limbs.v, a_symbol)
-    (value,) = c.evaluate([along], q, v)
-    return value[0, 0]
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import energy_rate, rate_is_power
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 
 
 @pytest.mark.parametrize("key", TREES + LOOPS + PLATFORMS + GEARED, ids=str)
@@ -21,12 +12,7 @@ def test_rate_is_power(key):
     """At consistent states: of the closing forces only those of prescribed motions do work, lam' c_t."""
     c = case(*key)
     q, v = c.closed()
-    a, lam = c.accelerations(q, v)
-    got = c.numbers(q, v)
-    # terms of the sum are as large as all forces times all speeds
-    size = 1 + abs(lam).max(initial=0) + abs(got["h"]).max() + abs(got["tau"]).max()
-    work = lam @ got["c_t"][list(c.rows)]
-    close_to(rate(c, q, v, a) / size, (got["power"][0] + work) / size, 1e-11)
+    close_to(*rate_is_power(c, q, v), 1e-11)
 
 
 @pytest.mark.parametrize("key", LOOPS + PLATFORMS, ids=str)
@@ -40,4 +26,4 @@ def test_rate_where_loops_slip(key):
     slip = got["A"][list(c.rows)] @ v
     assert abs(lam @ slip) > 1e-3  # or the test would say nothing new
     size = 1 + abs(lam).max() + abs(got["h"]).max() + abs(got["tau"]).max()
-    close_to(rate(c, q, v, a) / size, (got["power"][0] - lam @ slip) / size, 1e-11)
+    close_to(energy_rate(c, q, v, a) / size, (got["power"][0] - lam @ slip) / size, 1e-11)

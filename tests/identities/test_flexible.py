@@ -14,9 +14,10 @@ from closedchain.derive.rnea import rnea
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME, difference, skew
 from tests.identities.flexible import FlexibleTree, draw, random_state
-from tests.identities.independent import difference, skew
-from tests.identities.sample import TIME, Case, close_to
+from tests.identities.sample import Case
 from tests.identities.test_bias import effort, joint_values
 
 ROUNDING = 1e-11  # the slopes of functions of a user, which polynomials meet to some 1e-12; for all others it is 1e-13

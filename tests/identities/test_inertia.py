@@ -6,8 +6,10 @@ import pytest
 
 from closedchain.derive.rnea import rnea
 from closedchain.pose.state import parameter_vector
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
 from tests.identities.independent import Independent
-from tests.identities.sample import LOOPS, TIME, TREES, case, close_to
+from tests.identities.sample import LOOPS, TREES, case
 
 KEYS = TREES + LOOPS
 

@@ -1,11 +1,11 @@
 """Poses, velocities, Jacobians and bias accelerations of frames against 4 x 4 matrices and their differences."""
 
-import casadi as ca
 import numpy as np
 import pytest
 
-from tests.identities.independent import skew, unskew
-from tests.identities.sample import LOOPS, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import twists
+from tests.identities.sample import LOOPS, TREES, case
 
 KEYS = TREES + LOOPS[:6]
 
@@ -53,15 +53,8 @@ def test_twists_are_rates_of_the_poses(key):
     """The same for the links: R' = R skew(w), r' = R v, with the twist in the link's own frame."""
     c = case(*key)
     q, v = c.anywhere(1)
-    e = c.equations
-    for i in range(len(c.topology.links)):
-        X, twist = e.motion.X[i], e.motion.twist[i]
-        rate = [ca.jtimes(ca.densify(x), e.limbs.q, e.qdot) for x in (X.R, X.r)]
-        R, w, lin, R_dot, r_dot = c.evaluate([X.R, twist.ang, twist.lin, *rate], q, v)
-        # derivatives by CasADi: exact to rounding
-        close_to(unskew(R.T @ R_dot), w[:, 0], 1e-12)
-        close_to(R_dot, R @ skew(w[:, 0]), 1e-12)
-        close_to(r_dot, R @ lin, 1e-12)
+    for mine, wanted in twists(c, q, v):
+        close_to(mine, wanted, 1e-12)  # derivatives by CasADi: exact to rounding
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)

@@ -7,7 +7,9 @@ import pytest
 import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.pose.size import drawn_length, row_sizes
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 
 
 def dense(c, q, v, s=0.0):

@@ -5,8 +5,9 @@ import pytest
 
 import closedchain as cc
 from benchmarks.families import hub, ladder
-from benchmarks.operations import GUIDE, cost
+from benchmarks.operations import GUIDE
 from closedchain.march.program.compiled import compiled
+from closedchain.testing.operations import cost
 
 
 @pytest.mark.parametrize("name", GUIDE)

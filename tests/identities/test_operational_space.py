@@ -6,7 +6,9 @@ import pytest
 import closedchain as cc
 from benchmarks.growth import arms, operations, published
 from closedchain.close.formulation import Choice
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 from tests.identities.test_multipliers import dense
 
 # mechanisms of the sample in which not every body can be the reference member: how many are refused

@@ -8,7 +8,8 @@ from scipy.integrate import solve_ivp
 
 import closedchain as cc
 from closedchain.model.actuators import DCMotor, ElectricCylinder, ForceLimit, HydraulicCylinder, SeriesElastic
-from tests.agreement.test_library import EXACT, METHODS, closed_by, dense, states
+from closedchain.testing.formulations import closed_by, dense, states
+from tests.agreement.test_library import EXACT, METHODS
 from tests.invariants.balance import imbalance
 
 MOTOR = DCMotor(

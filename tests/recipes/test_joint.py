@@ -8,6 +8,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.model.joints.types import JOINT_TYPES, joint_type, register
+from closedchain.testing import check_joint
 
 SLOT = joint_type("slot", "Tx:0 Rz:1", "slide angle", symbol="L")
 CRANK = 0.1
@@ -22,6 +23,12 @@ def scotch_yoke(cut=None):
     m.joint(SLOT, "pin", yoke.at(0, 0, 0, rpy=(0, 0, math.pi / 2)), turning.tip, cut=cut)
     m.start = {"shaft": 0.3}
     return m
+
+
+def test_the_checks_of_the_library_pass():
+    found = check_joint(SLOT)
+    assert found["accelerations of the cut joint"] < 1e-9
+    assert found["motion space in ERLS"] < 1e-12
 
 
 def test_a_slot_moves_as_a_slot_whether_it_is_cut_or_not():

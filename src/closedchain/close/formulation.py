@@ -2,24 +2,48 @@
 
 How to write your own formulation
 ---------------------------------
-1. Make a file in this folder, named after the method. Its docstring gives the reference and the equations with the
-   paper's own numbers.
+A formulation is one class, in one file, which may be yours: no line of the library changes. One that solves for
+accelerations and multipliers at once, from a matrix that is larger than it needs to be, is ::
+
+    @dataclass(frozen=True)
+    class Whole(Formulation):
+        guards = False
+        drifts = True
+        unstabilised = True
+
+        def close(self, equations, choice):
+            e, rows, n = equations, list(choice.rows), equations.topology.nv
+            A, gamma = e.closure.A[rows, :], e.closure.gamma[rows, :]
+            K = ca.blockcat([[e.M, A.T], [A, ca.SX(len(rows), len(rows))]])
+            z = ca.solve(K, ca.vertcat(e.tau - e.h, -gamma))
+            a, lam = z[:n], z[n:]
+            x = state_symbols(e)
+            power = e.power - ca.dot(lam, ca.densify(A @ e.limbs.v))
+            return Closed(x, ca.vertcat(e.qdot, a, power), e.limbs.q, e.limbs.v, a, lam)
+
+    cc.simulate(m, until=1.0, method=Whole())
+
+1. Make a file named after the method; one of the library stands in this folder. Its docstring gives the reference and
+   the equations with the paper's own numbers.
 2. Write a frozen dataclass, derived from `Formulation`, with the options of the method and a method
    ``close(equations, choice) -> Closed``. `equations` (see `derive.equations`) has ``M, h, tau, c, A, gamma`` as
-   traced matrices; `Choice` tells which closure rows to solve.
+   traced matrices; `Choice` tells which closure rows to solve. Say in the attributes of the class what the method needs
+   and what it does to the loops: here it cannot pass singular poses, and closures hold as accelerations only.
 3. Choose the state ``x``: the coordinates ``q``, then all velocities or some of them. Its last entry is the work ``W``
    done on the mechanism by all that has no potential, so that the energy balance of a run can be checked:
-   ``W' = power``.
+   ``W' = power``. Where loops are open, the closing forces do work as well.
 4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
    `close.parts.manifold.newton_step` is the usual one.
 5. If the method has numbers of its own, trace them as symbols, `Closed.parameters`, and give their values in
    ``numbers``; methods that differ in them share one compiled program if ``family`` leaves them out. Say in ``decays``
    which of them are rates at which closure errors decay, and in ``follows_steps`` whether they follow the steps. A
    formulation knows neither steps nor the direction of time: `march.stabilisation` decides the values in a run.
-6. Add the class to ``METHODS`` in `close.methods` and to the names in ``closedchain/__init__.py``. The tests in
-   ``tests/agreement`` then compare its accelerations and multipliers with all others on every mechanism of the library.
+6. `closedchain.testing.check_formulation` compares accelerations, multipliers, reactions and work with those of
+   `Multipliers` on every mechanism of the library, checks the energy of a run, and counts operations.
+7. ``close.methods.register("whole", Whole())`` lets people write its name on the command line. One of the library
+   stands in ``METHODS`` there, and in ``closedchain/__init__.py``; ``tests/agreement`` then goes through it.
 
-`multipliers.py` is the example to follow.
+``tests/recipes/test_formulation.py`` follows these steps; `multipliers.py` is the example with all of them.
 """
 
 from __future__ import annotations

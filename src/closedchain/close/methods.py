@@ -12,6 +12,8 @@ from closedchain.close.multipliers import Baumgarte, Multipliers
 from closedchain.close.operational_space import OperationalSpace
 from closedchain.close.projection import Projection
 from closedchain.close.virtual_spring import VirtualSpring
+from closedchain.errors import ModelError
+from closedchain.lock import locked
 
 METHODS: dict[str, Formulation] = {
     "multipliers": Multipliers(),
@@ -26,3 +28,12 @@ METHODS: dict[str, Formulation] = {
     "index3": Index3(),
     "ggl": GGL(),
 }
+
+
+@locked
+def register(name: str, method: Formulation) -> Formulation:
+    """List a formulation, so that the command line and `compare` find it by its name; returns it."""
+    known = METHODS.setdefault(name, method)
+    if known != method:
+        raise ModelError(f"a formulation is named {name!r} already: choose another name")
+    return known

@@ -17,6 +17,7 @@ from closedchain.lock import once
 from closedchain.model.bodies.flexible import Flexibility
 from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
+from closedchain.model.forces.force import Along, actions, efforts
 from closedchain.model.joints.types import JOINT_TYPES, JointType
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Joint
@@ -317,22 +318,18 @@ def _number(m: Mechanism, tree: list[Joint], cuts: list[Joint]) -> Topology:
 
 def _used_joints(m: Mechanism) -> set[str]:
     """Joints whose motion something asks for: to cut another one is cheaper."""
-    groups = (m.motors, m.joint_springs, m.joint_dampers, m.joint_stops, m.rotors, m.drives)
-    used = {x.joint for group in groups for x in group.values()}  # type: ignore[attr-defined]
+    used = {part.joint for _, action in actions(m) for part in action.parts if isinstance(part, Along)}
+    used |= {rotor.joint for rotor in m.rotors.values()} | {drive.joint for drive in m.drives.values()}
     used |= {name for name, _ in _used_coordinates(m)}
-    used |= {damper.against[0] for damper in m.joint_dampers.values() if damper.against is not None}
     return used | {leaf.args[0] for leaf in _law_leaves(m) if leaf.op == "velocity"}
 
 
 def _used_coordinates(m: Mechanism) -> dict[tuple[str, int], Any]:
     """Coordinates (joint, index) that something depends on, each with the value about which it matters."""
     used: dict[tuple[str, int], Any] = {}
-    for spring in m.joint_springs.values():
-        used.setdefault((spring.joint, spring.index), spring.rest)
-        if spring.against is not None:
-            used.setdefault(spring.against, 0.0)
-    for stop in m.joint_stops.values():
-        used.setdefault((stop.joint, stop.index), (stop.low + stop.high) / 2)
+    for force, _ in actions(m):
+        for coordinate, centre in force.centres().items():
+            used.setdefault(coordinate, centre)
     for gear in m.couplings.values():
         used.setdefault(gear.driven, 0.0)
         used.setdefault(gear.driver, 0.0)
@@ -346,7 +343,6 @@ def _used_coordinates(m: Mechanism) -> dict[tuple[str, int], Any]:
 
 
 def _law_leaves(m: Mechanism) -> list[Expression]:
-    """The leaves of all laws of motors and forces."""
-    laws = [motor.effort for motor in m.motors.values()]
-    laws += [x for f in m.forces.values() for x in (*f.force, *f.moment)]
+    """The leaves of all efforts and potentials."""
+    laws = [*efforts(m), *(action.potential for _, action in actions(m))]
     return [leaf for law in laws if isinstance(law, Expression) for leaf in law.leaves()]

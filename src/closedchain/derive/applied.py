@@ -1,10 +1,11 @@
-"""What acts on the limbs: motors, springs, dampers, friction, forces at frames; their potential and their power.
+"""What acts on the limbs: the actions of all forces (`model.forces.force`), their potential and their power.
 
 The theory is in ``docs/theory/equations.md``.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,12 +14,13 @@ import casadi as ca
 
 from closedchain.derive.kinematics import Kinematics
 from closedchain.derive.limbs import Limbs
-from closedchain.derive.lower import lower
+from closedchain.derive.lower import lower, lower_all
 from closedchain.derive.measure import JointMeasures
 from closedchain.derive.spatial import NULL, Vector6, cross, dot
 from closedchain.errors import ModelError
-from closedchain.model.expressions.expression import Expression, is_zero
-from closedchain.model.parts import Frame, Joint
+from closedchain.model.expressions.expression import Expression
+from closedchain.model.forces.force import Along, At, actions, reported
+from closedchain.model.parts import Frame
 
 
 @dataclass(eq=False)
@@ -28,7 +30,7 @@ class Applied:
     Attributes
     ----------
     tau
-        Generalised forces of motors, joint springs and dampers, n.
+        Generalised forces of what acts along joints, n.
     wrenches
         On links by number, in the link's frame.
     potential
@@ -36,9 +38,13 @@ class Applied:
     power
         Of everything that no potential describes, W.
     efforts
-        Traced effort of each motor and force component, to find the culprit when one is not a number.
+        Traced efforts by name as results show them (`reported`), and to find the culprit when one is not a number.
+    powers
+        Power by force, of what no potential describes, W.
     on_joints
         All that acts along the freedoms of a joint, by joint.
+    on_frames
+        Forces and moments at frames of moving bodies, in world axes.
     """
 
     tau: ca.SX
@@ -46,7 +52,9 @@ class Applied:
     potential: ca.SX = field(default_factory=lambda: ca.SX(0))
     power: ca.SX = field(default_factory=lambda: ca.SX(0))
     efforts: dict[str, ca.SX] = field(default_factory=dict)
+    powers: dict[str, ca.SX] = field(default_factory=dict)
     on_joints: dict[str, ca.SX] = field(default_factory=dict)
+    on_frames: list[tuple[Frame, ca.SX, ca.SX]] = field(default_factory=list)
 
 
 def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: Expression) -> ca.SX:
@@ -72,123 +80,75 @@ def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: 
 
 
 def trace_applied(limbs: Limbs, motion: Kinematics, measures: JointMeasures, without: Collection[str] = ()) -> Applied:
-    """Trace all that acts on a mechanism, leaving out motors, joint springs and dampers named in ``without``."""
+    """Trace all that acts on a mechanism, leaving out what is named in ``without``."""
     m = limbs.topology.mechanism
     out = Applied(ca.SX(limbs.topology.nv, 1))
 
-    def leaf(node: Expression) -> ca.SX:
-        return trace_leaf(limbs, motion, measures, node)
-
-    def on_joint(name: str, index: int, effort: ca.SX) -> ca.SX:
-        """Add an effort to a joint velocity; returns that velocity."""
-        J = measures.jacobian(m.joints[name])[index, :]
+    def along(part: Along, effort: ca.SX) -> ca.SX:
+        """Add an effort to a joint velocity; returns its power."""
+        J = measures.jacobian(m.joints[part.joint])[part.index, :]
         out.tau = ca.sparsify(out.tau + J.T * effort)
-        sum_ = out.on_joints.setdefault(name, ca.SX.zeros(m.joints[name].type.nv, 1))
-        sum_[index] += effort
-        return ca.densify(J @ limbs.v)
+        sum_ = out.on_joints.setdefault(part.joint, ca.SX.zeros(m.joints[part.joint].type.nv, 1))
+        sum_[part.index] += effort
+        return effort * ca.densify(J @ limbs.v)
 
-    for motor in m.motors.values():
-        if motor.name in without:
-            continue
-        effort = lower(motor.effort, leaf, limbs.held)
-        out.efforts[motor.name] = effort
-        out.power += effort * on_joint(motor.joint, motor.index, effort)
-    act_on_joints(limbs, measures, on_joint, out, without)
-
-    def on_frame(frame: Frame, force: ca.SX, moment: ca.SX, world: bool) -> None:
+    def at(part: At, force: ca.SX, moment: ca.SX) -> ca.SX:
+        """Add a force and a moment, in the axes of the part, to the body of a frame; returns their power."""
+        frame, there = part.frame, motion.frame(part.frame)
         index = limbs.topology.link_of[frame.body.name]
-        if index < 0:
-            return
-        place, rates = limbs.attach(frame)
-        turn = motion.X[index].R.T if world else place.R
-        f, n = ca.sparsify(turn @ force), ca.sparsify(turn @ moment)
-        shaping = None if rates is None else rates.dot(Vector6(n, f))
-        wrench = Vector6(ca.sparsify(n + cross(place.r, f)), f, shaping)
-        out.wrenches[index] = out.wrenches.get(index, NULL) + wrench
+        f, n = (force, moment) if part.world else (there.X.R @ force, there.X.R @ moment)
+        if index >= 0:
+            out.on_frames.append((frame, f, n))
+            place, rates = limbs.attach(frame)
+            turn = motion.X[index].R.T if part.world else place.R
+            own_f, own_n = ca.sparsify(turn @ force), ca.sparsify(turn @ moment)
+            shaping = None if rates is None else rates.dot(Vector6(own_n, own_f))
+            wrench = Vector6(ca.sparsify(own_n + cross(place.r, own_f)), own_f, shaping)
+            out.wrenches[index] = out.wrenches.get(index, NULL) + wrench
+        return dot(f, there.velocity.lin) + dot(n, there.velocity.ang)
 
-    for acting in m.forces.values():
-        f = ca.sparsify(ca.vertcat(*(lower(x, leaf, limbs.held) for x in acting.force)))
-        n = ca.sparsify(ca.vertcat(*(lower(x, leaf, limbs.held) for x in acting.moment)))
-        out.efforts[acting.name] = ca.vertcat(ca.densify(f), ca.densify(n))
-        at = motion.frame(acting.frame)
-        on_frame(acting.frame, f, n, acting.world)
-        if not acting.world:
-            f, n = at.X.R @ f, at.X.R @ n
-        out.power += dot(f, at.velocity.lin) + dot(n, at.velocity.ang)
-    for tie in m.springs.values():
-        a, b = motion.frame(tie.a), motion.frame(tie.b)
-        d = ca.sparsify(b.X.r - a.X.r)
-        d_dot = ca.sparsify(b.velocity.lin - a.velocity.lin)
-        k, c, rest = limbs.number(tie.stiffness), limbs.number(tie.damping), limbs.number(tie.length)
-        if is_zero(tie.length) and is_zero(tie.damping):
-            pull = ca.sparsify(k * d)  # no direction needed: regular also where the points meet
-            out.potential += k * dot(d, d) / 2
-        else:
-            length = ca.sqrt(dot(d, d))
-            resist = c * dot(d, d_dot) / length
-            pull = ca.sparsify((k * (length - rest) + resist) / length * d)
-            out.potential += k * (length - rest) ** 2 / 2
-            out.power -= resist * dot(d, d_dot) / length
-        on_frame(tie.a, pull, ca.SX(3, 1), True)
-        on_frame(tie.b, -pull, ca.SX(3, 1), True)
+    trace_actions(limbs, lambda node: trace_leaf(limbs, motion, measures, node), (along, at), out, without)
     return out
 
 
-class Joints(Protocol):
-    """Coordinates and velocities of joints, as springs and dampers see them."""
-
-    def coordinates(self, joint: Joint) -> ca.SX:
-        """Of a joint."""
-
-    def velocities(self, joint: Joint) -> ca.SX:
-        """Of a joint."""
-
-
 class Sums(Protocol):
-    """Where the energies of what acts are summed up."""
+    """Where what acts is summed up."""
 
     potential: ca.SX
     power: ca.SX
+    efforts: dict[str, ca.SX]
+    powers: dict[str, ca.SX]
 
 
-def act_on_joints(
-    limbs: Limbs,
-    joints: Joints,
-    on_joint: Callable[[str, int, ca.SX], ca.SX],
-    out: Sums,
-    without: Collection[str] = (),
+Put = tuple[Callable[[Along, ca.SX], ca.SX], Callable[[At, ca.SX, ca.SX], ca.SX]]
+"""What adds an effort along a freedom, and a force and a moment at a frame; both return the power"""
+
+
+def trace_actions(
+    limbs: Limbs, leaf: Callable[[Expression], ca.SX], put: Put, out: Sums, without: Collection[str] = ()
 ) -> None:
-    """Springs, dampers and stops of joints: ``on_joint`` adds an effort to a velocity, and returns the latter."""
+    """Trace the action of every force: ``put`` adds its parts to the equations, energies are added here."""
     m = limbs.topology.mechanism
-    for spring in m.joint_springs.values():
-        if spring.name in without:
+    along, at = put
+    names = {id(part): name for name, part in reported(m).items()}
+    for force, action in actions(m):
+        if force.name in without:
             continue
-        k, rest = limbs.number(spring.stiffness), limbs.number(spring.rest)
-        stretch = joints.coordinates(m.joints[spring.joint])[spring.index] - rest
-        if spring.against is not None:
-            stretch -= joints.coordinates(m.joints[spring.against[0]])[spring.against[1]]
-            on_joint(*spring.against, k * stretch)
-        on_joint(spring.joint, spring.index, -k * stretch)
-        out.potential += k * stretch**2 / 2
-    for damper in m.joint_dampers.values():
-        if damper.name in without:
-            continue
-        v = joints.velocities(m.joints[damper.joint])[damper.index]
-        if damper.against is not None:
-            v -= joints.velocities(m.joints[damper.against[0]])[damper.against[1]]
-        effort = -limbs.number(damper.damping) * v
-        if not is_zero(damper.coulomb):
-            effort -= limbs.number(damper.coulomb) * ca.tanh(v / limbs.number(damper.velocity))
-        out.power += effort * on_joint(damper.joint, damper.index, effort)
-        if damper.against is not None:
-            out.power -= effort * on_joint(*damper.against, -effort)
-
-    for stop in m.joint_stops.values():
-        low, high = limbs.number(stop.low), limbs.number(stop.high)
-        q = joints.coordinates(m.joints[stop.joint])[stop.index]
-        v = joints.velocities(m.joints[stop.joint])[stop.index]
-        # how far beyond the upper or lower stop, with its sign
-        beyond = ca.fmax(q - high, 0) + ca.fmin(q - low, 0)
-        k, resist = limbs.number(stop.stiffness), limbs.number(stop.damping) * ca.if_else(beyond == 0, 0, v)
-        out.power -= resist * on_joint(stop.joint, stop.index, -k * beyond - resist)
-        out.potential += k * beyond**2 / 2
+        numbers = iter(lower_all(action.numbers, leaf, limbs.held))
+        power = ca.SX(0)
+        for part in action.parts:
+            if isinstance(part, Along):
+                effort = next(numbers)
+                given = along(part, effort)
+            else:
+                f, n = (ca.sparsify(ca.vertcat(*itertools.islice(numbers, 3))) for _ in range(2))
+                effort = ca.vertcat(ca.densify(f), ca.densify(n))
+                given = at(part, f, n)
+            if id(part) in names:
+                out.efforts[names[id(part)]] = effort
+            power += given
+        if action.power is not None:
+            (power,) = numbers
+        out.powers[force.name] = power
+        out.power += power
+        out.potential += lower(action.potential, leaf)

@@ -130,7 +130,7 @@ class Equations:
 
     @cached_by(lambda self, names: (self.topology.mechanism, self, names))
     def without(self, names: tuple[str, ...]) -> Applied:
-        """What acts without motors, joint springs and joint dampers of some names; traced once."""
+        """What acts without forces of some names; traced once."""
         if not names:
             return self.applied
         return _put_in_applied(trace_applied(self.limbs, self.motion, self.measures, names), *self.laws)
@@ -230,5 +230,7 @@ def _put_in_applied(old: Applied, symbols: ca.SX, values: ca.SX) -> Applied:
         potential=known(old.potential),
         power=ca.densify(known(old.power)),
         efforts=all_known(old.efforts),
+        powers=all_known(old.powers),
         on_joints=all_known(old.on_joints),
+        on_frames=[(frame, known(f), known(n)) for frame, f, n in old.on_frames],
     )

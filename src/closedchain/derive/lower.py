@@ -5,7 +5,7 @@ The theory is in ``docs/theory/compiled.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -74,6 +74,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "or": ca.logic_or,
     "not": ca.logic_not,
     "where": ca.if_else,
+    "dead_zone": lambda x, low, high: ca.fmax(x - high, 0) + ca.fmin(x - low, 0),
+    "unless_zero": lambda x, value: ca.if_else(x == 0, 0, value),
     "interp": _interp,
     "polynomials": _polynomials,
     "control": lambda law, index, *commands: law.unknown[index],  # `derive.equations` puts in what it is
@@ -91,6 +93,13 @@ def lower(
 
     ``held`` may replace the value of an operation that jumps, which it gets as it lives.
     """
+    return lower_all((x,), leaf, held)[0]
+
+
+def lower_all(
+    xs: Iterable[Any], leaf: Callable[[Expression], ca.SX], held: Callable[[Expression, ca.SX], ca.SX] | None = None
+) -> list[ca.SX]:
+    """The traced twins of several numbers or expressions; what they have in common is traced once."""
 
     def special(node: Expression, args: list[Any]) -> ca.SX | None:
         if held is None or node.op not in JUMPS:
@@ -99,4 +108,8 @@ def lower(
             return args[0] - args[1] * held(node, ca.floor(args[0] / args[1]))
         return held(node, OPERATIONS[node.op](*args))
 
-    return ca.SX(fold(x, leaf, OPERATIONS, special)) if isinstance(x, Expression) else ca.SX(float(x))
+    def together(node: Expression, args: list[Any]) -> Any:
+        return args if node is whole else special(node, args)
+
+    whole = Expression("all", *xs)
+    return [ca.SX(x) if isinstance(x, ca.SX) else ca.SX(float(x)) for x in fold(whole, leaf, OPERATIONS, together)]

@@ -7,7 +7,7 @@ drawing altogether or, if it is refused, not at all: in a notebook one corrects 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +30,7 @@ from closedchain.model.forces.actions import (
     PointSpring,
     Rotor,
 )
+from closedchain.model.forces.force import Force
 from closedchain.model.parts import Body, Frame, Joint
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Drawing:
         self.drives: dict[str, Drive] = {}
         self.forces: dict[str, FrameForce] = {}
         self.springs: dict[str, PointSpring] = {}
+        self.force_elements: dict[str, Force] = {}
         self.flexible: dict[str, Flexibility] = {}  # by body
         self.revision = 0  # counts changes of the drawing, so that nothing stale is reused
         self._kept = Derived()  # see `_cache`
@@ -116,6 +118,13 @@ class Drawing:
         if self._kept.revision != self.revision:
             self._kept = Derived(self.revision)
         return self._kept
+
+    @property
+    def _acting(self) -> tuple[Force, ...]:
+        """All forces and torques, in the order in which they are summed up."""
+        on_joints = (self.motors, self.joint_springs, self.joint_dampers, self.joint_stops)
+        tables: tuple[Mapping[str, Force], ...] = (*on_joints, self.forces, self.springs, self.force_elements)
+        return tuple(force for table in tables for force in table.values())
 
     # ---- numbers -----------------------------------------------------------------------------------------------
 

@@ -239,8 +239,19 @@ class Joint:
         """The velocity as an expression (a tuple of them if there are several)."""
         return self._leaves("velocity", self.type.velocities)
 
+    def coordinate(self, index: int) -> Expression:
+        """One of the coordinates as an expression, by its number."""
+        return self._all("coordinate", self.type.coordinates)[index]
+
+    def velocity(self, index: int) -> Expression:
+        """One of the velocities as an expression, by its number."""
+        return self._all("velocity", self.type.velocities)[index]
+
+    def _all(self, op: str, names: tuple[str, ...]) -> tuple[Expression, ...]:
+        return tuple(Expression(op, self.name, None if len(names) == 1 else n) for n in names)
+
     def _leaves(self, op: str, names: tuple[str, ...]) -> Any:
-        leaves = tuple(Expression(op, self.name, None if len(names) == 1 else n) for n in names)
+        leaves = self._all(op, names)
         return leaves[0] if len(leaves) == 1 else leaves
 
     def __repr__(self) -> str:

@@ -85,6 +85,8 @@ def check_mechanism(m: Mechanism, value: Values) -> None:
             _refuse_huge(f"joint {joint.name!r} has a frame on {frame.body.name!r} with a coordinate", place, "m")
     for actuator in m.actuators.values():
         actuator.model.check(f"actuator on {actuator.output[0]!r}", value)
+    for element in m.force_elements.values():
+        element.check(value)
 
 
 def _check_connected(m: Mechanism) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from closedchain.derive.equations import Equations
 from closedchain.model.derived import cached_by
+from closedchain.model.forces.force import Along, reported
 
 
 def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -22,14 +23,15 @@ def load_sizes(e: Equations, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarr
 def _loads(e: Equations) -> ca.Function:
     m, n = e.topology.mechanism, e.topology.nv
     total = ca.SX.zeros(n, 1)
-    for motor in m.motors.values():
-        J = e.measures.velocity_row(motor.joint, motor.index)[0]
-        total += ca.fabs(ca.densify(J.T) * e.applied.efforts[motor.name])
-    for force in m.forces.values():
-        at = e.motion.frame(force.frame)
+    for name, part in reported(m).items():
+        effort = e.applied.efforts[name]
+        if isinstance(part, Along):
+            J = e.measures.velocity_row(part.joint, part.index)[0]
+            total += ca.fabs(ca.densify(J.T) * effort)
+            continue
+        at = e.motion.frame(part.frame)
         J = ca.densify(ca.jacobian(ca.vertcat(at.velocity.lin, at.velocity.ang), e.limbs.v))
-        effort = e.applied.efforts[force.name]
-        if not force.world:
+        if not part.world:
             effort = ca.vertcat(at.X.R @ effort[:3], at.X.R @ effort[3:])
         total += ca.fabs(J.T) @ ca.fabs(effort)
     return e.function("loads", {"loads": total})

@@ -9,6 +9,7 @@ import numpy as np
 import xarray
 
 from closedchain.march.judge.conditioning import Conditioning
+from closedchain.model.forces.force import Along, reported, turns
 from closedchain.results.checks import closure_norm, energy_balance
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tupl
     for name in e.applied.efforts:
         values = out[f"effort {name}"]
         if values.shape[1] == 1:
-            kind = e.topology.mechanism.joints[e.topology.mechanism.motors[name].joint].type
-            turning = kind.velocity_units[e.topology.mechanism.motors[name].index] == "rad/s"
+            part = reported(e.topology.mechanism)[name]
+            turning = isinstance(part, Along) and turns(e.topology.mechanism, part)
             variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
         else:
             variables[name] = (

@@ -6,7 +6,8 @@ import numpy as np
 from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
 from closedchain.pose.state import State, parameter_vector
-from tests.identities.sample import TIME, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
 from tests.random_mechanisms import random_q
 
 

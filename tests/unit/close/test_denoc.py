@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from benchmarks.operations import cost
 from closedchain.close.denoc import DeNOC, LimbFactor, minimal_order
 from closedchain.close.formulation import Choice
 from closedchain.close.multipliers import Multipliers
@@ -19,7 +18,10 @@ from closedchain.pose.closing import Closing
 from closedchain.pose.redundancy import independent_rows
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.reactions.reactions import reactions
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.operations import cost
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 
 # the promise between formulations; what is left is rounding times the condition of the loops, at most some 1e5
 AGREEMENT = 1e-9

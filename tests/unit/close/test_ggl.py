@@ -12,9 +12,9 @@ from closedchain.march.program.jacobian import jacobian
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.march.start import residuals
 from closedchain.pose.state import parameter_vector
+from closedchain.testing import problems
 from tests.invariants import drawings
 from tests.random_mechanisms import draw
-from tests.unit.integrate import problems
 from tests.unit.integrate.flat import integrate
 
 

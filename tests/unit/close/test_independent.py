@@ -11,7 +11,9 @@ from closedchain.close.formulation import Choice
 from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled
 from closedchain.pose.state import parameter_vector
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, case
 from tests.reference.compare import columns, load, off
 from tests.unit.close.parts.test_feasible import choose
 from tests.unit.close.test_projection import nudged

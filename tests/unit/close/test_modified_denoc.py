@@ -15,7 +15,9 @@ from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled
 from closedchain.model.library import MECHANISMS
 from closedchain.pose.state import State, parameter_vector
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 from tests.unit.close.spring_terms import check, evaluate, somewhere
 
 

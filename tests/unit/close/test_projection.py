@@ -11,7 +11,8 @@ from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.pose.state import parameter_vector
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, case
 from tests.reference.compare import columns, load, off
 from tests.unit.close.parts.test_feasible import choose
 from tests.unit.integrate.flat import integrate

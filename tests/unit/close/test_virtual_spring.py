@@ -11,7 +11,8 @@ from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled, operations
 from closedchain.model.library import MECHANISMS
 from closedchain.pose.state import State, parameter_vector
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 from tests.unit.close.spring_terms import check, evaluate, somewhere
 
 

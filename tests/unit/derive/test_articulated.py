@@ -10,7 +10,9 @@ from closedchain.derive.equations import derive
 from closedchain.derive.joint_motion import turn
 from closedchain.derive.spatial import Inertia, Transform, Vector6
 from closedchain.pose.state import parameter_vector
-from tests.identities.sample import LOOPS, PLATFORMS, TIME, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import LOOPS, PLATFORMS, TREES, case
 from tests.random_mechanisms import random_rotation
 
 ROUNDING = 1e-11  # 1e-16 times the condition of the inertia matrices, at most some 1e4

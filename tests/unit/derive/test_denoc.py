@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from benchmarks.operations import count
 from closedchain.derive.crba import crba
 from closedchain.derive.denoc import NaturalComplement, ReverseElimination, carried, mass_matrix, propagation
 from closedchain.derive.equations import derive
@@ -15,6 +14,7 @@ from closedchain.derive.rnea import body_forces, rnea
 from closedchain.derive.spatial import Vector6
 from closedchain.model.library import MECHANISMS
 from closedchain.pose.state import parameter_vector
+from closedchain.testing.operations import count
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 from tests.random_mechanisms import random_q
 from tests.unit.derive import planar

@@ -6,7 +6,7 @@ import pytest
 
 from closedchain.derive.equations import derive
 from closedchain.derive.relative import Pair
-from tests.identities.independent import difference
+from closedchain.testing.terms import difference
 from tests.random_mechanisms import draw, random_q
 
 

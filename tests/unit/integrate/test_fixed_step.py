@@ -13,7 +13,7 @@ from closedchain.integrate.trajectory import Status
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.pose.state import parameter_vector
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 FIXED = ("rk4", "semi-implicit-euler", "rosenbrock2")

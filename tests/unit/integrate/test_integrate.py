@@ -11,7 +11,7 @@ from closedchain.integrate import integrate as module
 from closedchain.integrate.problem import Problem
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Status
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 GENERAL = [name for name, solver in SOLVERS.items() if solver.general]

@@ -7,7 +7,7 @@ from closedchain.integrate.hooks import InputsError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.times import Equal
 from closedchain.integrate.trajectory import Status
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 GENERAL = [name for name, solver in SOLVERS.items() if solver.general]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedchain.integrate import project, step_control
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 
 
 def put_back(correct, x, w=(), tol=1e-13):

@@ -5,7 +5,7 @@ import pytest
 
 from closedchain.integrate import step_control
 from closedchain.integrate.trajectory import Status
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.model.forces.actions import PointSpring
 from closedchain.verbs import VERBS
 
 
@@ -55,6 +56,11 @@ def joint(kind):
     return lambda m, **k: m.joint(kind, **k), lambda m: {"name": "J", "a": m.bodies["e"], "b": m.bodies["f"]}
 
 
+def ends(m):
+    """Two frames of a drawing."""
+    return m.ground["origin"], m.bodies["a"]["com"]
+
+
 CALLS = {
     "Mechanism": (lambda m, **k: cc.Mechanism(**k), lambda m: {"name": "new"}),
     "parameter": (lambda m, **k: m.parameter(**k), lambda m: {"name": "k", "value": 1.0}),
@@ -95,6 +101,10 @@ CALLS = {
     "joint_spring": (lambda m, **k: m.joint_spring(**k), lambda m: {"joint": "O", "stiffness": 1.0}),
     "joint_damper": (lambda m, **k: m.joint_damper(**k), lambda m: {"joint": "O", "damping": 1.0}),
     "rotor": (lambda m, **k: m.rotor(**k), lambda m: {"joint": "O", "inertia": 1.0}),
+    "force_element": (
+        lambda m, element: m.force_element(element),
+        lambda m: {"element": PointSpring("e", *ends(m), 1.0, 0.0, 0.0)},
+    ),
     "couple": (lambda m, **k: m.couple(**k), lambda m: {"name": "g", "driven": "O", "driver": "P.angle"}),
     "drive": (lambda m, **k: m.drive(**k), lambda m: {"joint": "O", "position": cc.t}),
     "force": (lambda m, **k: m.force(**k), lambda m: {"name": "push", "at": m.bodies["a"]}),
@@ -183,6 +193,15 @@ WRONG = {
     "rotor joint": NO_JOINT,
     "rotor inertia": [*NO_NUMBER, *NOT_DRAWN],
     "rotor ratio": [*NO_NUMBER, *NOT_DRAWN],
+    "force_element element": [
+        None,
+        5,
+        "spring",
+        Something(),
+        cc.t,
+        PointSpring,
+        PointSpring("s", THEIRS, THEIRS, 1.0, 0.0, 0.0),
+    ],
     "couple name": NO_NAME,
     "couple driven": NO_LABEL,
     "couple driver": NO_LABEL,

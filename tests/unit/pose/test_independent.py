@@ -11,7 +11,8 @@ from closedchain.march.program.compiled import compiled
 from closedchain.pose.independent import choose_pivots, health
 from closedchain.pose.redundancy import independent_rows
 from closedchain.pose.state import State
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, case
 from tests.unit.close.parts.test_feasible import crank_and_slider
 
 

@@ -30,9 +30,11 @@ import casadi as ca
 from closedchain.derive.equations import Equations
 from closedchain.derive.erls.joints import joint_pose, motion_space
 from closedchain.derive.erls.nodes import GROUND, PLANAR, SPATIAL, Hold, Nodes
+from closedchain.derive.lower import lower_all
 from closedchain.derive.spatial import IDENTITY, NULL, Transform, Vector6, cross, tidy
 from closedchain.lock import locked, once
-from closedchain.model.expressions.expression import Number, is_zero
+from closedchain.model.expressions.expression import Expression, Number
+from closedchain.model.forces.force import At, actions
 from closedchain.model.parts import Frame, Joint
 
 
@@ -220,23 +222,30 @@ class Displacements:
 
     def _loaded_in_plane(self) -> bool:
         """Whether forces act across the z axes of bodies that move in a plane, at their axes, and moments about z."""
-        m = self.e.topology.mechanism
-        for acting in m.forces.values():
-            force, moment = (_pattern(x) for x in (acting.force, acting.moment))
-            link = self.e.topology.link_of[acting.frame.body.name]
+        parts = [x for _, action in actions(self.e.topology.mechanism) for x in action.parts if isinstance(x, At)]
+        for part in parts:
+            link = self.e.topology.link_of[part.frame.body.name]
             if link < 0:
                 continue
-            into = self.body_pose(link).R.T if acting.world else self.e.limbs.in_body(acting.frame).R
-            off = self._beside(acting.frame) and force.nnz()
+            force, moment = (self._pattern(x) for x in (part.force, part.moment))
+            into = self.body_pose(link).R.T if part.world else self.e.limbs.in_body(part.frame).R
+            off = self._beside(part.frame) and force.nnz()
             if off or _reaches(into @ force, 2) or _reaches(into @ moment, 0, 1):
                 return False
-        for tie in m.springs.values():
-            ends = [(end, self.e.topology.link_of[end.body.name]) for end in (tie.a, tie.b)]
-            a, b = (self.body_pose(link).point(self.e.limbs.in_body(end).r) for end, link in ends)
-            for end, link in ends:
-                if link >= 0 and (self._beside(end) or _reaches(self.body_pose(link).R.T @ (b - a), 2)):
-                    return False
         return True
+
+    def _pattern(self, x: Sequence[Number]) -> ca.SX:
+        """Components of a load as symbols, zero where they are in the rigid-link system at rest."""
+
+        def leaf(node: Expression) -> ca.SX:
+            if node.op != "place":
+                return ca.SX.sym("x")
+            body, name, axis = node.args
+            frame = self.e.topology.mechanism.find_frame(f"{body}.{name}")
+            pose = self.body_pose(self.e.topology.link_of[body])
+            return ca.densify(pose.point(self.e.limbs.in_body(frame).r))[axis]
+
+        return ca.sparsify(ca.vertcat(*lower_all(x, leaf)))
 
     def _beside(self, frame: Frame) -> bool:
         """Whether a frame is beside the plane of its body's axis, on an arm along z."""
@@ -325,12 +334,6 @@ class Displacements:
     def _freedoms(self, hold: Hold) -> tuple[Vector6, ca.SX]:
         """Motion space on the slave's side, in the axes of its joint frame, and L with ``L Phi = 1`` (n x 6)."""
         return motion_space(self.e, hold.joint, hold.forward)
-
-
-def _pattern(x: Sequence[Number]) -> ca.SX:
-    """A symbol for each component that is not zero."""
-    names = [f"x{i}" for i in range(3)]
-    return ca.sparsify(ca.vertcat(*(0 if is_zero(y) else ca.SX.sym(n) for n, y in zip(names, x, strict=True))))
 
 
 def _reaches(x: ca.SX, *axes: int) -> bool:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from closedchain.derive.applied import act_on_joints
+from closedchain.derive.applied import trace_actions
 from closedchain.derive.erls.links import Displacements
-from closedchain.derive.lower import lower
 from closedchain.derive.rotors import rotor_inertia
 from closedchain.derive.spatial import dot
 from closedchain.errors import ModelError
-from closedchain.model.expressions.expression import Expression, is_zero
+from closedchain.model.expressions.expression import Expression
 from closedchain.model.forces.control import traced_laws
+from closedchain.model.forces.force import Along, At
 from closedchain.model.parts import Frame, Joint
 
 
@@ -40,7 +40,9 @@ class Loads:
     power
         Of everything that no potential describes, W.
     efforts
-        Of each motor and force, by name.
+        By name, as results show them.
+    powers
+        By force, of what no potential describes, W.
     on_joints
         What acts along a freedom (joint, number), all of it together.
     on_frames
@@ -53,6 +55,7 @@ class Loads:
     kinetic: ca.SX = field(default_factory=lambda: ca.SX(0))
     power: ca.SX = field(default_factory=lambda: ca.SX(0))
     efforts: dict[str, ca.SX] = field(default_factory=dict)
+    powers: dict[str, ca.SX] = field(default_factory=dict)
     on_joints: dict[tuple[str, int], ca.SX] = field(default_factory=dict)
     on_frames: list[tuple[Frame, ca.SX, ca.SX]] = field(default_factory=list)
 
@@ -120,27 +123,23 @@ def trace_loads(d: Displacements) -> Loads:
         out.on_v += ca.jacobian(rate, limbs.v).T @ effort
         out.on_u += ca.jacobian(rate, d.u_dot).T @ effort
 
-    def on_joint(name: str, index: int, effort: ca.SX) -> ca.SX:
-        rate = true.velocities(m.joints[name])[index]
+    def along(part: Along, effort: ca.SX) -> ca.SX:
+        """Add an effort to a velocity of a joint; returns its power."""
+        rate = true.velocities(m.joints[part.joint])[part.index]
         push(rate, effort)
-        out.on_joints[name, index] = out.on_joints.get((name, index), ca.SX(0)) + effort
-        return rate
+        key = part.joint, part.index
+        out.on_joints[key] = out.on_joints.get(key, ca.SX(0)) + effort
+        return effort * rate
 
-    for motor in m.motors.values():
-        effort = lower(motor.effort, true.leaf, limbs.held)
-        out.efforts[motor.name] = effort
-        out.power += effort * on_joint(motor.joint, motor.index, effort)
-    act_on_joints(limbs, true, on_joint, out)
-    for rotor in m.rotors.values():
-        inertia = rotor_inertia(limbs, rotor)
-        turns = on_joint(rotor.joint, rotor.index, -inertia * true.acceleration(m.joints[rotor.joint], rotor.index))
-        out.kinetic += inertia * turns**2 / 2
-
-    def on_frame(frame: Frame, force: ca.SX, moment: ca.SX) -> ca.SX:
-        """A force and a moment in world axes; returns their power."""
+    def at(part: At, force: ca.SX, moment: ca.SX) -> ca.SX:
+        """Add a force and a moment to the node of a frame; returns their power."""
+        frame = part.frame
         index = e.topology.link_of[frame.body.name]
         if index < 0:
             return ca.SX(0)
+        if not part.world:
+            R = d.body_pose(index).R @ _turned(d, frame)
+            force, moment = ca.sparsify(R @ force), ca.sparsify(R @ moment)
         out.on_frames.append((frame, force, moment))
         velocity = d.rate(d.place(frame))
         push(velocity, force)
@@ -152,29 +151,13 @@ def trace_loads(d: Displacements) -> Loads:
             power += dot(moment, spin)
         return power
 
-    for acting in m.forces.values():
-        f = ca.sparsify(ca.vertcat(*(lower(x, true.leaf, limbs.held) for x in acting.force)))
-        n = ca.sparsify(ca.vertcat(*(lower(x, true.leaf, limbs.held) for x in acting.moment)))
-        out.efforts[acting.name] = ca.vertcat(ca.densify(f), ca.densify(n))
-        if not acting.world:
-            R = d.body_pose(e.topology.link_of[acting.frame.body.name]).R @ _turned(d, acting.frame)
-            f, n = ca.sparsify(R @ f), ca.sparsify(R @ n)
-        out.power += on_frame(acting.frame, f, n)
-    for tie in m.springs.values():
-        way = d.place(tie.b) - d.place(tie.a)
-        way_dot = d.rate(way)
-        k, c, rest = limbs.number(tie.stiffness), limbs.number(tie.damping), limbs.number(tie.length)
-        if is_zero(tie.length) and is_zero(tie.damping):
-            pull = k * way
-            out.potential += k * dot(way, way) / 2
-        else:
-            length = ca.sqrt(dot(way, way))
-            resist = c * dot(way, way_dot) / length
-            pull = (k * (length - rest) + resist) / length * way
-            out.potential += k * (length - rest) ** 2 / 2
-            out.power -= resist * dot(way, way_dot) / length
-        on_frame(tie.a, pull, ca.SX(3, 1))
-        on_frame(tie.b, -pull, ca.SX(3, 1))
+    trace_actions(limbs, true.leaf, (along, at), out)
+    for rotor in m.rotors.values():
+        inertia = rotor_inertia(limbs, rotor)
+        effort = -inertia * true.acceleration(m.joints[rotor.joint], rotor.index)
+        along(Along(rotor.joint, 0.0, rotor.index), effort)
+        turns = true.velocities(m.joints[rotor.joint])[rotor.index]
+        out.kinetic += inertia * turns**2 / 2
     return out
 
 

@@ -21,6 +21,7 @@ from closedchain.cut.topology import Topology
 from closedchain.errors import ModelError
 from closedchain.lock import once
 from closedchain.model.expressions.expression import Expression, Number
+from closedchain.model.forces.force import At, actions, efforts
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame, Joint
 
@@ -235,15 +236,12 @@ def _used_frames(topology: Topology) -> list[Frame]:
     """Frames that something hangs on, or that a law asks about."""
     m = topology.mechanism
     frames = [side for joint in topology.joints for side in (joint.a, joint.b)]
-    frames += [acting.frame for acting in m.forces.values()]
-    frames += [end for tie in m.springs.values() for end in (tie.a, tie.b)]
+    frames += [part.frame for _, action in actions(m) for part in action.parts if isinstance(part, At)]
     frames += [] if m.output is None else [m.output]
     return frames + [m.find_frame(f"{leaf.args[0]}.{leaf.args[1]}") for leaf in _places(m)]
 
 
 def _places(m: Mechanism) -> list[Expression]:
     """Leaves of laws that ask where a frame is, or how fast."""
-    laws = [motor.effort for motor in m.motors.values()]
-    laws += [x for acting in m.forces.values() for x in (*acting.force, *acting.moment)]
-    leaves = [leaf for law in laws if isinstance(law, Expression) for leaf in law.leaves()]
+    leaves = [leaf for law in efforts(m) if isinstance(law, Expression) for leaf in law.leaves()]
     return [leaf for leaf in leaves if leaf.op in ("place", "speed")]

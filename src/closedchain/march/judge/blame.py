@@ -23,7 +23,7 @@ LIMIT = 1e-3  # a largest answer that is given twice, but for this share of it, 
 
 
 def who_feeds(program: Compiled, holding: Holding, t: float, x: np.ndarray) -> str:
-    """Who puts the energy in: a sampled controller that answers too late, or the motor or damper with most power."""
+    """Who puts the energy in: a sampled controller that answers too late, or the force with most power."""
     sampled = _alternating(holding) or whose_answers_grow(holding)
     if sampled:
         return sampled
@@ -123,15 +123,8 @@ def _answers(holding: Holding) -> Iterator[tuple[Controller, np.ndarray]]:
 
 
 def _powers(program: Compiled, t: float, x: np.ndarray, p: np.ndarray) -> dict[str, float]:
-    """Power of each motor and joint damper, W."""
-    e = program.equations
-    m = e.topology.mechanism
-    traced = {}
-    for motor in m.motors.values():
-        traced[motor.name] = e.applied.efforts[motor.name] * e.measures.velocities(m.joints[motor.joint])[motor.index]
-    for damper in m.joint_dampers.values():
-        v = e.measures.velocities(m.joints[damper.joint])[damper.index]
-        traced[damper.name] = -e.limbs.number(damper.damping) * v * v
+    """Power of each force, of what no potential describes, W."""
+    traced = program.equations.applied.powers
     if not traced:
         return {}
     got = program.evaluate("powers", lambda: {"P": ca.vertcat(*traced.values())}, np.array([t]), x[None], p)

@@ -28,6 +28,7 @@ from closedchain.integrate.problem import Correction, Problem, Tolerances
 from closedchain.integrate.solvers import DOP853
 from closedchain.integrate.trajectory import Status, Trajectory
 from closedchain.march.program.compiled import tolerances
+from closedchain.model.forces.force import Along, At, reported
 from closedchain.model.forces.sampled import LIVE
 from closedchain.pose.rank import SOLVED
 from closedchain.pose.size import Scale
@@ -117,14 +118,16 @@ def _timed_power(here: Place, since: float) -> float:
         return 0.0
 
     def rates() -> dict[str, ca.SX]:
-        motors = [e.measures.velocities(m.joints[x.joint])[x.index] for x in m.motors.values()]
-        at = [e.motion.frame(x.frame).velocity for x in m.forces.values()]
-        ends = [ca.vertcat(*[ca.norm_2(ca.densify(x)) for x in (v.lin,) * 3 + (v.ang,) * 3]) for v in at]
-        return {"v": ca.vertcat(*motors, *ends)}
+        return {"v": ca.vertcat(*(sizes(part) for part in reported(m).values()))}
+
+    def sizes(part: Along | At) -> ca.SX:
+        if isinstance(part, Along):
+            return e.measures.velocities(m.joints[part.joint])[part.index]
+        v = e.motion.frame(part.frame).velocity
+        return ca.vertcat(*[ca.norm_2(ca.densify(x)) for x in (v.lin,) * 3 + (v.ang,) * 3])
 
     def efforts() -> dict[str, ca.SX]:
-        names = [*m.motors, *m.forces]
-        return {"u": ca.vertcat(*(e.applied.efforts[name] for name in names))}
+        return {"u": ca.vertcat(*(e.applied.efforts[name] for name in reported(m)))}
 
     p = here.holding.p.copy()
     p[here.holding.first_jump :] = LIVE

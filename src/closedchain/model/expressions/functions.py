@@ -58,6 +58,12 @@ ceil = _function("ceil", "Smallest integer not below x.")
 minimum = _function("min", "The smaller of two numbers.", takes=2, name="minimum")
 maximum = _function("max", "The larger of two numbers.", takes=2, name="maximum")
 where = _function("where", "where(condition, a, b): a where the condition holds, b elsewhere.", takes=3)
+dead_zone = _function(
+    "dead_zone", "dead_zone(x, low, high): how far x is above high or, below zero, under low; 0 between them.", takes=3
+)
+unless_zero = _function(
+    "unless_zero", "unless_zero(x, value): 0 where x is exactly zero, as in a dead zone; value elsewhere.", takes=2
+)
 
 
 def interp(x: Any, xp: Sequence[float], fp: Sequence[float]) -> Any:
@@ -251,6 +257,8 @@ _RATES: dict[str, Callable[..., Number]] = {
     "min": lambda a, b, da, db: _rate_of_choice(Expression("lt", a, b), a, b, 0.0, da, db),
     "max": lambda a, b, da, db: _rate_of_choice(Expression("lt", b, a), a, b, 0.0, da, db),
     "where": _rate_of_choice,
+    "dead_zone": lambda x, low, high, dx, d_low, d_high: where(x < low, dx - d_low, where(x > high, dx - d_high, 0.0)),
+    "unless_zero": lambda x, value, dx, d_value: unless_zero(x, d_value),
     "interp": _rate_of_table,
     "polynomials": _rate_of_polynomials,
     "control": _rate_of_control,

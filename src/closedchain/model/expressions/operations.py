@@ -68,6 +68,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "or": lambda a, b: np.logical_or(a, b) * 1.0,
     "not": lambda a: np.logical_not(a) * 1.0,
     "where": np.where,
+    "dead_zone": lambda x, low, high: np.maximum(x - high, 0.0) + np.minimum(x - low, 0.0),
+    "unless_zero": lambda x, value: np.where(np.equal(x, 0.0), 0.0, value),
     "interp": lambda x, xp, fp: np.interp(x, xp, fp),
     "polynomials": _polynomials,
     "control": _control,

@@ -1,14 +1,19 @@
-"""What acts in a mechanism: motors, actuators, springs, dampers, stops, rotors, gears, drives, forces. Plain data."""
+"""What acts in a mechanism: motors, actuators, springs, dampers, stops, rotors, gears, drives, forces. Plain data.
+
+Those that are forces say what they do in ``action``; see `closedchain.model.forces.force`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from closedchain.model.actuators.base import ActuatorModel, Values
 from closedchain.model.bodies.shapes import Vector
-from closedchain.model.expressions.expression import Number
+from closedchain.model.expressions.expression import Number, is_zero
+from closedchain.model.expressions.functions import dead_zone, sqrt, tanh, unless_zero
+from closedchain.model.forces.force import Action, Along, At, Force
 from closedchain.model.parts import Frame
 
 if TYPE_CHECKING:
@@ -23,13 +28,16 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Motor:
+class Motor(Force):
     """A force or torque ``effort`` on velocity number ``index`` of a joint."""
 
-    name: str
     joint: str
     index: int
     effort: Number
+
+    def action(self, m: Mechanism) -> Action:
+        """The effort."""
+        return Action(Along(self.joint, self.effort, self.index))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,25 +66,40 @@ class Actuator:
 
 
 @dataclass(frozen=True, eq=False)
-class JointSpring:
+class JointSpring(Force):
     """``-stiffness (q - rest)`` on one coordinate of a joint.
 
     With ``against``, a coordinate (joint, index), it acts on the difference of both, and on that one the other way.
     """
 
-    name: str
     joint: str
     index: int
     stiffness: Number
     rest: Number
     against: tuple[str, int] | None = None
 
+    shown: ClassVar[bool] = False
+
+    def action(self, m: Mechanism) -> Action:
+        """``-k s`` with the stretch s; the potential is ``k s^2 / 2``."""
+        stretch, other = m.joints[self.joint].coordinate(self.index) - self.rest, []
+        if self.against is not None:
+            joint, index = self.against
+            stretch = stretch - m.joints[joint].coordinate(index)
+            other = [Along(joint, self.stiffness * stretch, index)]
+        mine = Along(self.joint, -self.stiffness * stretch, self.index)
+        return Action(*other, mine, potential=self.stiffness * stretch**2 / 2)
+
+    def centres(self) -> dict[tuple[str, int], Number]:
+        """The coordinate matters about its rest."""
+        mine: dict[tuple[str, int], Number] = {(self.joint, self.index): self.rest}
+        return mine if self.against is None else mine | {self.against: 0.0}
+
 
 @dataclass(frozen=True, eq=False)
-class JointDamper:
+class JointDamper(Force):
     """``-(damping v + coulomb tanh(v / velocity))`` on one velocity of a joint; ``against`` as for a `JointSpring`."""
 
-    name: str
     joint: str
     index: int
     damping: Number
@@ -84,18 +107,47 @@ class JointDamper:
     velocity: Number = 1.0
     against: tuple[str, int] | None = None
 
+    shown: ClassVar[bool] = False
+
+    def action(self, m: Mechanism) -> Action:
+        """The effort, and the opposite on the other velocity."""
+        v, other = m.joints[self.joint].velocity(self.index), []
+        if self.against is not None:
+            v = v - m.joints[self.against[0]].velocity(self.against[1])
+        effort = -self.damping * v
+        if not is_zero(self.coulomb):
+            effort = effort - self.coulomb * tanh(v / self.velocity)
+        if self.against is not None:
+            other = [Along(self.against[0], -effort, self.against[1])]
+        return Action(Along(self.joint, effort, self.index), *other)
+
 
 @dataclass(frozen=True, eq=False)
-class JointStop:
+class JointStop(Force):
     """A compliant stop: outside (low, high) a coordinate meets ``stiffness`` and ``damping``."""
 
-    name: str
     joint: str
     index: int
     low: Number
     high: Number
     stiffness: Number
     damping: Number
+
+    shown: ClassVar[bool] = False
+
+    def action(self, m: Mechanism) -> Action:
+        """``-k s - c v`` as far as s is beyond a limit, which has the potential ``k s^2 / 2``."""
+        joint = m.joints[self.joint]
+        v = joint.velocity(self.index)
+        beyond = dead_zone(joint.coordinate(self.index), self.low, self.high)
+        resist = self.damping * unless_zero(beyond, v)
+        effort = -self.stiffness * beyond - resist
+        potential = self.stiffness * beyond**2 / 2
+        return Action(Along(self.joint, effort, self.index), potential=potential, power=-(resist * v))
+
+    def centres(self) -> dict[tuple[str, int], Number]:
+        """The coordinate matters between its limits."""
+        return {(self.joint, self.index): (self.low + self.high) / 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,23 +183,45 @@ class Drive:
 
 
 @dataclass(frozen=True, eq=False)
-class FrameForce:
+class FrameForce(Force):
     """A force and a moment at a frame, in world axes or in the frame's own."""
 
-    name: str
     frame: Frame
     force: Vector
     moment: Vector
     world: bool
 
+    def action(self, m: Mechanism) -> Action:
+        """The wrench."""
+        return Action(At(self.frame, self.force, self.moment, self.world))
+
 
 @dataclass(frozen=True, eq=False)
-class PointSpring:
+class PointSpring(Force):
     """A spring and damper between the origins of two frames: pull ``k (d - length) + c d'`` at distance d."""
 
-    name: str
     a: Frame
     b: Frame
     stiffness: Number
     length: Number
     damping: Number
+
+    shown: ClassVar[bool] = False
+
+    def action(self, m: Mechanism) -> Action:
+        """A pull at both ends, along the way from one to the other."""
+        d = [far - near for near, far in zip(self.a.place, self.b.place, strict=True)]
+        square, k = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], self.stiffness
+        resisting: Number = 0.0
+        if is_zero(self.length) and is_zero(self.damping):
+            pull, potential = k, k * square / 2  # no direction needed: regular also where the points meet
+        else:
+            d_dot = [far - near for near, far in zip(self.a.speed, self.b.speed, strict=True)]
+            rate = d[0] * d_dot[0] + d[1] * d_dot[1] + d[2] * d_dot[2]
+            distance = sqrt(square)
+            resist = self.damping * rate / distance
+            pull = (k * (distance - self.length) + resist) / distance
+            potential, resisting = k * (distance - self.length) ** 2 / 2, resist * rate / distance
+        force: Vector = (pull * d[0], pull * d[1], pull * d[2])
+        back: Vector = (-force[0], -force[1], -force[2])
+        return Action(At(self.a, force), At(self.b, back), potential=potential, power=-resisting)

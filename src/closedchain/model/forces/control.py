@@ -21,6 +21,7 @@ from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number, fold, is_zero
 from closedchain.model.expressions.functions import maximum, minimum, rate
 from closedchain.model.forces.efforts import coordinate_leaf
+from closedchain.model.forces.force import efforts
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
 from closedchain.model.paths.checks import of_time
@@ -75,9 +76,7 @@ class TracedLaw:
 
 def traced_laws(mechanism: Mechanism) -> list[TracedLaw]:
     """The laws of this kind that motors and forces follow, in the order of the drawing."""
-    drawn: list[Number] = [motor.effort for motor in mechanism.motors.values()]
-    drawn += [x for force in mechanism.forces.values() for x in (*force.force, *force.moment)]
-    return laws_in(drawn)
+    return laws_in(efforts(mechanism))
 
 
 def laws_in(numbers: Iterable[Number]) -> list[TracedLaw]:

@@ -17,7 +17,8 @@ import numpy as np
 from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
 from closedchain.model.expressions.operations import horner
-from closedchain.model.forces.sampled import efforts, nodes
+from closedchain.model.forces.force import efforts
+from closedchain.model.forces.sampled import nodes
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
@@ -58,16 +59,13 @@ def corners(drawing: Mechanism) -> Corners:
     """
     zeros: list[Expression] = []
     counted: list[Expression] = []
-    for stop in drawing.joint_stops.values():
-        joint = drawing.joints[stop.joint]
-        names = joint.type.coordinates
-        place = Expression("coordinate", joint.name, None if len(names) == 1 else names[stop.index])
-        zeros += [place - stop.low, place - stop.high]
     for node in nodes(*efforts(drawing)):
         if node.op == "abs":
             zeros.append(node.args[0])
         elif node.op in ("min", "max"):
             zeros.append(node.args[0] - node.args[1])
+        elif node.op == "dead_zone":
+            zeros += [node.args[0] - node.args[1], node.args[0] - node.args[2]]
         elif node.op in ("interp", "polynomials"):
             counted += _pieces(*node.args)
     return Corners(tuple(filter(_moves, zeros)), tuple(filter(_moves, counted)))

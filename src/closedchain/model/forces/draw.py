@@ -24,6 +24,7 @@ from closedchain.model.forces.actions import (
     Rotor,
 )
 from closedchain.model.forces.efforts import effort
+from closedchain.model.forces.elements import Element, draw_element
 from closedchain.model.forces.resistance import add_damper
 from closedchain.model.parts import Frame, Joint
 
@@ -231,6 +232,15 @@ class DrawsActions(DrawsActuators):
         spring = PointSpring(name, fa, fb, k, free_length, self._number(damping, f"{name}.damping"))
         self.springs[name] = spring
         return spring
+
+    @atomic
+    def force_element(self, element: Element) -> Element:
+        """Add a force of a class of your own; see `closedchain.model.forces.force` on how to write one.
+
+        Its numbers become parameters, its bodies and frames named frames. Returns the force as drawn, which is also
+        in ``m.force_elements``; results have its efforts under its name.
+        """
+        return draw_element(self._whole, element)
 
     def _on_moving_body(self, place: Place, name: str) -> Frame:
         self._take(name)

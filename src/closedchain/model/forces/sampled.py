@@ -23,6 +23,7 @@ import numpy as np
 from closedchain.errors import ModelError
 from closedchain.model.derived import cached
 from closedchain.model.expressions.expression import Expression
+from closedchain.model.forces.force import efforts
 
 if TYPE_CHECKING:
     from closedchain.model.mechanism import Mechanism
@@ -233,12 +234,6 @@ class Held:
     def outputs(self) -> int:
         """How many outputs the controllers have together."""
         return sum(c.outputs for c in self.controllers)
-
-
-def efforts(drawing: Mechanism) -> list[Any]:
-    """Efforts of motors and components of forces."""
-    found = [motor.effort for motor in drawing.motors.values()]
-    return found + [x for force in drawing.forces.values() for x in (*force.force, *force.moment)]
 
 
 @cached

@@ -24,7 +24,9 @@ slides along x and turns about z, is ::
    give ``measure``, a function ``(R_P, R_S, d, pitch) -> coordinates`` of the two orientations and of the way from P to
    S in common axes, all of them CasADi; and ``closure``, names of rows in `derive.closure` or `Lock` objects with a
    function of the same arguments that is zero where the joint is closed, one row for each locked direction.
-5. ``register(SLOT)`` lets people write ``m.joint("slot", ...)``. A joint of the library stands in `JOINT_TYPES`.
+5. `closedchain.testing.check_joint` checks motion space, closure rows, measured coordinates and energy, in a tree and
+   cut, and the motion space that finite elements use.
+6. ``register(SLOT)`` lets people write ``m.joint("slot", ...)``. A joint of the library stands in `JOINT_TYPES`.
 
 ``tests/recipes/test_joint.py`` follows these steps.
 """

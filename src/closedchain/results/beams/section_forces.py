@@ -30,8 +30,6 @@ from closedchain.cut.topology import Link
 from closedchain.derive.equations import Equations
 from closedchain.derive.spatial import Vector6, cross
 from closedchain.model.bodies.flexible import Flexibility
-from closedchain.model.expressions.expression import is_zero
-from closedchain.model.forces.actions import PointSpring
 from closedchain.model.parts import Frame, Joint
 from closedchain.results.beams.fields import FORCES
 from closedchain.results.beams.numbers import BeamNumbers
@@ -164,17 +162,12 @@ def _acting(
     """Loads on a body and its motion at some samples."""
     e, name = samples.equations, data.body.name
     link = e.topology.links[e.topology.link_of[name]]
-    ties = [tie for tie in e.topology.mechanism.springs.values() if name in (tie.a.body.name, tie.b.body.name)]
-    forces = [x for x in e.topology.mechanism.forces.values() if x.frame.body.name == name]
+    acting = [x for x in e.applied.on_frames if x[0].body.name == name]
 
     def trace(a: ca.SX, lam: dict[int, ca.SX]) -> dict[str, ca.SX]:
         columns = _frame_motion(e, link, a)
-        for acting in forces:
-            at, both = e.motion.frame(acting.frame), e.known(e.applied.efforts[acting.name])
-            R = ca.SX.eye(3) if acting.world else at.X.R
-            columns[f"force {acting.name}"] = ca.horzcat(at.X.r, R @ both[:3], R @ both[3:])
-        for tie in ties:
-            columns[f"spring {tie.name}"] = _pull(e, tie)
+        for k, (frame, f, n) in enumerate(acting):
+            columns[f"acting {k}"] = ca.horzcat(e.motion.frame(frame).X.r, ca.densify(f), ca.densify(n))
         return columns
 
     got = samples.evaluate(("section forces", name), trace)
@@ -195,15 +188,9 @@ def _acting(
             k = found.joints.index(joint.name)
             wrench = sign * found.wrench[part, k]
             loads.append(Loads(xi(frame), seen_here(wrench[:, :3], wrench[:, 3:], found.r_second[part, k])))
-    for acting in forces:
-        point, force, moment = (got[f"force {acting.name}"][:, :, k] for k in range(3))
-        loads.append(Loads(xi(acting.frame), seen_here(moment, force, point)))
-    for tie in ties:
-        here = got[f"spring {tie.name}"]
-        for frame, sign, k in ((tie.a, 1.0, 0), (tie.b, -1.0, 1)):
-            if frame.body.name == name:
-                pull = sign * here[:, :, 2]
-                loads.append(Loads(xi(frame), seen_here(np.zeros_like(pull), pull, here[:, :, k])))
+    for i, (frame, _, _) in enumerate(acting):
+        point, force, moment = (got[f"acting {i}"][:, :, k] for k in range(3))
+        loads.append(Loads(xi(frame), seen_here(moment, force, point)))
     eta, rate, acceleration = samples.q[:, link.shape_q], samples.v[:, link.shape_v], samples.a[:, link.shape_v]
     w, w_dot, a = (got[key][:, :, 0] for key in ("w", "w_dot", "a"))
     return loads, Riding(w, w_dot, a, eta, rate, acceleration)
@@ -225,18 +212,6 @@ def _frame_motion(e: Equations, link: Link, a: ca.SX) -> dict[str, ca.SX]:
         # the classical acceleration of the origin: the spatial one, plus w x v
         "a": acceleration.lin + cross(twist.ang, twist.lin),
     }
-
-
-def _pull(e: Equations, tie: PointSpring) -> ca.SX:
-    """The two ends of a spring, and its force on the first of them (3 x 3)."""
-    a, b = e.motion.frame(tie.a), e.motion.frame(tie.b)
-    number, d = e.limbs.number, ca.densify(b.X.r - a.X.r)
-    if is_zero(tie.length) and is_zero(tie.damping):
-        return ca.horzcat(a.X.r, b.X.r, number(tie.stiffness) * d)
-    length = ca.norm_2(d)
-    rate = ca.dot(d, ca.densify(b.velocity.lin - a.velocity.lin)) / length
-    size = number(tie.stiffness) * (length - number(tie.length)) + number(tie.damping) * rate
-    return ca.horzcat(a.X.r, b.X.r, size / length * d)
 
 
 # ---- what is determined ---------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import xarray
 from closedchain.derive.erls.loads import TrueJoints
 from closedchain.erls import choice
 from closedchain.erls.energy import evaluate, inputs
+from closedchain.model.forces.force import Along, reported, turns
 from closedchain.results.erls.reactions import efforts_of_drives
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def erls_variables(solution: ErlsSolution) -> tuple[Variables, dict[str, Any]]:
     for name in traced.loads.efforts:
         values = got[f"effort {name}"][:, :, 0]
         if values.shape[1] == 1:
-            kind = m.joints[m.motors[name].joint].type
-            turning = kind.velocity_units[m.motors[name].index] == "rad/s"
+            part = reported(m)[name]
+            turning = isinstance(part, Along) and turns(m, part)
             variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
         else:
             about = {"units": "N and N m", "components": "force, moment"}

@@ -10,7 +10,9 @@ from closedchain.close.parts.feasible import DependentFactor, FeasibleMotions, c
 from closedchain.derive.equations import derive
 from closedchain.pose.independent import choose_pivots, health
 from closedchain.pose.state import State
-from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, TREES, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case
 
 KEYS = TREES[:1] + LOOPS[2:7] + GEARED[:2] + PLATFORMS[:2]
 METHODS = (cc.Projection(0.0), cc.Projection(7.0), cc.IndependentCoordinates())

@@ -10,7 +10,9 @@ from closedchain.close.parts.massless import fortify
 from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled, right_hand_side
 from closedchain.pose.state import parameter_vector
-from tests.identities.sample import LOOPS, TIME, case, close_to
+from closedchain.testing.measured import close_to
+from closedchain.testing.terms import TIME
+from tests.identities.sample import LOOPS, case
 
 
 def four_bar(coupler=0.0):

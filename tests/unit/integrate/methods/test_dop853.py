@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 

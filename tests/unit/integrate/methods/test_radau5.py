@@ -5,7 +5,7 @@ import pytest
 
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.structure import structure
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 

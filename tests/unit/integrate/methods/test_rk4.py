@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedchain.integrate.trajectory import Status
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 
 

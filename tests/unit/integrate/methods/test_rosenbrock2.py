@@ -8,7 +8,7 @@ import pytest
 import closedchain as cc
 from closedchain.integrate.methods.tableaus import ROSENBROCK2
 from closedchain.integrate.trajectory import Status
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 from tests.unit.integrate.flat import integrate
 from tests.unit.integrate.methods.test_radau5 import linear, linear_jac
 

@@ -31,6 +31,7 @@ def test_every_operation_is_reachable():
         A + B, A - B, A * B, A / B, A**B, -A, abs(A), A % B, condition, A <= B, condition & condition,
         condition | condition, ~condition, cc.math.where(condition, A, B), cc.math.interp(A, [0, 1], [0, 1]),
         cc.math.minimum(A, B), cc.math.maximum(A, B), cc.math.atan2(A, B),
+        cc.math.dead_zone(A, -1, 1), cc.math.unless_zero(A, B),
         piecewise(A, [0, 1], [[0, 1]]), LAW.effort(0),
         *(getattr(cc.math, f)(A) for f in FUNCTIONS.split()),
     ]  # fmt: skip

@@ -7,7 +7,8 @@ import closedchain as cc
 from closedchain.pose.redundancy import independent_rows
 from closedchain.results.reactions.at_joints import at_joints, holders
 from closedchain.results.reactions.balance import balance
-from tests.identities.sample import GEARED, LOOPS, TIME, case
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, LOOPS, case
 from tests.unit.results.efforts.motions_by_hand import accelerations, at_state, source
 
 

@@ -8,7 +8,8 @@ import pytest
 import closedchain as cc
 from closedchain.results.reactions.balance import balance
 from closedchain.results.reactions.reactions import reactions
-from tests.identities.sample import GEARED, PLATFORMS, TIME, case
+from closedchain.testing.terms import TIME
+from tests.identities.sample import GEARED, PLATFORMS, case
 from tests.invariants import drawings
 from tests.unit.results.efforts.motions_by_hand import at_state, source
 

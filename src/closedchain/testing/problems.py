@@ -1,8 +1,13 @@
-"""Right-hand sides and corrections with known solutions, as native functions."""
+"""Right-hand sides and corrections with known solutions, as native functions.
+
+They are compiled when this module is imported.
+"""
 
 import numba
 import numpy as np
 from scipy.special import ellipj, ellipk
+
+from closedchain.integrate.problem import Correction, Jacobian, Problem
 
 _F = numba.types.CPointer(numba.float64)
 rhs = numba.cfunc(numba.void(_F, _F, _F, _F))
@@ -12,7 +17,7 @@ correction = numba.cfunc(numba.void(_F, _F, _F, _F, _F))
 
 @rhs
 def oscillator(t, x, w, dx):
-    """x'' = -w^2 x."""
+    """X'' = -w^2 x."""
     dx[0] = x[1]
     dx[1] = -(w[0] ** 2) * x[0]
 
@@ -42,7 +47,7 @@ def relaxing(t, x, w, dx):
 
 @rhs
 def quaternion(t, x, w, dx):
-    """q' = q * (0, omega) / 2 with omega in body axes, for a rotation about a fixed axis after a spin."""
+    """Q' = q * (0, omega) / 2 with omega in body axes, for a rotation about a fixed axis after a spin."""
     s, a, b, c = x[0], x[1], x[2], x[3]
     o1 = w[1]
     o2 = w[0] * np.sin(w[1] * t[0])
@@ -111,7 +116,7 @@ def root(t, x, w, dx):
 
 @rhs
 def blow_up(t, x, w, dx):
-    """x' = x^2: infinite at t = 1 from 1."""
+    """X' = x^2: infinite at t = 1 from 1."""
     dx[0] = x[0] ** 2
 
 
@@ -133,6 +138,7 @@ def oscillator_jac(t, x, w, entries, rate):
 
 @jacobian
 def driven_jac(t, x, w, entries, rate):
+    """Of `driven`."""
     entries[0], entries[1], entries[2], entries[3] = np.cos(t[0]), 0.0, 0.0, -4.0 * t[0] * x[1]
     rate[0] = -np.sin(t[0]) * x[0]
     rate[1] = -2.0 * x[1] * x[1]
@@ -140,6 +146,7 @@ def driven_jac(t, x, w, entries, rate):
 
 @jacobian
 def quaternion_jac(t, x, w, entries, rate):
+    """Of `quaternion`."""
     s, a, b, c = x[0], x[1], x[2], x[3]
     o1 = w[1]
     o2 = w[0] * np.sin(w[1] * t[0])
@@ -159,6 +166,7 @@ def quaternion_jac(t, x, w, entries, rate):
 
 @jacobian
 def pendulum_jac(t, x, w, entries, rate):
+    """Of `pendulum`."""
     r = x[0] ** 2 + x[1] ** 2
     force = (x[2] ** 2 + x[3] ** 2 - w[0] * x[1]) / r
     J = numba.carray(entries, (4, 4))  # J[j, i] is row i of column j
@@ -175,6 +183,7 @@ def pendulum_jac(t, x, w, entries, rate):
 
 @jacobian
 def root_jac(t, x, w, entries, rate):
+    """Of `root`."""
     entries[0] = entries[1] = entries[2] = 0.0
     entries[3] = -0.5 / np.sqrt(x[1])
     rate[0] = rate[1] = 0.0
@@ -182,6 +191,7 @@ def root_jac(t, x, w, entries, rate):
 
 @jacobian
 def blow_up_jac(t, x, w, entries, rate):
+    """Of `blow_up`."""
     entries[0] = 2.0 * x[0]
     rate[0] = 0.0
 
@@ -202,6 +212,13 @@ _JACOBIANS = {
 def jac(solver, problem):
     """The option that an implicit solver needs."""
     return {"jac": _JACOBIANS[problem.address].address} if solver.implicit else {}
+
+
+def equations(solver, problem, w=(), correct=None, correct_samples=True):
+    """A problem as `integrate` takes it, with what the solver needs."""
+    correction = None if correct is None else Correction(correct.address, samples=correct_samples)
+    extra = Jacobian(_JACOBIANS[problem.address].address) if solver.implicit else None  # type: ignore[arg-type]
+    return Problem(problem.address, w, correction, extra)
 
 
 def step_options(solver, h):
