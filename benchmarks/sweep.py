@@ -171,11 +171,11 @@ def studies(m: cc.Mechanism, numbers: Sequence[int]) -> Table:
     for number in numbers:
         with tempfile.TemporaryDirectory() as folder:
             varied = {"crank.length": np.linspace(0.95, 1.05, number)}
-            cost = Cost.of(lambda v=varied, f=folder: cc.sweep(m, v, UNTIL, t_eval=TIMES, to=f), 1)  # type: ignore[misc]
+            cost = Cost.of(lambda v=varied, f=folder: cc.sweep(m, v, UNTIL, t_eval=TIMES, save=f), 1)  # type: ignore[misc]
             size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         rows.append([*spent(number, cost), figure(size / 1e6)])
     return Table(
-        f"Four-bar, {UNTIL:g} s: cc.sweep(..., to=folder), with its checks and all coordinates at {len(TIMES)} times",
+        f"Four-bar, {UNTIL:g} s: cc.sweep(..., save=folder), with its checks and all coordinates at {len(TIMES)} times",
         ("runs", "clock, s", "processor, s", "processor for a run, us", "most memory so far, MB", "on disk, MB"),
         rows,
     )

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, cast
@@ -27,6 +28,8 @@ Counted = Callable[[int, int, str], object]
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 P = ParamSpec("P")
+
+_callback: ContextVar[Counted | None] = ContextVar("progress", default=None)
 
 
 def in_terminal() -> bool:
@@ -125,8 +128,19 @@ def followed(progress: Told | None, until: float, quiet: bool = False) -> Iterat
 
 
 @contextmanager
-def counted(progress: Counted | None) -> Iterator[Counted]:
+def reported(callback: Counted) -> Iterator[None]:
+    """Report the progress of studies within to a function, called with points done, their total, and a few words."""
+    token = _callback.set(callback)
+    try:
+        yield
+    finally:
+        _callback.reset(token)
+
+
+@contextmanager
+def counted(progress: Counted | None = None) -> Iterator[Counted]:
     """What many runs tell of: what the user gave, or a bar; called with the runs done, their total, and a few words."""
+    progress = _callback.get() if progress is None else progress
     if progress is not None:
         yield progress
         return

@@ -21,20 +21,21 @@ from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ClosedChainError, ModelError
+from closedchain.integrate.times import Given
 from closedchain.march.batch.assemble import SENTENCES, Reason
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.fingerprint import fingerprint
-from closedchain.march.events import Event
 from closedchain.march.identity import described_controller, digest_of_equations
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
-from closedchain.simulation import simulate
 from closedchain.studies.drawn import as_drawn
+from closedchain.studies.options import RunPlan, as_array
 from closedchain.studies.points import Points
-from closedchain.studies.varied import Role, Start
+from closedchain.studies.start import PointStart
+from closedchain.studies.varied import Role
 
 if TYPE_CHECKING:
     import xarray
@@ -94,10 +95,10 @@ class Study:
     ----------
     points, roles
         Values of what is varied, and what its names mean.
-    times
-        Of the samples, s.
-    options
-        Of `simulate`, the same for all points.
+    start
+        How a point begins.
+    plan
+        How a point runs: the options of `simulate`, the same for all points.
     keep, measure
         Variables over time, and numbers of each run.
     variables
@@ -115,20 +116,25 @@ class Study:
     mechanism: Mechanism
     points: Points
     roles: dict[str, Role]
-    start: Start
-    until: float
-    method: Formulation
-    solver: str
-    times: np.ndarray
-    options: dict[str, Any]
+    start: PointStart
+    plan: RunPlan
     keep: tuple[str, ...]
     measure: dict[str, Measure]
-    events: tuple[Event, ...] = ()
     variables: tuple[Variable, ...] = ()
     axes: dict[str, tuple[np.ndarray, dict[str, Any]]] = field(default_factory=dict)
     reference: State | None = None
     engine: str = "simulate"
     about: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Of the samples, s."""
+        return as_array(self.plan.times)
+
+    @property
+    def span(self) -> float:
+        """From the beginning of a run to its end, s."""
+        return self.plan.until - self.start.time
 
     def settings(self, number: int) -> tuple[dict[str, dict[str, float]], Formulation]:
         """Parameters, coordinates and velocities of a point, and its method."""
@@ -137,7 +143,8 @@ class Study:
             role = self.roles[name]
             kinds[role.kind][role.name] = value
         numbers = kinds.pop("method")
-        return kinds, replace(self.method, **numbers) if numbers else self.method  # type: ignore[type-var]
+        method = self.plan.method
+        return kinds, replace(method, **numbers) if numbers else method  # type: ignore[type-var]
 
     def begin(self, number: int) -> tuple[State, Formulation]:
         """The start of a point, on the branch of the reference if there is one, and its method."""
@@ -161,17 +168,7 @@ class Study:
 
     def run(self, number: int) -> Run:
         """The whole run of a point, as `simulate` makes it."""
-        start, method = self.begin(number)
-        return simulate(
-            self.mechanism,
-            start,
-            self.until,
-            method=method,
-            solver=self.solver,
-            t_eval=self.times,
-            events=self.events,
-            **self.options,
-        )
+        return self.plan.run(self.mechanism, *self.begin(number))
 
     def values(self, run: Run) -> dict[str, np.ndarray]:
         """The variables over time that are kept, or that a measure looks at."""
@@ -258,8 +255,8 @@ def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:
 def _glance(study: Study) -> Run:
     """A run of no length of the first point that can be put together; it compiles what all of them need."""
     begin = study.start.time
-    end = begin + 1e-6 * (study.until - begin) if isinstance(study.method, ERLS) else begin  # which must go somewhere
-    short = replace(study, until=end, times=np.array([begin]), events=())
+    end = begin + 1e-6 * study.span if isinstance(study.plan.method, ERLS) else begin  # which must go somewhere
+    short = replace(study, plan=replace(study.plan, until=end, times=Given(np.array([begin])), events=()))
     first: ClosedChainError | None = None
     tried = _likely(study)
     for number in tried:
@@ -297,12 +294,12 @@ def described(study: Study) -> dict[str, str]:
         "varied": ", ".join(f"{name} ({role.kind} {role.name})" for name, role in study.roles.items()),
         "points": f"{len(study.points)} of shape {study.points.shape}, {_digest(study.points.values)}",
         "start": str(study.start),
-        "until": repr(float(study.until)),
-        "method": repr(study.method),
-        "solver": study.solver,
-        "options": ", ".join(f"{name} {value!r}" for name, value in study.options.items()),
+        "until": repr(study.plan.until),
+        "method": repr(study.plan.method),
+        "solver": study.plan.solver_name,
+        "options": ", ".join(f"{name} {value!r}" for name, value in study.plan.numbers().items()),
         "samples": f"{len(study.times)}, {_digest(study.times)}",
-        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in study.events),
+        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in study.plan.events),
         "keep": ", ".join(study.keep),
         "measure": "; ".join(f"{name}: {_described_measure(x)}" for name, x in study.measure.items()),
         "engine": study.engine,
@@ -318,7 +315,7 @@ def _digest(array: np.ndarray) -> str:
 def _equations(study: Study) -> str:
     """A few digits that change with the equations of motion."""
     if study.reference is not None:
-        return digest_of_equations(compiled(study.reference, study.method))
+        return digest_of_equations(compiled(study.reference, study.plan.method))
     return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]  # finite elements have none
 
 

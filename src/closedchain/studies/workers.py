@@ -155,7 +155,8 @@ class Crew:
         if self._make is None:
             raise ClosedChainError(
                 "a worker died, and with it this executor, which cannot be replaced: what is done is kept, and with "
-                "to=... the same call with a new executor goes on. executor=PROCESSES makes executors that are replaced"
+                "save=... the same call with a new executor goes on. executor=PROCESSES makes executors that are "
+                "replaced"
             )
         if self._ours and self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)

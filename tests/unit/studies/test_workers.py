@@ -14,7 +14,7 @@ from closedchain.studies import compute, workers
 from closedchain.studies import sweep as home
 
 M = cc.library.pendulum()
-STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 12)}, "until": 0.05, "every": 0.05}
+STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 12)}, "until": 0.05, "t_eval": cc.Every(0.05)}
 
 
 @pytest.fixture(autouse=True)
