@@ -8,6 +8,7 @@ gives the same numbers in whatever company it is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -15,8 +16,7 @@ import numpy as np
 
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
-from closedchain.integrate.batch.threads import cores, share_out
-from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.batch.threads import Piece, cores, share_out
 from closedchain.integrate.trajectory import Counts, Status, Trajectory
 from closedchain.march.batch.assemble import SENTENCES
 from closedchain.march.batch.batch import Reason, batch_march, can_batch
@@ -93,22 +93,21 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     good = plausible & started
     x0[~good] = program.pack(reference.q, reference.v)  # marched for nothing, so that rows stay in their places
     p[~good], own[~good] = parameter_vector(study.mechanism, reference.parameters), program.numbers
-    numbers_of_runs = study.plan.numbers()
-    for name in ("singularity", "divergence", "dense_output"):  # not for a batch, or of no effect on it
-        numbers_of_runs.pop(name, None)
-    if SOLVERS[study.plan.solver_name].adaptive:
-        numbers_of_runs["max_steps"] = min(numbers_of_runs["max_steps"], MOST_STEPS)
+    plan, solver = study.plan, study.plan.solver
+    assert solver is not None
+    if solver.adaptive:
+        solver = replace(solver, max_steps=min(solver.max_steps, MOST_STEPS))
     result = batch_march(
         program,
-        study.start.time,
-        study.plan.until,
+        (study.start.time, plan.until),
         x0,
         p,
         study.times,
-        solver=study.plan.solver_name,
+        solver=solver,
+        rtol=plan.rtol,
+        atol=plan.atol,
         numbers=own,
         threads=threads,
-        **numbers_of_runs,
     )
     good &= result.status == Status.finished
     out = {v.name: v.empty(len(numbers)) for v in study.variables}
@@ -205,7 +204,8 @@ class _Told:
         t = np.concatenate([study.times, [study.start.time]])
         y = np.empty((m, k + 1, places["size"].stop))
 
-        def some(first: int, last: int, flag: np.ndarray) -> None:
+        def some(piece: Piece) -> None:
+            first, last, _ = piece
             n = last - first
             states = np.concatenate([x[first:last], x0[first:last, None]], axis=1)  # the last one is the start
             rows = function.batch(
