@@ -52,7 +52,7 @@ CASES = {
 
 def march(case, folder, **options):
     """The study of a case, in a folder."""
-    home.BLOCK, home.IN_A_TASK = 8, {"simulate": 2, "batch": 4}  # small pieces, so that there is much to interrupt
+    home.BLOCK, home.IN_A_JOB = 8, {"simulate": 2, "batch": 4}  # small pieces, so that there is much to interrupt
     return cc.sweep(drawn(), save=folder, **(CASES[case] | options))
 
 

@@ -13,7 +13,7 @@ from closedchain.cli.parts.exits import FAILED, GOOD, WrongUsage, fail
 from closedchain.cli.parts.values import names
 from closedchain.cli.run import formulation
 from closedchain.errors import ModelError
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
@@ -75,11 +75,9 @@ def compare(
             from closedchain.results.compare.compare import compare as compare_
 
             start = start_of(found)
-            got = as_typed(
-                lambda: compare_(
-                    found.mechanism, start, end, chosen, by, tolerances, step=step, progress=progress.count
-                )
-            )
+            solvers = as_typed(lambda: [_solver(name, step) for name in by])
+            with reported(progress.count):
+                got = as_typed(lambda: compare_(found.mechanism, start, end, chosen, solvers, tolerances))
         for path in pages:
             got.to_html(path)
         for path in pictures:
@@ -122,6 +120,14 @@ def method(name: str) -> Formulation:
     from closedchain.close.erls import ERLS
 
     return ERLS() if name == "erls" else formulation(name)
+
+
+def _solver(name: str, step: float | None) -> Any:
+    """A solver with the step that was typed, if it has a fixed one."""
+    from closedchain.integrate.solvers import SOLVERS
+
+    kind = SOLVERS[name]
+    return name if step is None or kind.adaptive else kind(max_steps=100_000, step=step)  # type: ignore[call-arg]
 
 
 def numbers(option: str, typed: str) -> list[float]:

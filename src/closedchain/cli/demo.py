@@ -12,7 +12,7 @@ from closedchain.cli.parts import run_report as report
 from closedchain.cli.parts.exits import DOUBTFUL, GOOD
 from closedchain.cli.run import march
 from closedchain.errors import RunError
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 UNTIL = 2.0  # s: each leg makes its stroke and comes back
 
@@ -38,7 +38,8 @@ def demo(
             m = gough_stewart(drive="pd")
             start = m.assemble()
             assembled = time.perf_counter()
-            first, error, complaints = march(start, until=UNTIL, progress=progress)
+            with reported(progress):
+                first, error, complaints = march(start, until=UNTIL)
             finished = time.perf_counter()
         if error:
             raise RunError(error)

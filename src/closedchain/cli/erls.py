@@ -15,7 +15,7 @@ from closedchain.cli.parts import output, reactions_report, save, source, values
 from closedchain.cli.parts import run_report as report
 from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.errors import Interrupted, RunError, RunWarning
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 if TYPE_CHECKING:
     from closedchain.results.run import Run
@@ -71,7 +71,7 @@ def erls(
         start, end = start_of(found), found.until if until is None else until
 
         from closedchain.close.erls import ERLS
-        from closedchain.results.erls.simulate import simulate_erls
+        from closedchain.simulation import simulate
 
         counts = _elements(found.mechanism.flexible, elements or [])
         chosen = "chord" if not zero else zero[0] if zero[0] in ("chord", "base") and len(zero) == 1 else tuple(zero)
@@ -80,9 +80,8 @@ def erls(
         with warnings.catch_warnings(record=True) as caught, Progress(end, quiet=as_json) as progress:
             warnings.simplefilter("always", RunWarning)
             try:
-                run = as_typed(
-                    lambda: simulate_erls(found.mechanism, start, end, method=method, rtol=rtol, progress=progress)
-                )
+                with reported(progress):
+                    run = as_typed(lambda: simulate(found.mechanism, start, end, method=method, rtol=rtol))
             except RunError as failure:
                 run, error = failure.run, str(failure)
             except Interrupted as stop:

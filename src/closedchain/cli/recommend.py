@@ -9,7 +9,7 @@ import typer
 from closedchain.cli.compare import Until, as_typed, start_of
 from closedchain.cli.parts import output, source
 from closedchain.cli.parts.exits import GOOD
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 
 def recommend(
@@ -30,7 +30,8 @@ def recommend(
             from closedchain.results.compare.recommend import recommend as recommend_
 
             start = start_of(found)
-            got = as_typed(lambda: recommend_(found.mechanism, start, end, rtol=rtol, progress=progress.count))
+            with reported(progress.count):
+                got = as_typed(lambda: recommend_(found.mechanism, start, end, rtol=rtol))
     if as_json:
         output.print_json(
             {

@@ -14,7 +14,7 @@ from closedchain.cli.parts import output, save, source, values
 from closedchain.cli.parts import run_report as report
 from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage
 from closedchain.errors import Interrupted, ModelError, RunError, RunWarning
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,20 +154,22 @@ def run(
         found, end, paths = agreed(drawn)
         with Progress(end, quiet=as_json) as progress:
             start = agreed(begun)
-            got, error, complaints = kept(
-                start,
-                samples,
-                progress=progress,
-                until=end,
-                method=how,
-                solver=solver,
-                rtol=rtol,
-                atol=atol,
-                step=step,
-                max_steps=max_steps,
-                save_to=save_to,
-                partition=partition,
-            )
+            options: dict[str, Any] = {"max_steps": max_steps} | ({} if step is None else {"step": step})
+            from closedchain.integrate.solvers import SOLVERS
+
+            by = SOLVERS[solver](**options)
+            with reported(progress):
+                got, error, complaints = kept(
+                    start,
+                    samples,
+                    until=end,
+                    method=how,
+                    solver=by,
+                    rtol=rtol,
+                    atol=atol,
+                    save=save_to,
+                    partition=partition,
+                )
         summary = report.summary(got, complaints)
         written, troubles = save.write(got, paths, names) if partition is None or partition.leads else ([], [])
 
@@ -237,24 +239,25 @@ def formulation(name: str) -> Formulation:
 
 
 def march(
-    start: State, samples: int = 201, *, until: float, solver: str = "dop853", **options: Any
+    start: State, samples: int = 201, *, until: float, solver: Any = "dop853", **options: Any
 ) -> tuple[Run, str | None, list[str]]:
     """A simulation whose failures are values: the run as far as it got, an error, and the complaints of its checks."""
     import numpy as np
 
-    from closedchain.integrate.solvers import SOLVERS
+    from closedchain.integrate.solvers import named
+    from closedchain.integrate.times import Every
     from closedchain.results.run import Run
     from closedchain.simulation import simulate
 
     # Numba and the compiled solver are loaded here, so that the time of the march is that of the march
     clock = time.perf_counter()
-    SOLVERS[solver].load()
+    named(solver).load()
     loaded = time.perf_counter() - clock
-    times = None
-    if options.get("save_to") is None:
+    times: Any = None
+    if options.get("save") is None:
         times = np.linspace(0.0, until, values.count("--samples", samples))
     else:
-        options["every"] = abs(until) / (samples - 1)
+        times = Every(abs(until) / (samples - 1))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
         try:
@@ -298,7 +301,7 @@ def _check_options(
 ) -> None:
     from closedchain.arguments import suggest
     from closedchain.integrate.solvers import SOLVERS
-    from closedchain.march.options import check_options
+    from closedchain.march.options import end_time, tolerances
 
     if solver not in SOLVERS:
         raise WrongUsage(
@@ -308,7 +311,8 @@ def _check_options(
         raise WrongUsage(f"solver {solver!r} has a fixed step: say how long it is, for instance --step 1e-3")
     if until == 0:
         raise WrongUsage("--until 0: a run needs a length; give the time at which it ends, in s")
-    _as_typed(lambda: check_options(solver, until, 0.0, rtol, atol, step))
+    options: dict[str, Any] = {"max_steps": max_steps} | ({} if step is None else {"step": step})
+    _as_typed(lambda: (end_time("until", until), tolerances(SOLVERS[solver](**options), rtol, atol)))
     if step is not None and abs(until) / step > max_steps:
         raise WrongUsage(
             f"--step {step:g} makes {abs(until) / step:.3g} steps until {until:g} s, more than {max_steps}: "

@@ -10,7 +10,7 @@ from closedchain.cli.compare import PICTURES, Plot, as_typed, check_solvers, sta
 from closedchain.cli.parts import output, source
 from closedchain.cli.parts.exits import GOOD
 from closedchain.cli.run import Rtol
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 
 def stiffness(
@@ -45,18 +45,12 @@ def stiffness(
             from closedchain.results.compare.stiffness import choose_stiffness
 
             start = start_of(found)
-            got = as_typed(
-                lambda: choose_stiffness(
-                    found.mechanism,
-                    start,
-                    error,
-                    until,
-                    damping=damping,
-                    solver=solver,
-                    rtol=rtol,
-                    progress=progress.count,
+            with reported(progress.count):
+                got = as_typed(
+                    lambda: choose_stiffness(
+                        found.mechanism, start, error, until, damping=damping, solver=solver, rtol=rtol
+                    )
                 )
-            )
         if picture is not None:
             got.plot(picture)
     wrote = [str(picture)] if picture else []

@@ -23,7 +23,6 @@ from closedchain.march.batch.batch import Reason, batch_march, can_batch
 from closedchain.march.controllers.held_inputs import Holding
 from closedchain.march.judge import divergence
 from closedchain.march.program.compiled import Compiled, compiled
-from closedchain.march.run_loop import Task
 from closedchain.march.segment import Segment
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.native import NativeFunction, compile_function
@@ -52,14 +51,14 @@ def why_not(study: Study) -> str | None:
     """Why the points of a study are not for a batch, in a sentence; None if they are."""
     if len(study.points) < FEW:
         return "so few points are not worth a compilation"
-    if isinstance(study.plan.method, ERLS):
+    if isinstance(study.task.method, ERLS):
         return "finite elements are assembled with numbers"
     reason = can_batch(
         study.mechanism,
-        study.plan.method,
-        solver=study.plan.solver_name,
-        events=study.plan.events,
-        singularity=study.plan.singularity,
+        study.task.method,
+        solver=study.task.solver.name,
+        events=study.task.events,
+        singularity=study.task.singularity,
     )
     if reason:
         return reason
@@ -86,32 +85,31 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     """The columns of some points, and which of them (m,) are settled; the others are for `simulate`."""
     reference = study.reference
     assert reference is not None
-    program = _stabilisation(study).applied(compiled(reference, study.plan.method))
+    program = _stabilisation(study).applied(compiled(reference, study.task.method))
     p, own = _parameters(study, program, numbers)
     x0, reason = _starts(study, program, numbers, p, threads)
     plausible, started = valid(study.mechanism, p), reason == Reason.closed
     good = plausible & started
     x0[~good] = program.pack(reference.q, reference.v)  # marched for nothing, so that rows stay in their places
     p[~good], own[~good] = parameter_vector(study.mechanism, reference.parameters), program.numbers
-    plan, solver = study.plan, study.plan.solver
-    assert solver is not None
+    task, solver = study.task, study.task.solver
     if solver.adaptive:
         solver = replace(solver, max_steps=min(solver.max_steps, MOST_STEPS))
     result = batch_march(
         program,
-        (study.start.time, plan.until),
+        (study.start.time, task.until),
         x0,
         p,
         study.times,
         solver=solver,
-        rtol=plan.rtol,
-        atol=plan.atol,
+        rtol=task.rtol,
+        atol=task.atol,
         numbers=own,
         threads=threads,
     )
     good &= result.status == Status.finished
     out = {v.name: v.empty(len(numbers)) for v in study.variables}
-    out["status"][:], out["end"][:], out["steps"][:] = "finished", study.plan.until, result.steps
+    out["status"][:], out["end"][:], out["steps"][:] = "finished", study.task.until, result.steps
     told = _Told(study, program, p, own, x0, result.x, threads)
     good &= ~told.may_run_away()
     out["largest_closure_error"][:] = np.abs(told.values["closure_error"]).max(axis=1, initial=0.0)
@@ -134,7 +132,7 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
 
 
 def _stabilisation(study: Study) -> Stabilisation:
-    return Stabilisation(study.span < 0, study.plan.step)
+    return Stabilisation(study.span < 0, study.task.solver.lengths.fixed)
 
 
 def _parameters(study: Study, program: Compiled, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -229,14 +227,14 @@ class _Told:
     def doubtful(self) -> np.ndarray:
         """Points (m,) whose run may have something to complain of: the bounds of `results.checks`, for all at once."""
         study, v, method = self.study, self.values, self.program.method
-        rtol, m = study.plan.rtol, len(self.x)
+        rtol, m = study.task.rtol, len(self.x)
         if not self.x.shape[1]:
             return np.zeros(m, bool)
         e = self.program.equations
         if any(link.shape is not None for link in e.topology.links):
             return np.ones(m, bool)
         scale = drawn_scale(e, self.p, study.span)
-        bounds = closure_bounds(self.program, study.plan.solver_name, rtol, scale.length)
+        bounds = closure_bounds(self.program, study.task.solver.name, rtol, scale.length)
         far = (np.abs(self.out["c"]) / bounds[:, None, :]).max(axis=(1, 2), initial=0.0)
         out = np.full(m, False) if method.all_rows else far > 1
         work, potential = v["work"], v["potential_energy"]
@@ -284,12 +282,11 @@ class _Told:
         whole = program.whole(np.array([study.start.time]), self.x0[i : i + 1], self.p[i])[0]
         parameters = {**study.start.parameters, **kinds["parameter"]}
         start = State(study.mechanism, whole[:n], whole[n:-1], parameters, study.start.time, study.start.open_joints)
-        plan = study.plan
-        task = Task(plan.until, plan.times, method, plan.solver_name, plan.rtol, plan.atol, step=plan.step)
+        task = replace(study.task, method=method)
         counts = Counts(0, 0, 0, 0, np.nan, np.nan)
         path = Trajectory(study.times, self.x[i], np.empty(0), counts, Status.finished, "the end was reached")
-        holding = Holding(study.mechanism, self.p[i], study.start.time, plan.until, watched=False)
-        segment = Segment(start, program, path, plan.solver_name, holding, (start, False, 0, None))
+        holding = Holding(study.mechanism, self.p[i], study.start.time, task.until, watched=False)
+        segment = Segment(start, program, path, task.solver.name, holding, (start, False, 0, None))
         return Run(MarchSolution(study.mechanism, [segment], [], self.p[i]), task, {})
 
 

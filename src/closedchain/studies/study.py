@@ -26,13 +26,16 @@ from closedchain.march.batch.assemble import SENTENCES, Reason
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.identity import described_controller, digest_of_equations
+from closedchain.march.marks import Divergence, SingularPoses
 from closedchain.march.program.compiled import compiled
+from closedchain.march.task import Task
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
+from closedchain.simulation import simulate
 from closedchain.studies.drawn import as_drawn
-from closedchain.studies.options import RunPlan, as_array
+from closedchain.studies.options import as_array, numbers_of
 from closedchain.studies.points import Points
 from closedchain.studies.start import PointStart
 from closedchain.studies.varied import Role
@@ -97,7 +100,7 @@ class Study:
         Values of what is varied, and what its names mean.
     start
         How a point begins.
-    plan
+    task
         How a point runs: the options of `simulate`, the same for all points.
     keep, measure
         Variables over time, and numbers of each run.
@@ -117,7 +120,7 @@ class Study:
     points: Points
     roles: dict[str, Role]
     start: PointStart
-    plan: RunPlan
+    task: Task
     keep: tuple[str, ...]
     measure: dict[str, Measure]
     variables: tuple[Variable, ...] = ()
@@ -129,12 +132,12 @@ class Study:
     @property
     def times(self) -> np.ndarray:
         """Of the samples, s."""
-        return as_array(self.plan.times)
+        return as_array(self.task.times)
 
     @property
     def span(self) -> float:
         """From the beginning of a run to its end, s."""
-        return self.plan.until - self.start.time
+        return self.task.until - self.start.time
 
     def settings(self, number: int) -> tuple[dict[str, dict[str, float]], Formulation]:
         """Parameters, coordinates and velocities of a point, and its method."""
@@ -143,7 +146,7 @@ class Study:
             role = self.roles[name]
             kinds[role.kind][role.name] = value
         numbers = kinds.pop("method")
-        method = self.plan.method
+        method = self.task.method
         return kinds, replace(method, **numbers) if numbers else method  # type: ignore[type-var]
 
     def begin(self, number: int) -> tuple[State, Formulation]:
@@ -168,7 +171,19 @@ class Study:
 
     def run(self, number: int) -> Run:
         """The whole run of a point, as `simulate` makes it."""
-        return self.plan.run(self.mechanism, *self.begin(number))
+        start, method = self.begin(number)
+        task = self.task
+        return simulate(
+            self.mechanism,
+            start,
+            task.until,
+            method=method,
+            solver=task.solver,
+            rtol=task.rtol,
+            atol=task.atol,
+            t_eval=self.times,
+            events=(*task.events, SingularPoses(task.singularity), Divergence(task.divergence)),
+        )
 
     def values(self, run: Run) -> dict[str, np.ndarray]:
         """The variables over time that are kept, or that a measure looks at."""
@@ -255,8 +270,8 @@ def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:
 def _glance(study: Study) -> Run:
     """A run of no length of the first point that can be put together; it compiles what all of them need."""
     begin = study.start.time
-    end = begin + 1e-6 * study.span if isinstance(study.plan.method, ERLS) else begin  # which must go somewhere
-    short = replace(study, plan=replace(study.plan, until=end, times=Given(np.array([begin])), events=()))
+    end = begin + 1e-6 * study.span if isinstance(study.task.method, ERLS) else begin  # which must go somewhere
+    short = replace(study, task=replace(study.task, until=end, times=Given(np.array([begin])), events=()))
     first: ClosedChainError | None = None
     tried = _likely(study)
     for number in tried:
@@ -294,12 +309,12 @@ def described(study: Study) -> dict[str, str]:
         "varied": ", ".join(f"{name} ({role.kind} {role.name})" for name, role in study.roles.items()),
         "points": f"{len(study.points)} of shape {study.points.shape}, {_digest(study.points.values)}",
         "start": str(study.start),
-        "until": repr(study.plan.until),
-        "method": repr(study.plan.method),
-        "solver": study.plan.solver_name,
-        "options": ", ".join(f"{name} {value!r}" for name, value in study.plan.numbers().items()),
+        "until": repr(study.task.until),
+        "method": repr(study.task.method),
+        "solver": study.task.solver.name,
+        "options": ", ".join(f"{name} {value!r}" for name, value in numbers_of(study.task).items()),
         "samples": f"{len(study.times)}, {_digest(study.times)}",
-        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in study.plan.events),
+        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in study.task.events),
         "keep": ", ".join(study.keep),
         "measure": "; ".join(f"{name}: {_described_measure(x)}" for name, x in study.measure.items()),
         "engine": study.engine,
@@ -315,7 +330,7 @@ def _digest(array: np.ndarray) -> str:
 def _equations(study: Study) -> str:
     """A few digits that change with the equations of motion."""
     if study.reference is not None:
-        return digest_of_equations(compiled(study.reference, study.plan.method))
+        return digest_of_equations(compiled(study.reference, study.task.method))
     return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]  # finite elements have none
 
 

@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from closedchain.arguments import instance
-from closedchain.disk.names import named as named_folder
 from closedchain.disk.save_to import SaveTo
 from closedchain.errors import Interrupted, ModelError
 from closedchain.integrate.times import Equal, Given
+from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
 from closedchain.progress import counted
 from closedchain.studies.batched import why_not
 from closedchain.studies.layout import Layout, divided
-from closedchain.studies.options import RunOptions, RunPlan, as_array, check_names, planned
+from closedchain.studies.options import RunOptions, as_array, check_names, task_of_points
 from closedchain.studies.points import Points, points
 from closedchain.studies.start import Start, start_of
 from closedchain.studies.store import Memory, Store
 from closedchain.studies.study import GOOD, Columns, Measure, Study, completed, described, looks_at
 from closedchain.studies.varied import roles
-from closedchain.studies.workers import Here, Task, carry_out, crew
+from closedchain.studies.workers import Here, Job, carry_out, crew
 
 if TYPE_CHECKING:
     import xarray
 
 BLOCK = 256  # points that are written together
 BYTES = 64e6  # of the results of a block, at most
-IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
-SAMPLES = 200_000  # of all points of a task, at most: a batch looks at some fifty numbers of each
+IN_A_JOB = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
+SAMPLES = 200_000  # of all points of a job, at most: a batch looks at some fifty numbers of each
 LESS = "take fewer of them, keep less of each (keep=(), t_eval=cc.Every(...)), or write them to a folder, save=..."
-TASK = 1.0  # s that a task should take: what is in flight is lost when a study is killed
+JOB = 1.0  # s that a job should take: what is in flight is lost when a study is killed
 
 
 def sweep(
@@ -107,21 +107,19 @@ def sweep(
     >>> found["fastest"].round(3).values
     array([0.509, 0.854])
     """
-    instance("mechanism", mechanism, Mechanism, "a cc.Mechanism,")
-    folder = save.folder if isinstance(save, SaveTo) else save
-    if folder is not None:
-        named_folder("save", folder)
+    instance("the mechanism", mechanism, Mechanism, "a cc.Mechanism")
+    saving = SaveTo.of(save)
     check_names(options)
     chosen = points(parameters)
     beginning = start_of(mechanism, start)
-    plan, keep = planned(options, beginning.time, until), _names(keep)
-    _check_room_for(plan, chosen, folder is not None, keep)
+    task, keep = task_of_points(options, beginning.time, until), _names(keep)
+    _check_room_for(task, chosen, saving is not None, keep)
     study = Study(
         mechanism=mechanism,
         points=chosen,
-        roles=roles(chosen.names, mechanism, plan.method),
+        roles=roles(chosen.names, mechanism, task.method),
         start=beginning,
-        plan=replace(plan, times=Given(as_array(plan.times))),
+        task=replace(task, times=Given(as_array(task.times))),
         keep=(),
         measure=_measures(measure),
     )
@@ -129,10 +127,10 @@ def sweep(
     reason = why_not(study)
     study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
     study = replace(study, about=described(study))
-    if folder is None:
-        _check_room(_size(study) * len(chosen), _results(plan, chosen), LESS)
+    if saving is None:
+        _check_room(_size(study) * len(chosen), _results(task, chosen), LESS)
     layout = divided(chosen.shape, _points_in_a_block(study))
-    results: Memory | Store = Memory(study, layout) if folder is None else Store(folder, study, layout)
+    results: Memory | Store = Memory(study, layout) if saving is None else Store(saving.folder, study, layout)
     try:
         with counted() as told:
             _fill(study, results, executor, told)
@@ -170,20 +168,20 @@ def _points_in_a_block(study: Study) -> int:
     return max(1, min(BLOCK, int(BYTES / _size(study))))
 
 
-def _results(plan: RunPlan, chosen: Points) -> str:
-    return f"the results of {_count(plan):.3g} times of {len(chosen):.3g} points"
+def _results(task: Task, chosen: Points) -> str:
+    return f"the results of {_count(task):.3g} times of {len(chosen):.3g} points"
 
 
-def _count(plan: RunPlan) -> int:
-    return len(plan.times) if isinstance(plan.times, Equal) else len(plan.times.array)
+def _count(task: Task) -> int:
+    return len(task.times) if isinstance(task.times, Equal) else len(task.times.array)
 
 
-def _check_room_for(plan: RunPlan, chosen: Points, saved: bool, keep: Sequence[str] | None) -> None:
+def _check_room_for(task: Task, chosen: Points, saved: bool, keep: Sequence[str] | None) -> None:
     """Refuse more times, or results, than this machine can hold, before equal times are made."""
-    many = _count(plan)
+    many = _count(task)
     _check_room(8 * many, f"{many:.3g} times", "take fewer of them, t_eval=cc.Every(...)")
     if not saved and (keep is None or len(keep)):  # one variable at least
-        _check_room(8 * many * len(chosen), _results(plan, chosen), LESS)
+        _check_room(8 * many * len(chosen), _results(task, chosen), LESS)
 
 
 def _check_room(size: float, what: str, advice: str) -> None:
@@ -210,12 +208,12 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
     who = crew(study, executor)
     here = isinstance(who, Here) and study.engine == "batch"
     blocks.most = min(
-        BLOCK if here else IN_A_TASK[study.engine.partition(":")[0]], max(1, SAMPLES // max(len(study.times), 1))
+        BLOCK if here else IN_A_JOB[study.engine.partition(":")[0]], max(1, SAMPLES // max(len(study.times), 1))
     )
     blocks.size = min(BLOCK // 8, blocks.most) if here else 1
     well = False
     try:
-        carry_out(study, blocks.tasks(), who, blocks.arrived)
+        carry_out(study, blocks.jobs(), who, blocks.arrived)
         well = True
     except KeyboardInterrupt:
         blocks.hand_over()
@@ -238,14 +236,14 @@ class _Blocks:
         self._open: dict[int, tuple[Columns, np.ndarray]] = {}  # columns, and which points are there
         self.done = sum(len(results.layout.points(block)) for block in results.done)
         self.failed = results.failures()
-        self.size = self.most = 1  # points in a task, now and at most
-        self._begun: dict[Task, float] = {}
+        self.size = self.most = 1  # points in a job, now and at most
+        self._begun: dict[Job, float] = {}
 
     def words(self) -> str:
         """How it goes."""
         return f"{self.failed or 'none'} failed"
 
-    def tasks(self) -> Iterator[Task]:
+    def jobs(self) -> Iterator[Job]:
         """What is left to do, block by block; points that were saved are taken up on the way."""
         layout: Layout = self.results.layout
         for block in range(len(layout)):
@@ -260,17 +258,17 @@ class _Blocks:
             if not missing:  # killed between the last point and the block
                 self._complete(block)
             while missing:
-                task = block, tuple(missing[: self.size])
+                job = block, tuple(missing[: self.size])
                 del missing[: self.size]
-                self._begun[task] = time.perf_counter()
-                yield task
+                self._begun[job] = time.perf_counter()
+                yield job
 
-    def arrived(self, task: Task, columns: Columns) -> None:
+    def arrived(self, job: Job, columns: Columns) -> None:
         """Points came from a worker."""
-        block, numbers = task
-        if task in self._begun:
-            each = (time.perf_counter() - self._begun.pop(task)) / len(numbers)
-            self.size = max(1, min(self.most, int(TASK / each)))
+        block, numbers = job
+        if job in self._begun:
+            each = (time.perf_counter() - self._begun.pop(job)) / len(numbers)
+            self.size = max(1, min(self.most, int(JOB / each)))
         self._take(block, numbers, columns)
         if self._open[block][1].all():
             self._complete(block)

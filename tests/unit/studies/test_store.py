@@ -25,7 +25,7 @@ STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 10)}, "until": 0.1,
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
     monkeypatch.setattr(home, "BLOCK", 4)
-    monkeypatch.setattr(home, "IN_A_TASK", {"simulate": 1, "batch": 1})
+    monkeypatch.setattr(home, "IN_A_JOB", {"simulate": 1, "batch": 1})
 
 
 SEEN = []

@@ -102,7 +102,7 @@ def test_an_event_may_end_a_point():
         ({"measure": "max O"}, "not 'max O'"),
         ({"executor": "pool"}, "not 'pool'"),
         ({"executor": 0}, "positive number of processes"),
-        ({"save": 3}, "save takes the name of a file or a folder"),
+        ({"save": 3}, "save takes the name of a folder, not 3"),
         ({"together": True}, "sweep has no option 'together'"),
         ({"event": ()}, "sweep has no option 'event'; did you mean 'events'"),
         ({"step": 1e-3}, r"'step': it belongs to the solver, for instance solver=cc.solvers.RK4\(step=...\)"),

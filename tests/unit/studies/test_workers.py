@@ -19,7 +19,7 @@ STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 12)}, "until": 0.05
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(home, "IN_A_TASK", {"simulate": 2, "batch": 2})
+    monkeypatch.setattr(home, "IN_A_JOB", {"simulate": 2, "batch": 2})
 
 
 class Deadly:
