@@ -108,11 +108,11 @@ def sweep(
     array([0.509, 0.854])
     """
     instance("the mechanism", mechanism, Mechanism, "a cc.Mechanism")
-    saving = SaveTo.of(save)
     check_names(options)
+    saving, keep = SaveTo.of(save), _names(keep)
     chosen = points(parameters)
     beginning = start_of(mechanism, start)
-    task, keep = task_of_points(options, beginning.time, until), _names(keep)
+    task = task_of_points(options, beginning.time, until)
     _check_room_for(task, chosen, saving is not None, keep)
     study = Study(
         mechanism=mechanism,
@@ -123,20 +123,24 @@ def sweep(
         keep=(),
         measure=_measures(measure),
     )
-    study = completed(study, keep)
+    with counted() as progress:  # also of the run that compiles
+        study = _with_engine(completed(study, keep))
+        if saving is None:
+            _check_room(_size(study) * len(chosen), _results(task, chosen), LESS)
+        layout = divided(chosen.shape, _points_in_a_block(study))
+        results: Memory | Store = Memory(study, layout) if saving is None else Store(saving.folder, study, layout)
+        try:
+            _fill(study, results, executor, progress)
+            return results.dataset()
+        finally:
+            results.close()
+
+
+def _with_engine(study: Study) -> Study:
+    """The study with what computes its points, and its description."""
     reason = why_not(study)
     study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
-    study = replace(study, about=described(study))
-    if saving is None:
-        _check_room(_size(study) * len(chosen), _results(task, chosen), LESS)
-    layout = divided(chosen.shape, _points_in_a_block(study))
-    results: Memory | Store = Memory(study, layout) if saving is None else Store(saving.folder, study, layout)
-    try:
-        with counted() as told:
-            _fill(study, results, executor, told)
-        return results.dataset()
-    finally:
-        results.close()
+    return replace(study, about=described(study))
 
 
 def _measures(measure: Mapping[str, Measure] | None) -> dict[str, Measure]:
