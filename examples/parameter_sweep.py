@@ -35,7 +35,7 @@ def main() -> None:
         design = {"coupler.length": coupler, "rocker.length": rocker}
         try:
             start = m.assemble(O=cc.pi / 2, velocity={"O": 4.0}, parameters=design)
-            run = cc.simulate(m, start, until=2.0, rtol=1e-6, singularity="stop")
+            run = cc.simulate(m, start, until=2.0, rtol=1e-6, events=[cc.SingularPoses("stop")])
         except cc.ClosedChainError:  # no closed pose, or rods that come to lie on one line, where the motion may branch
             left_out.append(f"{coupler:.1f} + {rocker:.1f}")
             continue

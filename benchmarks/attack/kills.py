@@ -118,7 +118,7 @@ def drawn(name: str) -> tuple[cc.Mechanism, dict[str, Any]]:
 def run(name: str, folder: Path) -> list[bytes]:
     """A saved run, as bytes."""
     m, options = drawn(name)
-    got = cc.simulate(m, save_to=folder, save_every=0.005, **options)
+    got = cc.simulate(m, save=cc.SaveTo(folder, every=0.005), **options)
     record = repr([(h.t, h.what, h.text) for h in got.record])
     return [got.t.tobytes(), got.x.tobytes(), got["work"].values.tobytes(), record.encode(), repr(got.counts).encode()]
 

@@ -81,7 +81,7 @@ def save(rng: np.random.Generator) -> Task:
             if what == "study":
                 got = cc.sweep(m, {"O.motor": [5.0, 6.0]}, until=0.05, t_eval=cc.Every(0.01), save=Path(home) / "study")
                 return np.asarray(got["O"].values).tobytes()
-            run = cc.simulate(m, until=0.2, save_to=Path(home) / "run" if what == "run" else None)
+            run = cc.simulate(m, until=0.2, save=Path(home) / "run" if what == "run" else None)
             if what == "netcdf":
                 run.to_netcdf(Path(home) / "run.nc")
                 return (Path(home) / "run.nc").read_bytes()[:4] + run.x.tobytes()

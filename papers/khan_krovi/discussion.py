@@ -126,7 +126,7 @@ def singular_poses() -> Finding:
         numbers[f"K = {k:.0e}, off [rad]"] = float(np.abs(made["O0"] - wanted["O0"]).max())
         numbers[f"K = {k:.0e}, taken by dampers [J]"] = -float(made["work"].values[-1])
     try:
-        reached = float(cc.simulate(m, method=cc.Projection(), singularity="stop").t[-1])
+        reached = float(cc.simulate(m, method=cc.Projection(), events=[cc.SingularPoses("stop")]).t[-1])
     except cc.RunError as ended:
         reached = float(ended.run.t[-1])
     (apart, off, taken), (apart_stiff, off_stiff, _) = np.array(list(numbers.values())).reshape(2, 3)

@@ -136,7 +136,7 @@ def _run(method, r0: float, rtol: float, until: float, solver: str) -> Run:
         warnings.simplefilter("ignore", cc.RunWarning)
         return cc.simulate(
             robot(r0), start(r0), until=until, method=method, solver=solver, rtol=rtol, atol=atol,
-            t_eval=TIMES[: 1 + round(until / TIMES[1])], divergence="pass",
+            t_eval=TIMES[: 1 + round(until / TIMES[1])], events=[cc.Divergence("pass")],
         )  # fmt: skip
 
 
@@ -153,7 +153,9 @@ def costs(method) -> cc.Counts:
 def fixed_step(stiffness: float, step: float) -> Run:
     """Springs with the classical Runge-Kutta method."""
     method = cc.ModifiedDeNOC(stiffness)
-    return cc.simulate(robot(), start(), until=UNTIL, method=method, solver="rk4", step=step, rtol=LOOSE, t_eval=TIMES)
+    return cc.simulate(
+        robot(), start(), until=UNTIL, method=method, solver=cc.solvers.RK4(step=step), rtol=LOOSE, t_eval=TIMES
+    )
 
 
 def gaps(run: Run) -> np.ndarray:

@@ -239,7 +239,7 @@ def in_real_time() -> tuple[int, float]:
     with warnings.catch_warnings():
         # a step of fixed length promises no accuracy; what it has is told by the platform's place
         warnings.filterwarnings("ignore", "energy of", cc.RunWarning)
-        run = cc.simulate(m, until=1.0, method=SPRINGS, solver="rk4", step=h, t_eval=[0.0, 1.0])
+        run = cc.simulate(m, until=1.0, method=SPRINGS, solver=cc.solvers.RK4(step=h), t_eval=[0.0, 1.0])
     off = float(np.abs(platform.place(run)[-1] - platform.place(platform.springs())[500]).max())
     return run.counts.evaluations * alone(SPRINGS), off
 

@@ -62,4 +62,4 @@ def test_reactions_of_runs(method):
 
 def zero_run(m, state, method):
     step = None if SOLVERS[marching(method.kind)[0]].adaptive else 1e-3
-    return cc.simulate(m, state, until=state.t, method=method, step=step)
+    return cc.simulate(m, state, until=state.t, method=method, solver=cc.solvers.DOP853(step=step))

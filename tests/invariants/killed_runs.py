@@ -69,7 +69,7 @@ def drawn(case):
 def march(case, folder):
     """The run of a case, saved in a folder every few milliseconds."""
     m, options = drawn(case)
-    return cc.simulate(m, save_to=folder, save_every=0.005, **options)
+    return cc.simulate(m, save=cc.SaveTo(folder, every=0.005), **options)
 
 
 def numbers(run):

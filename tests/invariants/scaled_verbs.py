@@ -18,6 +18,7 @@ import closedchain as cc
 from closedchain.model.expressions.expression import parameter
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
+from closedchain.progress import reported
 from closedchain.results.run import Run
 from tests.invariants.scaled import Units
 
@@ -201,10 +202,10 @@ def resumed(u: Units) -> Told:
     m, start = gears(), at(gears(), u)
     options = {"until": 3.0 * u.T, "rtol": RTOL, "save_every": 0.0, "t_eval": np.linspace(0, 3, 9) * u.T}
     with tempfile.TemporaryDirectory() as folder:
-        with pytest.raises(cc.Interrupted) as caught:
-            cc.simulate(m, start, save_to=f"{folder}/run", progress=interrupt, **options)
+        with pytest.raises(cc.Interrupted) as caught, reported(interrupt):
+            cc.simulate(m, start, save=f"{folder}/run", **options)
         assert not caught.value.run.complete
-        got = cc.simulate(m, start, save_to=f"{folder}/run", **options)
+        got = cc.simulate(m, start, save=f"{folder}/run", **options)
         yield from of(got, "O", "C", "C'")
 
 
@@ -322,7 +323,7 @@ def singular(u: Units) -> Told:
     """A parallelogram that comes to its flat pose, and stops there."""
     start = flat().assemble(O=0.5, parameters=numbers(u), guess={"C": 0.5}, velocity={"O": -2.0 / u.T})
     with pytest.raises(cc.RunError, match="singular pose") as caught:
-        cc.simulate(flat(), start, until=0.4 * u.T, rtol=RTOL, singularity="stop")
+        cc.simulate(flat(), start, until=0.4 * u.T, rtol=RTOL, events=[cc.SingularPoses("stop")])
     got = caught.value.run
     yield got.t[-1], "s"
     yield got.record[-1].t, "s"

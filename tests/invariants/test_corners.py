@@ -13,6 +13,7 @@ from closedchain.march.program import corners
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.corners import Corners
 from closedchain.pose.state import parameter_vector
+from closedchain.progress import reported
 from tests.invariants.drawings import four_bar
 
 SOLVERS = ["dop853", "dopri5", "radau5", "rodas5p"]
@@ -84,7 +85,9 @@ def test_backward_in_time():
 def test_an_event_at_the_corner_and_dense_output():
     m = ball(1e4, 0.0)
     events = [cc.Event("lands", m.joints["z"].q, direction=-1)]
-    run = cc.simulate(m, m.assemble(z=0.5), until=END, rtol=1e-10, events=events, dense_output=True)
+    run = cc.simulate(
+        m, m.assemble(z=0.5), until=END, rtol=1e-10, events=events, solver=cc.solvers.DOP853(dense_output=True)
+    )
     first = np.sqrt(2 * 0.5 / G)
     assert [x.what for x in run.record] == ["lands"] * 3
     assert run.record[0].t == pytest.approx(first, abs=1e-10)
@@ -175,9 +178,9 @@ def test_a_run_that_was_stopped_resumes_with_the_same_bits(solver, tmp_path, mon
 
     # many short calls: the run is left on its way to a corner
     monkeypatch.setattr("closedchain.march.run_loop.Watch.idle", property(lambda self: False))
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(m, start, **options, save_to=tmp_path / "run", save_every=0.0, progress=stop)
-    np.testing.assert_array_equal(cc.simulate(m, start, **options, save_to=tmp_path / "run").x, plain.x)
+    with pytest.raises(cc.Interrupted), reported(stop):
+        cc.simulate(m, start, **options, save=cc.SaveTo(tmp_path / "run", every=0.0))
+    np.testing.assert_array_equal(cc.simulate(m, start, **options, save=tmp_path / "run").x, plain.x)
 
 
 @pytest.mark.parametrize("method", [cc.IndependentCoordinates(), cc.Projection(), cc.OperationalSpace()], ids=repr)

@@ -130,7 +130,9 @@ def test_formulations_with_a_fixed_step_stay_closed(name, case):
     (solver,) = marching(EXACT[name].kind)
     until = CASES[case][1] / 4
     # the tolerance says what accuracy is expected of the energy
-    run = cc.simulate(drawn(case), until=until, method=EXACT[name], solver=solver, step=2e-3, rtol=1e-2)
+    run = cc.simulate(
+        drawn(case), until=until, method=EXACT[name], solver=cc.solvers.SOLVERS[solver](step=2e-3), rtol=1e-2
+    )
     # rounding, as for the others
     assert run.dataset["closure_error"].max() < 1e-12
 

@@ -16,6 +16,7 @@ from closedchain.march.program.compiled import compiled, operations
 from closedchain.model.targets import wishes
 from closedchain.pose.follow import Follower
 from closedchain.pose.state import parameter_vector
+from closedchain.progress import reported
 from tests.invariants.drawings import TILT, bennett, bricard_threefold, parallelograms, relative_energy_error, sarrus
 from tests.invariants.rounded import perturbed
 
@@ -375,7 +376,7 @@ def test_a_start_stays_where_it_is():
 
 
 def test_a_saved_run(tmp_path):
-    found = [cc.simulate(three_cranks(1e-5, 2e-4), until=0.5, save_to=tmp_path / "run") for _ in range(2)]
+    found = [cc.simulate(three_cranks(1e-5, 2e-4), until=0.5, save=tmp_path / "run") for _ in range(2)]
     assert len(found[1].segments) > 1
     np.testing.assert_array_equal(found[0].x, found[1].x)
     for a, b in zip(found[0].segments, found[1].segments, strict=True):
@@ -465,9 +466,9 @@ def test_a_run_that_is_interrupted_at_a_flat_pose(tmp_path):
             if t > at:
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            cc.simulate(draw(), until=0.7, save_to=tmp_path / "run", save_every=0, progress=stop)
-    found = cc.simulate(draw(), until=0.7, save_to=tmp_path / "run")
+        with pytest.raises(KeyboardInterrupt), reported(stop):
+            cc.simulate(draw(), until=0.7, save=cc.SaveTo(tmp_path / "run", every=0))
+    found = cc.simulate(draw(), until=0.7, save=tmp_path / "run")
     np.testing.assert_array_equal(found.x, whole.x)
     assert [h.text for h in found.record] == [h.text for h in whole.record]
 

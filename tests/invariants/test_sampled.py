@@ -80,7 +80,7 @@ def test_a_rotor_under_a_sampled_controller(solver, step):
     controller = Recorded(towards_one)
     m = rotor(cc.Sampled(controller, period))
     times = [k * period for k in range(n + 1)]
-    run = cc.simulate(m, until=times[-1], solver=solver, step=step, t_eval=times)
+    run = cc.simulate(m, until=times[-1], solver=cc.solvers.SOLVERS[solver](step=step), t_eval=times)
     expected = held_exactly(towards_one, period, n, step if solver == EULER else None)
     # a parabola between calls is exact for all of them; rounding grows little in 200 periods of a damped motion
     np.testing.assert_allclose(run["O"], expected[:, 0], atol=1e-12)
@@ -122,7 +122,12 @@ def test_a_period_that_no_number_of_steps_fits(solver):
     period, step, n = 0.01, 3e-3, 20
     controller = Recorded(towards_one)
     times = [k * period for k in range(n + 1)]
-    run = cc.simulate(rotor(cc.Sampled(controller, period)), until=times[-1], solver=solver, step=step, t_eval=times)
+    run = cc.simulate(
+        rotor(cc.Sampled(controller, period)),
+        until=times[-1],
+        solver=cc.solvers.SOLVERS[solver](step=step),
+        t_eval=times,
+    )
     assert controller.t == times[:-1]
     assert run.counts.steps == 4 * n
     if solver != EULER:
@@ -131,7 +136,7 @@ def test_a_period_that_no_number_of_steps_fits(solver):
 
 def test_a_step_longer_than_the_period_is_cut():
     controller = Recorded(towards_one)
-    run = cc.simulate(rotor(cc.Sampled(controller, 0.01)), until=0.1, solver="rk4", step=0.03)
+    run = cc.simulate(rotor(cc.Sampled(controller, 0.01)), until=0.1, solver=cc.solvers.RK4(step=0.03))
     assert len(controller.t) == 10 and run.counts.steps == 10
 
 
@@ -432,7 +437,12 @@ def fails(at, how):
 def test_a_controller_that_fails_is_named_with_the_time(how, words, solver):
     m = rotor(cc.Sampled(fails(0.35, how), 0.1))
     with pytest.raises(cc.RunError) as caught:
-        cc.simulate(m, until=1.0, t_eval=np.linspace(0, 1, 21), solver=solver, step=0.01 if solver == "rk4" else None)
+        cc.simulate(
+            m,
+            until=1.0,
+            t_eval=np.linspace(0, 1, 21),
+            solver=cc.solvers.SOLVERS[solver](step=0.01 if solver == "rk4" else None),
+        )
     message, run = str(caught.value), caught.value.run
     assert "ended at t = 0.4 s: the controller 'my_law'" in message and words in message
     # what was computed before is kept, and is right
@@ -487,7 +497,7 @@ def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, t
 
     def run(**saved):
         m = rotor(cc.Sampled(Interrupted(), 0.01) + cc.math.where(cc.t % 0.02 < 0.01, 1.0, 0.0))
-        return cc.simulate(m, until=0.5, every=1e-2, solver=solver, step=step, **saved)
+        return cc.simulate(m, until=0.5, solver=cc.solvers.SOLVERS[solver](step=step), t_eval=cc.Every(1e-2), **saved)
 
     saved = {"save_to": tmp_path / "run", "save_every": save_every}
     monkeypatch.setenv("CTRL_C_AT", str(stop))
@@ -545,4 +555,4 @@ def test_steps_are_limited_over_all_calls_of_a_controller():
     m = cc.library.four_bar()
     m.motor("O", torque=cc.Sampled(lambda t, now: 0.0, period=0.05))
     with pytest.raises(cc.RunError, match="limit of steps"):
-        cc.simulate(m, until=2.0, solver="cvodes", max_steps=300)
+        cc.simulate(m, until=2.0, solver=cc.solvers.CVODES(max_steps=300))

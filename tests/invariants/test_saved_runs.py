@@ -15,6 +15,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.disk import plain
+from closedchain.progress import reported
 from tests.invariants import killed_runs
 
 ROOT = Path(__file__).parents[2]
@@ -99,9 +100,9 @@ def test_memory_does_not_grow_with_the_samples(tmp_path):
 def test_a_finished_run_is_read_not_made(tmp_path):
     m, options = killed_runs.rechosen()
     options |= {"until": 3.0}
-    first = cc.simulate(m, save_to=tmp_path / "run", **options)
+    first = cc.simulate(m, save=tmp_path / "run", **options)
     stamp = (tmp_path / "run" / "checkpoint.npz").stat().st_mtime_ns
-    again = cc.simulate(m, save_to=tmp_path / "run", **options)
+    again = cc.simulate(m, save=tmp_path / "run", **options)
     assert np.array_equal(first.x, again.x) and first.counts == again.counts
     assert (tmp_path / "run" / "checkpoint.npz").stat().st_mtime_ns == stamp
 
@@ -109,14 +110,14 @@ def test_a_finished_run_is_read_not_made(tmp_path):
 def test_a_saved_run_is_the_same_as_one_in_memory(tmp_path):
     m, options = killed_runs.controlled()
     options |= {"until": 2.0}
-    saved, plain = cc.simulate(m, save_to=tmp_path / "run", **options), cc.simulate(m, **options)
+    saved, plain = cc.simulate(m, save=tmp_path / "run", **options), cc.simulate(m, **options)
     assert killed_runs.numbers(saved) == killed_runs.numbers(plain)
     np.testing.assert_array_equal(saved.reaction("B")["force"], plain.reaction("B")["force"])
 
 
 def test_a_window_reads_a_part(tmp_path):
     m = cc.library.four_bar()
-    run = cc.simulate(m, until=2.0, every=1e-3, save_to=tmp_path / "run")
+    run = cc.simulate(m, until=2.0, t_eval=cc.Every(1e-3), save=tmp_path / "run")
     part = run.window(0.5, 1.0)
     assert (part.t[0], part.t[-1], len(part.t)) == (0.5, 1.0, 501)
     np.testing.assert_array_equal(part["O"], run["O"].sel(time=slice(0.5, 1.0)))
@@ -144,17 +145,17 @@ def test_a_window_reads_a_part(tmp_path):
 )
 def test_another_run_is_not_continued(tmp_path, change, message):
     m = cc.library.four_bar()
-    cc.simulate(m, until=2.0, every=1e-3, save_to=tmp_path / "run")
+    cc.simulate(m, until=2.0, t_eval=cc.Every(1e-3), save=tmp_path / "run")
     with pytest.raises(cc.ModelError, match=f"holds another run, with other (mechanism|{message}).*another folder"):
-        cc.simulate(m, save_to=tmp_path / "run", **({"until": 2.0, "every": 1e-3} | change))
+        cc.simulate(m, save=tmp_path / "run", **({"until": 2.0, "every": 1e-3} | change))
 
 
 def test_a_damaged_checkpoint_is_said(tmp_path):
     m = cc.library.four_bar()
-    cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+    cc.simulate(m, until=1.0, save=tmp_path / "run")
     (tmp_path / "run" / "checkpoint.npz").write_bytes(b"nonsense")
     with pytest.raises(cc.ModelError, match=r"cannot be read, it is damaged .*delete this one to begin anew"):
-        cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+        cc.simulate(m, until=1.0, save=tmp_path / "run")
 
 
 def test_another_torque_is_another_run(tmp_path):
@@ -168,20 +169,20 @@ def test_another_torque_is_another_run(tmp_path):
     laws = [lambda t: cc.math.sin(3 * t), lambda t: cc.math.sin(5 * t), lambda t: cc.math.cos(3 * t)]
     laws += [cc.Sampled(lambda t, now: 7.0, 0.1), cc.Sampled(lambda t, now: -7.0, 0.1)]
     for k, law in enumerate(laws):
-        cc.simulate(drawn(law), until=0.5, save_to=tmp_path / str(k))
+        cc.simulate(drawn(law), until=0.5, save=tmp_path / str(k))
         for other in laws[:k]:
             with pytest.raises(cc.ModelError, match="holds another run"):
-                cc.simulate(drawn(other), until=0.5, save_to=tmp_path / str(k))
+                cc.simulate(drawn(other), until=0.5, save=tmp_path / str(k))
 
 
 def test_a_short_file_is_noticed(tmp_path):
     m = cc.library.pendulum()
-    cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+    cc.simulate(m, until=1.0, save=tmp_path / "run")
     for name in ("piece0.x", "piece0.t"):
         with (tmp_path / "run" / name).open("r+b") as file:
             file.truncate(400)
         with pytest.raises(cc.ModelError, match=r"piece0.. holds 400 bytes instead of .*damaged"):
-            cc.simulate(m, until=1.0, save_to=tmp_path / "run")
+            cc.simulate(m, until=1.0, save=tmp_path / "run")
 
 
 def test_two_runs_do_not_share_a_folder(tmp_path):
@@ -189,9 +190,10 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
 
     def progress(t, steps):
         with pytest.raises(cc.ModelError, match="another run is writing"):
-            cc.simulate(cc.library.pendulum(), until=5.0, save_to=tmp_path / "run")
+            cc.simulate(cc.library.pendulum(), until=5.0, save=tmp_path / "run")
 
-    cc.simulate(m, until=5.0, save_to=tmp_path / "run", progress=progress)
+    with reported(progress):
+        cc.simulate(m, until=5.0, save=tmp_path / "run")
 
 
 def test_an_error_on_the_way_is_not_an_end(tmp_path):
@@ -203,10 +205,10 @@ def test_an_error_on_the_way_is_not_an_end(tmp_path):
         if t > 3.0:
             raise RuntimeError("a mistake")
 
-    with pytest.raises(RuntimeError, match="a mistake"):
-        cc.simulate(m, progress=broken, **options)
+    with pytest.raises(RuntimeError, match="a mistake"), reported(broken):
+        cc.simulate(m, **options)
     whole = cc.simulate(m, **options)
-    np.testing.assert_array_equal(whole.x, cc.simulate(m, until=5.0, every=1e-2, rtol=1e-12).x)
+    np.testing.assert_array_equal(whole.x, cc.simulate(m, until=5.0, t_eval=cc.Every(1e-2), rtol=1e-12).x)
 
 
 class Slotted:
@@ -237,9 +239,9 @@ def test_bound_methods_and_slots_are_remembered(tmp_path):
         if t > 2.0:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match="interrupted"):
-        cc.simulate(drawn(), progress=interrupt, **options)  # Ctrl-C saves, however long the next checkpoint is away
-    resumed, plain = cc.simulate(drawn(), **options), cc.simulate(drawn(), until=5.0, every=1e-2)
+    with pytest.raises(KeyboardInterrupt, match="interrupted"), reported(interrupt):
+        cc.simulate(drawn(), **options)  # Ctrl-C saves, however long the next checkpoint is away
+    resumed, plain = cc.simulate(drawn(), **options), cc.simulate(drawn(), until=5.0, t_eval=cc.Every(1e-2))
     np.testing.assert_array_equal(resumed.x, plain.x)
 
 
@@ -254,7 +256,7 @@ def test_a_memory_that_cannot_be_saved_is_said_before_the_run(tmp_path):
     m = cc.library.pendulum()
     m.motor("hinge", torque=cc.Sampled(Locked(), period=0.01))
     with pytest.raises(cc.ModelError, match=r"controller 'Locked' remembers something that cannot be saved"):
-        cc.simulate(m, save_to=tmp_path / "run")
+        cc.simulate(m, save=tmp_path / "run")
 
 
 def remembering(memory, **more):
@@ -289,7 +291,7 @@ ONE = [1.0]
 def test_memories_that_would_not_come_back_are_refused_by_name(tmp_path, memory, message):
     folder = tmp_path / "run"
     with pytest.raises(cc.ModelError, match=f"controller 'Remembers' remembers .*{message}: .*state\\(\\) and restore"):
-        cc.simulate(remembering(memory), until=0.1, save_to=folder)
+        cc.simulate(remembering(memory), until=0.1, save=folder)
     assert not folder.exists()  # before the run starts
     assert cc.simulate(remembering(memory), until=0.1).complete  # without a folder everything may be remembered
 
@@ -305,7 +307,7 @@ def test_functions_that_remember_outside_of_themselves_are_refused(tmp_path):
     m = cc.library.pendulum()
     m.motor("hinge", torque=cc.Sampled(law, period=0.01))
     with pytest.raises(cc.ModelError, match="controller 'law' remembers 'total' outside of itself"):
-        cc.simulate(m, until=0.1, save_to=tmp_path / "run")
+        cc.simulate(m, until=0.1, save=tmp_path / "run")
 
 
 class Noisy:
@@ -342,9 +344,9 @@ def test_a_controller_tells_its_memory_itself(tmp_path):
         if t > 0.4:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(drawn(), progress=interrupt, save_to=tmp_path / "run", **options)
-    resumed, plain = cc.simulate(drawn(), save_to=tmp_path / "run", **options), cc.simulate(drawn(), **options)
+    with pytest.raises(cc.Interrupted), reported(interrupt):
+        cc.simulate(drawn(), save=tmp_path / "run", **options)
+    resumed, plain = cc.simulate(drawn(), save=tmp_path / "run", **options), cc.simulate(drawn(), **options)
     np.testing.assert_array_equal(resumed.x, plain.x)
 
 
@@ -366,8 +368,8 @@ def interrupted_run(folder, m=None):
         if t > 0.5:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(m or cc.library.pendulum(), until=50.0, every=0.01, save_to=folder, progress=interrupt)
+    with pytest.raises(cc.Interrupted), reported(interrupt):
+        cc.simulate(m or cc.library.pendulum(), until=50.0, t_eval=cc.Every(0.01), save=folder)
 
 
 @pytest.mark.parametrize("how", ["told", "pickle", "object arrays"])
@@ -385,7 +387,7 @@ def test_a_planted_checkpoint_executes_nothing(tmp_path, how):
         array[0] = bomb
         np.savez(path, told=array, allow_pickle=True)
     with pytest.raises(cc.ModelError, match=r"checkpoint\.npz cannot be read, it is damaged"):
-        cc.simulate(cc.library.pendulum(), until=50.0, every=0.01, save_to=tmp_path / "run")
+        cc.simulate(cc.library.pendulum(), until=50.0, t_eval=cc.Every(0.01), save=tmp_path / "run")
     assert not (tmp_path / "executed").exists()
 
 
@@ -397,8 +399,8 @@ def test_arrays_that_do_not_fit_are_not_given_to_machine_code(tmp_path):
         raise KeyboardInterrupt
 
     options = {"until": 3.0, "every": 0.01, "method": cc.VirtualSpring(1e5, 1e2), "solver": "radau5"}
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(m, save_to=tmp_path / "run", progress=interrupt, **options)
+    with pytest.raises(cc.Interrupted), reported(interrupt):
+        cc.simulate(m, save=tmp_path / "run", **options)
     path = tmp_path / "run" / "checkpoint.npz"
     told = plain.from_bytes(path.read_bytes())
     arrays = told["integrator"]
@@ -414,28 +416,28 @@ def test_arrays_that_do_not_fit_are_not_given_to_machine_code(tmp_path):
     ):
         path.write_bytes(plain.to_bytes(told | {"integrator": arrays | {name: wrong}}))
         with pytest.raises(cc.ModelError, match="does not fit the run"):
-            cc.simulate(m, save_to=tmp_path / "run", **options)
+            cc.simulate(m, save=tmp_path / "run", **options)
     path.write_bytes(plain.to_bytes(told | {"rows": [1.5]}))
     with pytest.raises(cc.ModelError, match=r"damaged \(the checkpoint\['rows'\]\[0\] is 1.5\)"):
-        cc.simulate(m, save_to=tmp_path / "run", **options)
+        cc.simulate(m, save=tmp_path / "run", **options)
     path.write_bytes(plain.to_bytes(told))
-    assert cc.simulate(m, save_to=tmp_path / "run", **options).complete
+    assert cc.simulate(m, save=tmp_path / "run", **options).complete
 
 
 @pytest.mark.parametrize("name", ["lock", "piece0.t", "notes.txt"])
 def test_a_foreign_folder_is_left_alone(tmp_path, name):
     (tmp_path / name).write_text("precious")
     with pytest.raises(cc.ModelError, match=f"holds '{name}', but no run"):
-        cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path)
+        cc.simulate(cc.library.pendulum(), until=0.1, save=tmp_path)
     assert [(x.name, x.read_text()) for x in tmp_path.iterdir()] == [(name, "precious")]
 
 
 def test_advice_after_damage_spares_what_is_foreign(tmp_path):
-    cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path)
+    cc.simulate(cc.library.pendulum(), until=0.1, save=tmp_path)
     (tmp_path / "notes.txt").write_text("years of work")
     (tmp_path / "checkpoint.npz").write_bytes(b"nonsense")
     with pytest.raises(cc.ModelError, match=r"delete checkpoint.npz, closedchain.json, lock, .*, but not 'notes.txt'"):
-        cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path)
+        cc.simulate(cc.library.pendulum(), until=0.1, save=tmp_path)
 
 
 @pytest.mark.parametrize(("method", "solver"), [(cc.Multipliers(cc.Baumgarte()), "dop853"), (None, "auto")], ids=str)
@@ -445,7 +447,7 @@ def test_checkpoints_have_no_influence(method, solver, tmp_path):
     options = {"until": 4.0, "every": 1e-4, "rtol": 1e-6, "method": method, "solver": solver}
     plain = cc.simulate(m, **options)
     for every in (0.0, 1e9):
-        saved = cc.simulate(m, save_to=tmp_path / f"{every}", save_every=every, **options)
+        saved = cc.simulate(m, save=cc.SaveTo(tmp_path / f"{every}", every=every), **options)
         np.testing.assert_array_equal(saved.x, plain.x)
 
 
@@ -453,11 +455,11 @@ def test_what_cannot_be_saved_is_said(tmp_path):
     m = cc.library.four_bar()
     (tmp_path / "file").write_text("")
     with pytest.raises(cc.ModelError, match="is a file: give the name of a folder"):
-        cc.simulate(m, save_to=tmp_path / "file")
+        cc.simulate(m, save=tmp_path / "file")
     with pytest.raises(cc.ModelError, match="dense_output keeps all steps in memory"):
-        cc.simulate(m, save_to=tmp_path / "run", dense_output=True)
+        cc.simulate(m, solver=cc.solvers.DOP853(dense_output=True), save=tmp_path / "run")
     with pytest.raises(cc.ModelError, match="t_eval or every, not both"):
-        cc.simulate(m, t_eval=[0.0, 1.0], every=0.1)
+        cc.simulate(m, t_eval=[0.0, 1.0], t_eval=cc.Every(0.1))
 
 
 def test_a_run_that_fails_is_kept(tmp_path):
@@ -466,7 +468,7 @@ def test_a_run_that_fails_is_kept(tmp_path):
     m.motor("hinge", torque=lambda t: 1.0 / cc.math.sqrt(0.5 - t))
     for _ in range(2):
         with pytest.raises(cc.RunError) as caught:
-            cc.simulate(m, until=1.0, every=1e-2, save_to=tmp_path / "run")
+            cc.simulate(m, until=1.0, t_eval=cc.Every(1e-2), save=tmp_path / "run")
         assert 0.4 < caught.value.run.t[-1] <= 0.5
 
 
@@ -479,10 +481,10 @@ def test_interrupted_runs_go_on(tmp_path):
         if t > 2.0:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted, match="interrupted") as caught:
-        cc.simulate(m, progress=interrupt, **options)
+    with pytest.raises(cc.Interrupted, match="interrupted") as caught, reported(interrupt):
+        cc.simulate(m, **options)
     first = caught.value.run
     assert first.status.name == "interrupted" and 2.0 < first.t[-1] < 5.0
-    whole, plain = cc.simulate(m, **options), cc.simulate(m, until=5.0, every=1e-2, rtol=1e-12)
+    whole, plain = cc.simulate(m, **options), cc.simulate(m, until=5.0, t_eval=cc.Every(1e-2), rtol=1e-12)
     np.testing.assert_array_equal(whole.x, plain.x)
     assert whole.counts == plain.counts

@@ -80,7 +80,7 @@ def test_the_crank_may_be_driven_through_it():
     m = drawings.four_bar()
     m.drive("O", cc.pi / 3 + 3 * cc.t)
     m.start = {}
-    run = cc.simulate(m, m.assemble(), until=2 * np.pi / 3, rtol=1e-10, singularity="stop")
+    run = cc.simulate(m, m.assemble(), until=2 * np.pi / 3, rtol=1e-10, events=[cc.SingularPoses("stop")])
     assert run.complete and not run.record
     assert run["C"].values.max() == pytest.approx(DEAD, abs=1e-3)  # it went through the pose, between samples
     assert run["actuation_conditioning"].values.min() > 0.2
@@ -140,7 +140,7 @@ def test_warn_and_stop_do_not_leap_over_a_singular_pose(tilted, rtol):
     """Steps are longer than the neighbourhood of the flat pose; it is found between them."""
     m = drawings.parallelograms(1, TILT if tilted else None)
     with pytest.warns(cc.RunWarning, match="singular pose"):
-        run = cc.simulate(m, m.assemble(), until=2.0, rtol=rtol, singularity="warn")
+        run = cc.simulate(m, m.assemble(), until=2.0, rtol=rtol, events=[cc.SingularPoses("warn")])
     assert run.complete and relative_energy_error(run) < 100 * rtol
     first = next(x for x in run.record if x.what == "singular pose")
     before = cc.simulate(m, m.assemble(), until=first.t, rtol=1e-10)
@@ -164,7 +164,7 @@ def test_every_pose_that_is_passed_is_told_once():
     """Also where equations are watched one by one, some of them redundant at every pose."""
     m = drawings.sarrus()
     with pytest.warns(cc.RunWarning) as said:
-        run = cc.simulate(m, m.assemble(), until=3.0, rtol=1e-10, singularity="warn")
+        run = cc.simulate(m, m.assemble(), until=3.0, rtol=1e-10, events=[cc.SingularPoses("warn")])
     fine = cc.simulate(m, m.assemble(), until=3.0, rtol=1e-10, t_eval=np.linspace(0, 3, 3001))
     far = fine["closure_conditioning"].values
     lowest = (far[1:-1] < far[:-2]) & (far[1:-1] < far[2:]) & (far[1:-1] < 0.01)  # it falls by 0.003 in 1 ms
@@ -182,7 +182,7 @@ def test_a_pose_that_is_only_told_ends_no_run(then, before):
 
     def run(**options):
         with pytest.warns(cc.RunWarning, match="singular pose"):
-            return cc.simulate(m, m.assemble(), until=1.0, rtol=1e-8, singularity="warn", **options)
+            return cc.simulate(m, m.assemble(), until=1.0, rtol=1e-8, events=[cc.SingularPoses("warn")], **options)
 
     alone = run()
     (pose,) = alone.record
@@ -207,7 +207,7 @@ def test_a_type_2_pose_under_motors_is_told_and_stops_if_wanted():
     with pytest.warns(
         cc.RunWarning, match=r"of the actuation at t = .* \(type 2\), at base1=.*: with all actuators locked"
     ):
-        run = cc.simulate(m, until=5.0, singularity="warn")
+        run = cc.simulate(m, until=5.0, events=[cc.SingularPoses("warn")])
     assert run.complete
     told = [x for x in run.record if x.what == "singular pose of the actuation"]
     text, stopped = refusal(m, until=5.0, singularity="stop")
@@ -234,7 +234,7 @@ def test_conditioning_in_an_event():
 def test_rows_that_are_chosen_anew_are_no_singular_pose(singularity):
     """Bennett's linkage is regular everywhere, but any two of its five closure rows are not."""
     m = drawings.bennett()
-    run = cc.simulate(m, m.assemble(), until=10.0, rtol=1e-10, singularity=singularity)
+    run = cc.simulate(m, m.assemble(), until=10.0, rtol=1e-10, events=[cc.SingularPoses(singularity)])
     assert run.complete and not run.record and len(run.segments) > 2
     # the monitor looks at all rows, and does not depend on the choice
     assert run["closure_conditioning"].values.min() > 0.05
@@ -261,7 +261,7 @@ def test_a_start_that_is_singular():
     assert [x.what for x in run.record] == ["singular pose"] and run.record[0].t == 0.0
     assert np.abs(run["O0"].values - run["O1"].values).max() < 1e-8  # it left along the parallelogram, as it was sent
     with pytest.raises(cc.RunError, match=r"ended at t = 0 s.*singular pose at O0=0, left1=0, O1=0") as refused:
-        cc.simulate(m, start, until=1.0, singularity="stop")
+        cc.simulate(m, start, until=1.0, events=[cc.SingularPoses("stop")])
     assert len(refused.value.run.t) == 1
 
 

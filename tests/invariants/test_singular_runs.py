@@ -56,14 +56,14 @@ def flat(stabilise="projection"):
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-10, 1e-12])
 def test_stop_and_warn_see_a_pose_that_steps_leap_over(rtol):
     with pytest.raises(cc.RunError, match="the pose is singular") as trouble:
-        cc.simulate(flat(), until=2.0, rtol=rtol, singularity="stop")
+        cc.simulate(flat(), until=2.0, rtol=rtol, events=[cc.SingularPoses("stop")])
     assert abs(float(trouble.value.run["O"][-1])) < 2e-2
     with pytest.warns(cc.RunWarning, match="singular pose"):
-        cc.simulate(flat(), until=2.0, rtol=rtol, singularity="warn")
+        cc.simulate(flat(), until=2.0, rtol=rtol, events=[cc.SingularPoses("warn")])
 
 
 def test_stop_works_with_any_method():
     """The monitor looks at the pose, whatever the equations do there."""
     for method in (cc.Multipliers("none"), cc.Multipliers(cc.Baumgarte())):
         with pytest.raises(cc.RunError, match="the pose is singular or close to it"):
-            cc.simulate(flat(), until=1.0, method=method, singularity="stop")
+            cc.simulate(flat(), until=1.0, method=method, events=[cc.SingularPoses("stop")])

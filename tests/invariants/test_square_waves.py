@@ -226,7 +226,7 @@ def test_steps_end_at_the_jumps():
 def test_smeared_jumps_would_be_seen():
     """Jumps made steep instead miss what is asked for by far; fixed steps that end at them do not."""
     exact = check("four-bar", until=0.4).state(-1)
-    stepped = cc.simulate(draw("four-bar", square), until=0.4, solver="rk4", step=1e-3)
+    stepped = cc.simulate(draw("four-bar", square), until=0.4, solver=cc.solvers.RK4(step=1e-3))
     steep = draw("four-bar", lambda m: cc.math.tanh(1e3 * cc.math.sin(2 * cc.pi / PERIOD * cc.t)))
     smeared = cc.simulate(steep, until=0.4, solver="dopri5", rtol=RTOL)
     assert difference(stepped, exact) < 10 * SAME
@@ -234,7 +234,7 @@ def test_smeared_jumps_would_be_seen():
     # ... although a smooth torque is no trouble for the same fixed step
     smooth = draw("four-bar", lambda m: cc.math.sin(2 * cc.pi / PERIOD * cc.t))
     fine = cc.simulate(smooth, until=0.4, rtol=RTOL).state(-1)
-    assert difference(cc.simulate(smooth, until=0.4, solver="rk4", step=1e-3), fine) < 10 * SAME
+    assert difference(cc.simulate(smooth, until=0.4, solver=cc.solvers.RK4(step=1e-3)), fine) < 10 * SAME
 
 
 # ---- samples, ends, and where they coincide with jumps ---------------------------------------------------------------

@@ -327,7 +327,9 @@ def test_few_samples_show_all_turns(cut):
 
 def test_dense_output_counts_turns():
     full = turning("spring", "O")
-    run = cc.simulate(full.mechanism, full.start, until=2.0, rtol=1e-12, t_eval=[], dense_output=True)
+    run = cc.simulate(
+        full.mechanism, full.start, until=2.0, rtol=1e-12, t_eval=[], solver=cc.solvers.DOP853(dense_output=True)
+    )
     (counter,) = full.start.topology.counters
     early = TIMES <= 2.0
     assert np.abs(run.sol(TIMES[early])[:, counter.q] - full["O"].values[early]).max() < 1e-8

@@ -16,6 +16,7 @@ import numpy as np
 import closedchain as cc
 from closedchain.cli.parts import output
 from closedchain.parallel.teams import Ranks, world
+from closedchain.progress import reported
 from tests.mpi import cases
 
 
@@ -83,7 +84,7 @@ def unprepared(t, steps):
 
 def kill(folder):
     """The first rank is killed in the middle of a saved run."""
-    controlled("kill", 1.0, save_to=folder, save_every=0.0)
+    controlled("kill", 1.0, save=cc.SaveTo(folder, every=0.0))
 
 
 def live(killed, failed):
@@ -93,7 +94,8 @@ def live(killed, failed):
         print(json.dumps(told), flush=True)
     # called on the first rank only, where nothing is prepared for it
     output.be_silent()  # as the command does
-    controlled(progress=unprepared, save_to=failed, save_every=0.0)
+    with reported(unprepared):
+        controlled(save=cc.SaveTo(failed, every=0.0))
 
 
 def again(folder):
@@ -101,7 +103,7 @@ def again(folder):
     left = np.fromfile(Path(folder) / "piece0.t")
     world().Barrier()
     ears = world().Irecv(np.empty(1000))
-    same = bits(controlled(save_to=folder, save_every=0.0)) == bits(controlled())
+    same = bits(controlled(save=cc.SaveTo(folder, every=0.0))) == bits(controlled())
     heard = ears.Test()
     ears.Cancel()
     ears.Wait()
@@ -140,7 +142,7 @@ def broken_limb(**options):
 def in_folders_of_their_own():
     """As on hosts that share no disk."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        return controlled(save_to="run")
+        return controlled(save="run")
 
 
 def failure(attempt):

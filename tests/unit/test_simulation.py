@@ -10,6 +10,7 @@ import closedchain as cc
 from closedchain.cut.topology import cut
 from closedchain.march import run_loop as segments
 from closedchain.pose.state import State
+from closedchain.progress import reported
 from tests.turns import with_counters
 
 
@@ -53,7 +54,7 @@ def test_methods_agree(four_bar):
 
 
 def test_the_numbers_of_the_step_are_passed_on(four_bar):
-    run = cc.simulate(four_bar, until=1.0, max_step=0.01, first_step=1e-4)
+    run = cc.simulate(four_bar, until=1.0, solver=cc.solvers.DOP853(first_step=1e-4, max_step=0.01))
 
     assert run.counts.largest_step <= 0.01 and run.counts.steps >= 100
     assert run.segments[0].trajectory.steps_t[0] == pytest.approx(1e-4, rel=1e-12)
@@ -65,7 +66,8 @@ def test_atol_of_its_own(four_bar):
 
 def test_progress_is_called(four_bar):
     seen = []
-    cc.simulate(four_bar, until=0.5, progress=lambda t, steps: seen.append((t, steps)))
+    with reported(lambda t, steps: seen.append((t, steps))):
+        cc.simulate(four_bar, until=0.5)
 
     assert seen and seen[-1][0] == 0.5 and seen[-1][1] > 0
 
@@ -76,8 +78,8 @@ def test_an_interrupted_run_is_in_the_exception(four_bar):
     def stop(t, steps):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match="the run was interrupted after t = ") as caught:
-        cc.simulate(four_bar, until=1e5, progress=stop, t_eval=[0.0, 1e-3, 1e5])
+    with pytest.raises(KeyboardInterrupt, match="the run was interrupted after t = ") as caught, reported(stop):
+        cc.simulate(four_bar, until=1e5, t_eval=[0.0, 1e-3, 1e5])
 
     run = caught.value.run
     assert "samples are in the exception's .run" in caught.value.__notes__[0]
@@ -267,14 +269,14 @@ def test_a_singular_start_stops_a_run_that_shall_stop_at_singular_poses():
     m = flat()
 
     with pytest.raises(cc.RunError, match="singular pose"):
-        cc.simulate(m, m.assemble(O=0.0), until=0.1, singularity="stop")
+        cc.simulate(m, m.assemble(O=0.0), until=0.1, events=[cc.SingularPoses("stop")])
 
 
 def test_a_singular_start_warns_if_it_shall():
     m = flat()
 
     with pytest.warns(cc.RunWarning, match="singular pose"):
-        cc.simulate(m, m.assemble(O=0.0), until=0.1, singularity="warn")
+        cc.simulate(m, m.assemble(O=0.0), until=0.1, events=[cc.SingularPoses("warn")])
 
 
 def test_a_singular_start_is_on_record():

@@ -45,7 +45,15 @@ def quaternion_and_spin():
 
 def run(cut, step, rho=0.9):
     m, start = top(cut)
-    return cc.simulate(m, start, until=UNTIL, method=cc.Index3(rho), step=step, t_eval=[0.0, UNTIL], rtol=0.1)
+    return cc.simulate(
+        m,
+        start,
+        until=UNTIL,
+        method=cc.Index3(rho),
+        solver=cc.solvers.GeneralisedAlpha(step=step),
+        t_eval=[0.0, UNTIL],
+        rtol=0.1,
+    )
 
 
 def errors(cut, step):

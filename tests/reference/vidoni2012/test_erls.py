@@ -11,7 +11,6 @@ from closedchain.close.erls import ERLS
 from closedchain.erls.matrices import matrices, nodal_jacobian
 from closedchain.erls.numbering import paper_order
 from closedchain.erls.system import system
-from closedchain.results.erls.simulate import simulate_erls
 from tests.reference.compare import load, off
 
 NUMBERS = load("vidoni2012/flexible_pacdrive")
@@ -143,7 +142,7 @@ def test_motion(dropped, variant):
     """
     damped = "damped" in variant
     want = np.array(MOTION[variant]["rows"])
-    run = simulate_erls(dropped, until=want[-1, 0], method=VARIANTS[variant], atol=1e-9, t_eval=want[:, 0].copy())
+    run = cc.simulate(dropped, until=want[-1, 0], method=VARIANTS[variant], atol=1e-9, t_eval=want[:, 0].copy())
     error = np.abs(columns(run) - want[:, 1:7]).max(axis=0)
     assert (error[:2] < (2e-8 if damped else 1.2e-6)).all()  # motors; ours with this tolerance: 7e-9 and 6e-7
     assert (error[2:4] < (6e-9 if damped else 4e-8)).all()  # chords: 2e-9 and 1.9e-8
@@ -154,7 +153,7 @@ def test_exudyn_agrees_where_axial_loads_are_counted(dropped):
     """Its beams are geometrically exact: linear ones lack axial loads (2.6e-5 m), with these 2e-7 m are left."""
     want = np.array(MOTION["exudyn_ancf_8_2"]["rows"])
     method = ERLS(elements=MESHES["weld,8"], stiffening=True)
-    run = simulate_erls(dropped, until=0.3, method=method, rtol=1e-7, t_eval=want[:, 0].copy())
+    run = cc.simulate(dropped, until=0.3, method=method, rtol=1e-7, t_eval=want[:, 0].copy())
     motor1, motor2, x, y = np.abs(columns(run)[:, [0, 1, 4, 5]] - want[:, 1:]).max(axis=0)
     assert max(motor1, motor2) < 6e-6 and max(x, y) < 4e-7  # measured 2.8e-6 rad, 1.9e-7 m
 
@@ -165,7 +164,7 @@ def test_damping_by_stiffness_is_the_papers_but_for_the_rates_of_joint_frames(dr
     tips = []
     for damping in ("dissipative", "paper"):
         method = ERLS(elements=MESHES["weld,paper"], rayleigh=(0.0, 1e-4), damping=damping)
-        run = simulate_erls(dropped, until=0.3, method=method, atol=1e-9, t_eval=times)
+        run = cc.simulate(dropped, until=0.3, method=method, atol=1e-9, t_eval=times)
         tips.append(run.frame("link5.tip").position.values)
     assert 1e-9 < np.abs(tips[0] - tips[1]).max() < 3e-8
 
@@ -174,7 +173,7 @@ def test_energy_of_the_motion(dropped):
     """The consistent equations conserve it; the paper's rows gain and lose some (both as the file says)."""
     for variant, exact in (("consistent_chord", True), ("paper_chord", False)):
         want = np.array(MOTION[variant]["rows"])
-        run = simulate_erls(dropped, until=0.05, method=VARIANTS[variant], atol=1e-8, t_eval=want[:6, 0].copy())
+        run = cc.simulate(dropped, until=0.05, method=VARIANTS[variant], atol=1e-8, t_eval=want[:6, 0].copy())
         energy = run.solution.samples.energy
         assert off(energy, want[:6, 7]) < 2e-7  # ours: 2e-8 in the consistent variant, 1e-7 in the paper's
         assert bool(np.abs(energy - energy[0]).max() < 1e-7) is exact
@@ -183,7 +182,7 @@ def test_energy_of_the_motion(dropped):
 def test_the_co_rotational_code_agrees_within_the_assumptions(dropped):
     """It is geometrically nonlinear: the difference is of second order in the deflections, some 0.2 mm here."""
     want = np.array(MOTION["corotational_paper_mesh"]["rows"])
-    run = simulate_erls(dropped, until=0.3, method=VARIANTS["consistent_chord"], rtol=1e-6, t_eval=want[:, 0].copy())
+    run = cc.simulate(dropped, until=0.3, method=VARIANTS["consistent_chord"], rtol=1e-6, t_eval=want[:, 0].copy())
     assert off(columns(run)[:, 4:], want[:, 5:7]) < 4e-5  # 3.1e-5 by the file's own comparison
 
 
@@ -193,7 +192,7 @@ def test_stiff_links_move_as_rigid_ones(dropped):
     want = rigid.frame("link5.tip").position.values
     gaps, steps = [], []
     for E in (5e10, 5e11, 5e12):
-        run = simulate_erls(dropped, until=0.15, atol=1e-7, t_eval=rigid.t, parameters={"E": E})
+        run = cc.simulate(dropped, until=0.15, atol=1e-7, t_eval=rigid.t, parameters={"E": E}, method=cc.ERLS())
         gaps.append(np.abs(run.frame("link5.tip").position.values - want).max())
         steps.append(run.counts.steps)
     # links that swing faster are met at other phases: a hundredth, give or take half of it

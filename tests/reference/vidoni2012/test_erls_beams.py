@@ -10,7 +10,6 @@ from closedchain.close.erls import ERLS
 from closedchain.erls.matrices import matrices, steady, tangents
 from closedchain.erls.system import system
 from closedchain.erls.workspace import Workspace
-from closedchain.results.erls.simulate import simulate_erls
 from tests.reference.compare import load, off
 
 NUMBERS = load("vidoni2012/beams_elementary")
@@ -124,7 +123,7 @@ def test_a_beam_that_is_let_go():
     want = NUMBERS["statics"]["simply_supported_gravity"]
     period = 2 * math.pi / NUMBERS["pinned_pinned"]["fe_omega_by_elements"]["8"][0]
     times = np.union1d(np.linspace(0, period, 301), [0.01])
-    run = simulate_erls(supported(9.81), until=period, method=ERLS(elements=8), rtol=1e-7, t_eval=times)
+    run = cc.simulate(supported(9.81), until=period, method=ERLS(elements=8), rtol=1e-7, t_eval=times)
     sag = -run.deflection("beam", 0.5).sel(axis="y").values
     # the mesh makes the first frequency too high by 1.6e-5, and higher ones by more
     assert sag[times == 0.01][0] == pytest.approx(want["step_mid_at_t_10ms"], rel=2e-4)
@@ -213,7 +212,7 @@ def test_a_stiff_pendulum_from_the_horizontal():
     m, body = beam(9.81, E=5e13)
     m.revolute("hinge", m.ground, body)
     end = want["from_horizontal_time_to_bottom"]
-    run = simulate_erls(m, until=end, rtol=1e-7, t_eval=[0.0, end])
+    run = cc.simulate(m, until=end, rtol=1e-7, t_eval=[0.0, end], method=cc.ERLS())
     # its flexibility is 1e-4 of that of the other beams: the sag of 3.6 mm becomes 0.4 micrometres
     assert float(run["hinge"][-1]) == pytest.approx(-math.pi / 2, abs=1e-6)
     assert -float(run["hinge'"][-1]) == pytest.approx(want["from_horizontal_speed_at_bottom"], rel=1e-6)

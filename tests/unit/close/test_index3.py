@@ -75,7 +75,7 @@ def test_index_1_at_a_state_is_that_of_the_multipliers(name):
 
 def test_its_solver_is_found_and_no_other_marches_it():
     m = cc.library.four_bar()
-    run = cc.simulate(m, until=0.01, method=cc.Index3(), step=1e-3, rtol=1e-6)
+    run = cc.simulate(m, until=0.01, method=cc.Index3(), solver=cc.solvers.GeneralisedAlpha(step=1e-3), rtol=1e-6)
     assert run.solver == "generalised-alpha"
     assert "Bruels" in run.citation() and "Chung" in run.citation()
     with pytest.raises(cc.ModelError, match="generalised-alpha"):
@@ -93,4 +93,4 @@ def test_a_singular_start_is_refused():
     m = cc.library.four_bar_chain(1)
     flat = cc.State(m, np.zeros(m.assemble().q.size), np.zeros(3))
     with pytest.raises(cc.ModelError, match="Index3 cannot start at a singular pose"):
-        cc.simulate(m, flat, until=0.01, method=cc.Index3(), step=1e-3)
+        cc.simulate(m, flat, until=0.01, method=cc.Index3(), solver=cc.solvers.GeneralisedAlpha(step=1e-3))

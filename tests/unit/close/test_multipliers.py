@@ -140,7 +140,9 @@ def test_options_are_values():
 
 
 def test_gains_follow_a_fixed_step():
-    run = cc.simulate(cc.library.four_bar(), until=1.0, method=cc.Multipliers(cc.Baumgarte()), solver="rk4", step=1e-2)
+    run = cc.simulate(
+        cc.library.four_bar(), until=1.0, method=cc.Multipliers(cc.Baumgarte()), solver=cc.solvers.RK4(step=1e-2)
+    )
     assert run.program.numbers == pytest.approx((5.0, 5.0))
     assert run.method == run.task.method == cc.Multipliers(cc.Baumgarte())  # as the user gave it
 

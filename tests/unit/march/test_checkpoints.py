@@ -10,6 +10,7 @@ from closedchain.march.controllers.held_inputs import Holding
 from closedchain.march.events import Watch
 from closedchain.march.program.compiled import compiled
 from closedchain.pose.state import parameter_vector
+from closedchain.progress import reported
 
 
 def piece(rows, columns=3):
@@ -45,7 +46,7 @@ def test_a_checkpoint_is_always_whole(tmp_path, monkeypatch):
     """A crash while the new one is written leaves the old one as it was."""
     m = cc.library.pendulum()
     options = {"until": 5.0, "every": 0.01, "save_to": tmp_path / "run", "save_every": 0.0, "rtol": 1e-12}
-    plain = cc.simulate(m, until=5.0, every=0.01, rtol=1e-12)
+    plain = cc.simulate(m, until=5.0, t_eval=cc.Every(0.01), rtol=1e-12)
     writes = []
 
     def dies(source, target):
@@ -91,8 +92,8 @@ def test_samples_that_were_changed_are_refused_before_a_run_goes_on(tmp_path):
         if t > 1.0:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(m, **options, progress=stop)
+    with pytest.raises(cc.Interrupted), reported(stop):
+        cc.simulate(m, **options)
     file = tmp_path / "run" / "piece0.x"
     content = file.read_bytes()
     file.write_bytes(b"[" * len(content))
@@ -100,7 +101,7 @@ def test_samples_that_were_changed_are_refused_before_a_run_goes_on(tmp_path):
         cc.simulate(m, **options)
     file.write_bytes(content + b"[" * 80)  # samples after the checkpoint are overwritten
     resumed = cc.simulate(m, **options)
-    np.testing.assert_array_equal(resumed.x, cc.simulate(m, until=5.0, every=0.01).x)
+    np.testing.assert_array_equal(resumed.x, cc.simulate(m, until=5.0, t_eval=cc.Every(0.01)).x)
     assert cc.simulate(m, **options).complete  # the digest went on, too
 
 
@@ -127,8 +128,8 @@ def test_what_was_found_before_an_interruption_is_told_after_it(tmp_path, monkey
             raise KeyboardInterrupt
 
     options |= {"save_to": tmp_path / "run", "save_every": 0.0}
-    with pytest.raises(cc.Interrupted) as interrupted:
-        cc.simulate(m, start, **options, progress=stop)
+    with pytest.raises(cc.Interrupted) as interrupted, reported(stop):
+        cc.simulate(m, start, **options)
     assert interrupted.value.run.t[-1] < 1.0
     restored, restore = [], Watch.restore
     monkeypatch.setattr(Watch, "restore", lambda self, saved: restored.append(saved) or restore(self, saved))
@@ -155,14 +156,14 @@ def test_marks_that_cannot_have_been_found_are_refused(name, value):
 
 def test_a_null_byte_is_said():
     with pytest.raises(cc.ModelError, match=r"save_to .*null byte"):
-        cc.simulate(cc.library.pendulum(), until=0.1, save_to="null\0byte")
+        cc.simulate(cc.library.pendulum(), until=0.1, save="null\0byte")
     with pytest.raises(cc.ModelError, match=r"save .*null byte"):
         cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, save="null\0byte")
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path):
     with pytest.raises(cc.ModelError, match=r"save_to=.* cannot be made: .*[Tt]oo long"):
-        cc.simulate(cc.library.pendulum(), until=0.1, save_to=tmp_path / ("x" * 300))
+        cc.simulate(cc.library.pendulum(), until=0.1, save=tmp_path / ("x" * 300))
 
 
 class Forgetful:
@@ -184,10 +185,10 @@ def test_a_controller_that_cannot_restore_is_named_and_nothing_is_called_damaged
         if t > 0.5:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(m, until=2.0, save_to=tmp_path / "run", progress=stop)
+    with pytest.raises(cc.Interrupted), reported(stop):
+        cc.simulate(m, until=2.0, save=tmp_path / "run")
     with pytest.raises(cc.ModelError, match=r"the controller 'Forgetful' cannot restore what it had saved .*boo"):
-        cc.simulate(m, until=2.0, save_to=tmp_path / "run")
+        cc.simulate(m, until=2.0, save=tmp_path / "run")
 
 
 def test_checkpoints_keep_their_time(tmp_path):

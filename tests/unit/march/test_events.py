@@ -182,9 +182,9 @@ def test_an_event_may_have_any_name(name, singularity):
     """Only what the run itself finds is a singular pose; whoever calls an event so gets an event."""
     m = cc.library.pendulum()
     low = m.joints["hinge"].q + cc.pi / 2
-    stopped = cc.simulate(m, until=1.0, singularity=singularity, events=[cc.Event(name, low, then="stop")])
+    stopped = cc.simulate(m, until=1.0, events=[cc.Event(name, low, then="stop"), cc.SingularPoses(singularity)])
     assert stopped.complete and stopped.good and stopped.t[-1] == stopped.record[0].t < 0.5
-    told = cc.simulate(m, until=1.0, singularity=singularity, events=[cc.Event(name, low)])
+    told = cc.simulate(m, until=1.0, events=[cc.Event(name, low), cc.SingularPoses(singularity)])
     assert [h.what for h in told.record] == [name] and told.complaints() == []
 
 

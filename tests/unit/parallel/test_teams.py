@@ -12,6 +12,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.parallel.teams import Ranks, Threads
+from closedchain.progress import reported
 from tests.mpi import cases
 
 ROOT = Path(__file__).parents[3]
@@ -125,8 +126,8 @@ def test_a_member_that_raises_ends_all_with_its_error():
         if t > 0.3:
             raise OSError("no room is left")
 
-    with pytest.raises(OSError, match="no room is left"):
-        controlled(push, progress=progress)
+    with pytest.raises(OSError, match="no room is left"), reported(progress):
+        controlled(push)
     assert not marching()  # nobody is left waiting
 
 
@@ -169,12 +170,12 @@ def test_a_killed_run_of_threads_goes_on_to_the_same_bits(tmp_path):
     )
     assert killed.returncode == -signal.SIGKILL
     assert (tmp_path / "checkpoint.npz").exists()
-    again = controlled(push_or_die, save_to=tmp_path)
+    again = controlled(push_or_die, save=tmp_path)
     assert np.array_equal(cases.motion(again), cases.motion(controlled(push)))
 
 
 def test_a_saved_run_belongs_to_its_team(tmp_path):
-    controlled(push, save_to=tmp_path)
+    controlled(push, save=tmp_path)
     for other, words in (
         (None, "2 threads, closing everyone there, none here"),
         (Threads(1), "2 threads, closing everyone there, 1 threads"),
@@ -182,8 +183,8 @@ def test_a_saved_run_belongs_to_its_team(tmp_path):
         (Threads(2, limbs=[["rocker"], ["crank"]]), "limbs"),
     ):
         with pytest.raises(cc.ModelError, match=f"holds another run, with other partition: .*{words}"):
-            controlled(push, save_to=tmp_path, partition=other)
-    assert len(controlled(push, save_to=tmp_path).t) == 101  # a finished run, at once
+            controlled(push, save=tmp_path, partition=other)
+    assert len(controlled(push, save=tmp_path).t) == 101  # a finished run, at once
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

@@ -26,19 +26,21 @@ def test_a_coarse_fixed_step_is_told():
     with pytest.warns(
         cc.RunWarning, match=r"energy of 'four-bar' is off by .* J at t = .* s, more than .* rtol = 1e-08"
     ):
-        run = cc.simulate(cc.library.four_bar(), until=2.0, solver="rk4", step=0.05)
+        run = cc.simulate(cc.library.four_bar(), until=2.0, solver=cc.solvers.RK4(step=0.05))
 
     assert run.complete and not run.good
     assert float(abs(run.energy_error).max()) > 1e-3
 
 
 def test_a_fine_fixed_step_is_fine():
-    assert cc.simulate(cc.library.four_bar(), until=1.0, solver="rk4", step=1e-3).good
+    assert cc.simulate(cc.library.four_bar(), until=1.0, solver=cc.solvers.RK4(step=1e-3)).good
 
 
 def test_a_drifting_run_is_told():
     with pytest.warns(cc.RunWarning) as told:
-        run = cc.simulate(cc.library.four_bar(), until=2.0, solver="rk4", step=0.02, method=cc.Multipliers("none"))
+        run = cc.simulate(
+            cc.library.four_bar(), until=2.0, solver=cc.solvers.RK4(step=0.02), method=cc.Multipliers("none")
+        )
     closure = next(str(w.message) for w in told if "opens by" in str(w.message))
 
     assert "loop at joint 'B' of 'four-bar'" in closure and "stabilise='projection'" in closure
@@ -49,7 +51,7 @@ def test_a_drifting_run_is_told():
 def test_projection_cures_the_drift():
     """The same coarse steps: the energy is still off, the loop is closed."""
     with pytest.warns(cc.RunWarning, match="energy"):
-        run = cc.simulate(cc.library.four_bar(), until=2.0, solver="rk4", step=0.02)
+        run = cc.simulate(cc.library.four_bar(), until=2.0, solver=cc.solvers.RK4(step=0.02))
 
     assert float(run.closure_error.max()) < 1e-12
     assert not any("opens" in text for text in run.complaints())
@@ -187,7 +189,7 @@ def test_energy_beyond_all_numbers_is_not_good():
     m = cc.library.pendulum()
     m.joint_spring("hinge", -30.0)
     with pytest.warns(cc.RunWarning, match=r"energy of 'pendulum' is larger than any number from t = \d") as said:
-        run = cc.simulate(m, until=50.0, divergence="pass")
+        run = cc.simulate(m, until=50.0, events=[cc.Divergence("pass")])
     assert not run.good and not any("nan" in str(x.message) for x in said)
 
 

@@ -74,7 +74,7 @@ def test_trouble_from_the_start():
 def test_a_step_that_collapses_keeps_the_run():
     """A torque that grows without bound towards t = 1 s."""
     with pytest.raises(cc.RunError, match=r"run of 'arm' .*too small.*singular configuration or a jump") as trouble:
-        cc.simulate(arm(lambda t: 1.0 / (1.0 - t) ** 2), until=2.0, divergence="pass")
+        cc.simulate(arm(lambda t: 1.0 / (1.0 - t) ** 2), until=2.0, events=[cc.Divergence("pass")])
     run = trouble.value.run
 
     assert run.dataset.attrs["status"] == "step_too_small"
@@ -109,7 +109,7 @@ def test_a_singular_pose_on_the_way_gives_no_wrong_answer():
 
 def test_too_many_steps():
     with pytest.raises(cc.RunError, match="limit of steps") as trouble:
-        cc.simulate(cc.library.four_bar(), until=2.0, max_steps=10)
+        cc.simulate(cc.library.four_bar(), until=2.0, solver=cc.solvers.DOP853(max_steps=10))
 
     assert trouble.value.run.dataset.attrs["status"] == "too_many_steps"
     assert trouble.value.run.counts.steps <= 10

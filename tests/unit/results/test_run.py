@@ -82,7 +82,7 @@ def test_a_state_is_a_copy(four_bar_run):
 
 def test_dense_output():
     m = cc.library.four_bar()
-    run = cc.simulate(m, until=0.5, rtol=1e-10, dense_output=True)
+    run = cc.simulate(m, until=0.5, rtol=1e-10, solver=cc.solvers.DOP853(dense_output=True))
     x = run.sol(run.t)
 
     np.testing.assert_allclose(x[:, 0], run["O"], atol=1e-8)
@@ -96,7 +96,7 @@ def test_no_dense_output_unless_asked_for(four_bar_run):
 
 
 def test_dense_output_ends_with_the_run():
-    run = cc.simulate(cc.library.pendulum(), until=0.5, dense_output=True)
+    run = cc.simulate(cc.library.pendulum(), until=0.5, solver=cc.solvers.DOP853(dense_output=True))
 
     assert np.isfinite(run.sol([0.0, 0.25, 0.5])).all()
     with pytest.raises(cc.ModelError, match=r"goes from 0 to 0\.5 s: there is no solution"):

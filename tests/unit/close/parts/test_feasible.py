@@ -150,7 +150,7 @@ def test_the_unit_of_length_does_not_matter(method):
         pivots = choose_pivots(e, start, rows, method.chooses)
         healths.append(health(e, start, pivots))
         # steps are short enough for any tolerance, so that lengths below atol do not matter
-        run = cc.simulate(m, start, until=0.5, method=method, rtol=1e-6, max_step=0.01)
+        run = cc.simulate(m, start, until=0.5, method=method, rtol=1e-6, solver=cc.solvers.DOP853(max_step=0.01))
         angles.append(float(run["O"][-1]))
     np.testing.assert_allclose(healths, healths[0], rtol=1e-6)
     np.testing.assert_allclose(angles, angles[0], rtol=1e-6)

@@ -382,7 +382,7 @@ def test_through_a_singular_pose():
     ends = []
     for rtol in (1e-9, 1e-11):
         with pytest.warns(cc.RunWarning, match="singular pose"):
-            run = cc.simulate(m, until=1.0, rtol=rtol, singularity="warn")
+            run = cc.simulate(m, until=1.0, rtol=rtol, events=[cc.SingularPoses("warn")])
         assert "singular pose" in [h.what for h in run.record]
         assert {-1.0, 1.0} == set(run["O.motor"].values.tolist())  # it was passed, and the relay has changed
         assert abs(run.energy_error).max() < 1e3 * rtol
@@ -401,6 +401,6 @@ def test_calls_are_on_time_whatever_else_happens():
     wave = cc.math.where(cc.t % 0.07 < 0.03, 1.0, 0.5)
     m.motor("O", torque=cc.Sampled(law, 0.01) + wave * cc.math.where(m.joints["O"].q > 1.8, -5.0, 5.0))
     times = np.linspace(0, 0.5, 101)
-    run = cc.simulate(m, until=0.5, rtol=1e-9, t_eval=times, dense_output=True)
+    run = cc.simulate(m, until=0.5, rtol=1e-9, t_eval=times, solver=cc.solvers.DOP853(dense_output=True))
     assert calls == [0.01 * k for k in range(50)]
     np.testing.assert_allclose(run.sol(times), run.x, atol=1e-8)  # also between steps that were cut short

@@ -13,6 +13,7 @@ import closedchain as cc
 from closedchain.disk import plain
 from closedchain.march.controllers import memories
 from closedchain.model.forces.sampled import Controller
+from closedchain.progress import reported
 
 LOG = []
 TABLE = np.arange(4.0)
@@ -329,10 +330,10 @@ def test_a_saved_run_goes_on_with_the_memory_of_a_partial(tmp_path):
         if t > 0.5:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted):
-        cc.simulate(drawn(), until=1.0, save_to=tmp_path / "run", progress=interrupt)
+    with pytest.raises(cc.Interrupted), reported(interrupt):
+        cc.simulate(drawn(), until=1.0, save=tmp_path / "run")
     assert sum(x.stat().st_size for x in tmp_path.rglob("*") if x.is_file()) < BIG.nbytes / 2
-    resumed = cc.simulate(drawn(), until=1.0, save_to=tmp_path / "run")
+    resumed = cc.simulate(drawn(), until=1.0, save=tmp_path / "run")
     np.testing.assert_array_equal(resumed.x, cc.simulate(drawn(), until=1.0).x)
 
 
@@ -376,12 +377,12 @@ def interrupt(t, steps):
 @pytest.mark.parametrize("make", [Gain, captured, counting])
 def test_a_saved_run_goes_on_with_its_own_gain_only(make, tmp_path):
     undisturbed, law = controlled(make(1.0)), make(1.0)
-    with pytest.raises(cc.Interrupted):
-        controlled(law, save_to=tmp_path, save_every=0, progress=interrupt)
+    with pytest.raises(cc.Interrupted), reported(interrupt):
+        controlled(law, save=cc.SaveTo(tmp_path, every=0))
     with pytest.raises(cc.ModelError, match=r"has other values .* save to another folder"):
-        controlled(make(3.0), save_to=tmp_path)
+        controlled(make(3.0), save=tmp_path)
 
     for again in (law, make(1.0), law):  # as the run left it, as it was drawn, and when the run has ended
-        assert np.array_equal(controlled(again, save_to=tmp_path).x, undisturbed.x)
+        assert np.array_equal(controlled(again, save=tmp_path).x, undisturbed.x)
     with pytest.raises(cc.ModelError, match="has other values"):
-        controlled(make(3.0), save_to=tmp_path)
+        controlled(make(3.0), save=tmp_path)

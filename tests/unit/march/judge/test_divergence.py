@@ -6,6 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.integrate.trajectory import Status
 from closedchain.march.judge.divergence import DECADES, Energies, Growth, next_look
+from closedchain.progress import reported
 
 
 def ended(m, *args, **options):
@@ -112,7 +113,7 @@ def sampled_damper(gain=50.0, period=0.1):
 
 @pytest.mark.parametrize(("solver", "step"), [("dop853", None), ("radau5", None), ("cvodes", None), ("rk4", 1e-2)])
 def test_a_sampled_gain_that_is_too_large(solver, step):
-    error = ended(sampled_damper(), until=2.0, solver=solver, step=step)
+    error = ended(sampled_damper(), until=2.0, solver=cc.solvers.SOLVERS[solver](step=step))
     assert 0.3 < error.run.t[-1] < 0.7  # it grows by 14 with each call, and had 8e21 rad/s at the end
     for words in ("'hinge' moves at", "changing signs", "its gain is too large for its period of 0.1 s"):
         assert words in str(error)
@@ -120,13 +121,13 @@ def test_a_sampled_gain_that_is_too_large(solver, step):
 
 def test_it_may_go_on_if_wanted():
     with pytest.warns(cc.RunWarning, match=r"'pendulum' runs away at t = 0\.4.*'hinge' moves at") as said:
-        run = cc.simulate(sampled_damper(), until=1.0, divergence="warn")
+        run = cc.simulate(sampled_damper(), until=1.0, events=[cc.Divergence("warn")])
     assert run.complete and not run.good and len(said) == 1
     assert [x.what for x in run.record] == ["divergence"]
-    run = cc.simulate(sampled_damper(), until=1.0, divergence="pass")
+    run = cc.simulate(sampled_damper(), until=1.0, events=[cc.Divergence("pass")])
     assert run.complete and not run.record
     with pytest.raises(cc.ModelError, match="divergence is 'stop', 'warn' or 'pass', not 'go on'"):
-        cc.simulate(sampled_damper(), divergence="go on")
+        cc.simulate(sampled_damper(), events=[cc.Divergence("go on")])
 
 
 def test_a_sampled_damper_that_is_stable():
@@ -152,7 +153,7 @@ def test_a_step_that_is_too_long():
     """A stiff spring under a fixed step: all energy comes from nowhere."""
     m = cc.library.pendulum()
     m.spring("spring", m.ground.at(0, -2, 0), m.bodies["arm"].tip, stiffness=1e6, length=1.0)
-    error = ended(m, m.assemble(hinge=0.1), until=5.0, solver="rk4", step=0.01)
+    error = ended(m, m.assemble(hinge=0.1), until=5.0, solver=cc.solvers.RK4(step=0.01))
     assert "came from nowhere" in str(error) and "The step of 0.01 s is too long" in str(error)
 
 
@@ -161,26 +162,26 @@ def test_a_step_that_is_too_long_for_a_damper(solver):
     """The damper takes energy in every stage: none of it explains the motion."""
     m = cc.library.pendulum()
     m.joint_damper("hinge", 1e3)
-    said = str(ended(m, until=20.0, solver=solver, step=0.01))
+    said = str(ended(m, until=20.0, solver=cc.solvers.SOLVERS[solver](step=0.01)))
     assert "came from nowhere" in said and "The step of 0.01 s is too long" in said and "damper" not in said
 
 
 def test_stiff_springs_in_the_closures_under_a_long_step():
     """Once 2.9e24 J off at the end; explicit steps overflow before anybody looks, and no division is blamed."""
     m, springs = cc.library.four_bar(), cc.VirtualSpring(1e7, 1e3)
-    said = str(ended(m, until=2.0, method=springs, solver="rosenbrock2", step=1e-2))
+    said = str(ended(m, until=2.0, method=springs, solver=cc.solvers.Rosenbrock2(step=1e-2)))
     assert "came from nowhere" in said and "The step of 0.01 s is too long" in said
     with pytest.raises(
         cc.RunError, match=r"not finite \(acceleration of O\)\. The step of 0\.01 s is too long"
     ) as error:
-        cc.simulate(m, until=2.0, method=springs, solver="rk4", step=1e-2)
+        cc.simulate(m, until=2.0, method=springs, solver=cc.solvers.RK4(step=1e-2))
     assert "division" not in str(error.value)
 
 
 def test_a_wrong_sign_is_not_blamed_on_the_step():
     m = cc.library.pendulum()
     m.motor("hinge", torque=0.5 * m.joints["hinge"].v)
-    said = str(ended(m, until=100.0, solver="rk4", step=1e-4))
+    said = str(ended(m, until=100.0, solver=cc.solvers.RK4(step=1e-4)))
     assert "'hinge.motor' puts in" in said and "step" not in said
 
 
@@ -248,21 +249,21 @@ def test_a_beam_that_bends_by_more_than_its_length():
 
 
 def test_a_saved_run_that_was_interrupted_ends_at_the_same_bits(tmp_path):
-    whole = ended(sampled_damper(), until=2.0, save_to=tmp_path / "whole", every=0.01)
+    whole = ended(sampled_damper(), until=2.0, t_eval=cc.Every(0.01), save=tmp_path / "whole")
 
     def stop(t, steps):
         if t > 0.3:
             raise KeyboardInterrupt
 
-    with pytest.raises(cc.Interrupted) as stopped:
-        cc.simulate(sampled_damper(), until=2.0, save_to=tmp_path / "parts", every=0.01, progress=stop)
+    with pytest.raises(cc.Interrupted) as stopped, reported(stop):
+        cc.simulate(sampled_damper(), until=2.0, t_eval=cc.Every(0.01), save=tmp_path / "parts")
     first = stopped.value.run
     assert first.status is Status.interrupted and first.t[-1] < whole.run.t[-1]
-    again = ended(sampled_damper(), until=2.0, save_to=tmp_path / "parts", every=0.01)
+    again = ended(sampled_damper(), until=2.0, t_eval=cc.Every(0.01), save=tmp_path / "parts")
     np.testing.assert_array_equal(again.run.t, whole.run.t)
     np.testing.assert_array_equal(again.run.x, whole.run.x)
     assert again.run.message == whole.run.message
-    assert str(ended(sampled_damper(), until=2.0, save_to=tmp_path / "parts", every=0.01)) == str(again)
+    assert str(ended(sampled_damper(), until=2.0, t_eval=cc.Every(0.01), save=tmp_path / "parts")) == str(again)
 
 
 def test_members_of_a_team_end_together():
@@ -479,4 +480,4 @@ def test_too_many_steps_are_foreseen():
         pytest.warns(cc.RunWarning, match=r"steps have become .* s long .* and max_steps leaves"),
         pytest.raises(cc.RunError, match="limit of steps"),
     ):
-        cc.simulate(cc.library.double_pendulum(), until=10_000.0, max_steps=30_000)
+        cc.simulate(cc.library.double_pendulum(), until=10_000.0, solver=cc.solvers.DOP853(max_steps=30_000))

@@ -7,7 +7,6 @@ import closedchain as cc
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
 from closedchain.results.erls import reactions as erls_reactions
-from closedchain.results.erls.simulate import simulate_erls
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.02)
 SHAPES = cc.shapes.polynomials(y=1)
@@ -23,7 +22,7 @@ def propped():
     m.drive("clamp", 0.0)
     m.revolute("pin", beam.tip, roller)
     m.prismatic("slot", m.ground.at(0.5, 0, 0), roller, axis=(1, 0, 0))
-    return simulate_erls(m, until=0.01, method=ERLS(elements=2, start="sagged"), rtol=1e-9, t_eval=[0.0, 0.01])
+    return cc.simulate(m, until=0.01, method=ERLS(elements=2, start="sagged"), rtol=1e-9, t_eval=[0.0, 0.01])
 
 
 def test_a_propped_beam_at_rest(propped):
@@ -80,7 +79,7 @@ def runs(arm):
     """By modulus; damped, so that what the start struck is quiet, and deflections are those of the loads."""
     method = ERLS(elements=2, rayleigh=(0.0, 1e-3))
     options = {"until": TIMES[-1], "method": method, "rtol": 1e-8, "t_eval": TIMES}
-    return [simulate_erls(arm, parameters={"E": E}, **options) for E in (2e11, 2e12)]
+    return [cc.simulate(arm, parameters={"E": E}, **options) for E in (2e11, 2e12)]
 
 
 def test_a_free_hinge_has_no_moment_but_for_the_square_of_the_deflection(runs):
@@ -146,7 +145,7 @@ def test_a_floating_frame_has_the_same_reactions_within_small_deflections():
     times, gaps = [0.05, 0.1], []
     for factor in (1.0, 10.0):  # the stiffer, the less damping of the same modes takes
         options = {"t_eval": times, "parameters": {"E": 1e9 * factor, "beta": 1e-3 / factor**0.5}}
-        here = simulate_erls(m, until=0.1, method=ERLS(elements=4), rtol=1e-8, **options).reactions()
+        here = cc.simulate(m, until=0.1, method=ERLS(elements=4), rtol=1e-8, **options).reactions()
         there = cc.simulate(m, until=0.1, rtol=1e-8, solver="radau5", **options).reactions()
         assert (here["force_unique"] == there["force_unique"]).all()
         gaps.append(float(abs(here["force"] - there["force"]).max() / abs(there["force"]).max()))

@@ -7,7 +7,6 @@ import closedchain as cc
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError, RunError, RunWarning
 from closedchain.integrate.trajectory import Status
-from closedchain.results.erls.simulate import simulate_erls
 
 SECTION = cc.Section.rectangle(y=0.02, z=0.03)
 
@@ -34,7 +33,7 @@ def arms():
 
 @pytest.fixture(scope="module")
 def run(arms):
-    return simulate_erls(arms, until=0.1, method=ERLS(elements=3), rtol=1e-6, every=1e-3)
+    return cc.simulate(arms, until=0.1, method=ERLS(elements=3), rtol=1e-6, t_eval=cc.Every(1e-3))
 
 
 def test_dataset(run):
@@ -107,7 +106,7 @@ def test_a_floating_frame_agrees_within_small_deflections():
     gaps, sizes = [], []
     for g in (9.81, 0.981):
         times, parameters = np.linspace(0, 0.1, 26), {"gravity.y": -g}
-        here = simulate_erls(m, until=0.1, method=ERLS(elements=12), rtol=1e-8, t_eval=times, parameters=parameters)
+        here = cc.simulate(m, until=0.1, method=ERLS(elements=12), rtol=1e-8, t_eval=times, parameters=parameters)
         there = cc.simulate(m, until=0.1, rtol=1e-8, t_eval=times, parameters=parameters)
         gaps.append(np.abs(here.frame("lower.tip").position.values - there.frame("lower.tip").position.values).max())
         sizes.append(np.abs(here.beam("upper").from_chord).max())
@@ -124,22 +123,31 @@ def test_tip_deflection(run):
 
 @pytest.mark.filterwarnings("ignore:energy of 'arms'")  # axial vibrations of 10 kHz are not resolved
 def test_generalised_alpha(arms, run):
-    other = simulate_erls(arms, until=0.1, method=ERLS(elements=3, rho_inf=0.9), step=1e-4, every=1e-3)
+    other = cc.simulate(
+        arms,
+        until=0.1,
+        method=ERLS(elements=3, rho_inf=0.9),
+        solver=cc.solvers.GeneralisedAlpha(step=1e-4),
+        t_eval=cc.Every(1e-3),
+    )
     assert other.solver == "generalised-alpha" and other.counts.steps == 1000 and other.counts.rejections == 0
     assert np.abs(other["elbow"].values - run["elbow"].values).max() < 2e-4
     assert np.abs(other.frame("hand").position.values - run.frame("hand").position.values).max() < 2e-5
 
 
 def test_parameters_need_no_new_equations(arms, run):
-    stiff = simulate_erls(arms, until=0.02, rtol=1e-5, parameters={"upper.E": 2e14, "lower.E": 2e14})
-    assert stiff.solution.system.compiled is simulate_erls(arms, until=0.02, rtol=1e-5).solution.system.compiled
+    stiff = cc.simulate(arms, until=0.02, rtol=1e-5, parameters={"upper.E": 2e14, "lower.E": 2e14}, method=cc.ERLS())
+    assert (
+        stiff.solution.system.compiled
+        is cc.simulate(arms, until=0.02, rtol=1e-5, method=cc.ERLS()).solution.system.compiled
+    )
     assert np.abs(stiff.beam("upper").displacement).max() < 1e-6
     assert stiff.state(-1)["elbow"] == pytest.approx(float(stiff["elbow"][-1]), abs=1e-5)
 
 
 def test_named_displacements(arms):
-    named = simulate_erls(arms, until=0.02, method=ERLS(elements=2, zero=("upper.0.rz", "lower.2.y")), rtol=1e-6)
-    usual = simulate_erls(arms, until=0.02, method=ERLS(elements=2, zero="base"), rtol=1e-6)
+    named = cc.simulate(arms, until=0.02, method=ERLS(elements=2, zero=("upper.0.rz", "lower.2.y")), rtol=1e-6)
+    usual = cc.simulate(arms, until=0.02, method=ERLS(elements=2, zero="base"), rtol=1e-6)
     assert list(named.zeroed) == ["upper.0.rz", "lower.2.y"]
     assert list(usual.zeroed) == ["upper.0.rz", "lower.0.rz"]
     # displacements are measured from other rigid links: a difference of second order in deflections of 0.3 mm
@@ -148,15 +156,15 @@ def test_named_displacements(arms):
 
 def test_what_is_zeroed_has_to_determine_the_coordinates(arms):
     with pytest.raises(ModelError, match=r"upper at x/L = 0 zeroed|rz of 'upper' at x/L = 0.*block of J .* singular"):
-        simulate_erls(arms, until=0.01, method=ERLS(zero=("upper.0.rz", "upper.2.y")))
+        cc.simulate(arms, until=0.01, method=ERLS(zero=("upper.0.rz", "upper.2.y")))
     with pytest.raises(ModelError, match="'upper' at x/L = 0 is held by the ground"):
-        simulate_erls(arms, until=0.01, method=ERLS(zero=("upper.0.y", "upper.2.y")))
+        cc.simulate(arms, until=0.01, method=ERLS(zero=("upper.0.y", "upper.2.y")))
     with pytest.raises(ModelError, match="side of 'lower' at x/L = 1 is not free"):
-        simulate_erls(arms, until=0.01, method=ERLS(zero=("lower.2.side", "upper.2.y")))
+        cc.simulate(arms, until=0.01, method=ERLS(zero=("lower.2.side", "upper.2.y")))
     with pytest.raises(ModelError, match="'here' is no displacement"):
-        simulate_erls(arms, until=0.01, method=ERLS(zero=("here", "upper.2.y")))
+        cc.simulate(arms, until=0.01, method=ERLS(zero=("here", "upper.2.y")))
     with pytest.raises(ModelError, match="'upper' has 2 elements, with nodes 0 to 2"):
-        simulate_erls(arms, until=0.01, method=ERLS(zero=("upper.7.y", "lower.2.y")))
+        cc.simulate(arms, until=0.01, method=ERLS(zero=("upper.7.y", "lower.2.y")))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +181,7 @@ def test_what_is_zeroed_has_to_determine_the_coordinates(arms):
 )
 def test_errors_say_what_is_wrong(arms, options, said):
     with pytest.raises(ModelError, match=said):
-        simulate_erls(arms, **{"until": 0.01, **options})
+        cc.simulate(arms, **{"until": 0.01, **options})
 
 
 @pytest.mark.parametrize(
@@ -189,18 +197,18 @@ def test_coordinates_can_be_named():
     m = cc.library.five_bar()
     m.gravity = (0.0, -9.81, 0.0)
     m.bodies["left distal"].flexible(E=1e9, section=SECTION, shapes=cc.shapes.polynomials(y=1))
-    usual = simulate_erls(m, until=0.05, rtol=1e-7)
-    other = simulate_erls(m, until=0.05, rtol=1e-7, method=ERLS(coordinates=("left motor", "left elbow")))
+    usual = cc.simulate(m, until=0.05, rtol=1e-7, method=cc.ERLS())
+    other = cc.simulate(m, until=0.05, rtol=1e-7, method=ERLS(coordinates=("left motor", "left elbow")))
     assert other.solution.system.labels[-2:] == ("left motor", "left elbow")
     # second order in the deflection
     gap = usual.frame("left distal.tip").position.values - other.frame("left distal.tip").position.values
     assert np.abs(gap).max() < 1e-6
     with pytest.raises(ModelError, match="cannot be the coordinates of 'five-bar', which has 2 freedoms"):
-        simulate_erls(m, until=0.05, method=ERLS(coordinates="left motor"))
+        cc.simulate(m, until=0.05, method=ERLS(coordinates="left motor"))
     with pytest.raises(ModelError, match="'tip' is no coordinate of a joint that is not cut"):
-        simulate_erls(m, until=0.05, method=ERLS(coordinates=("left motor", "tip")))
+        cc.simulate(m, until=0.05, method=ERLS(coordinates=("left motor", "tip")))
     with pytest.raises(RunError, match=r"the coordinates q \(left motor, right motor\) no longer determine the others"):
-        simulate_erls(m, until=0.5, rtol=1e-4)
+        cc.simulate(m, until=0.5, rtol=1e-4, method=cc.ERLS())
 
 
 def test_a_rigid_mechanism_is_refused():
@@ -211,11 +219,11 @@ def test_a_rigid_mechanism_is_refused():
 
 def test_a_run_that_ends_early_keeps_what_it_has(arms):
     with pytest.raises(RunError, match="samples are kept") as caught:
-        simulate_erls(arms, until=1.0, max_steps=30, rtol=1e-6)
+        cc.simulate(arms, until=1.0, method=cc.ERLS(), solver=cc.solvers.ESDIRK4(max_steps=30), rtol=1e-6)
     assert caught.value.run.status is Status.too_many_steps
     assert len(caught.value.run.t) < 201 and "INCOMPLETE" in repr(caught.value.run)
     with pytest.raises(RunError) as caught:
-        simulate_erls(arms, until=1.0, max_steps=2, rtol=1e-6, t_eval=[1.0])
+        cc.simulate(arms, until=1.0, method=cc.ERLS(), solver=cc.solvers.ESDIRK4(max_steps=2), rtol=1e-6, t_eval=[1.0])
     assert caught.value.run.dataset.sizes["time"] == caught.value.run.reactions().sizes["time"] == 0
 
 
@@ -225,7 +233,7 @@ def test_large_deflections_are_told():
     m.revolute("clamp", m.ground, m.bodies["beam"])
     m.drive("clamp", 0.0)
     with pytest.warns(RunWarning, match="sections of 'beam' turn by .* rad"):
-        simulate_erls(m, until=0.3, rtol=1e-4, divergence="pass")
+        cc.simulate(m, until=0.3, rtol=1e-4, method=cc.ERLS(), events=[cc.Divergence("pass")])
 
 
 def test_a_cycle_of_rigid_links():
@@ -233,7 +241,7 @@ def test_a_cycle_of_rigid_links():
     m = cc.library.four_bar()
     beam = m.body("beam", cc.rod(1.0, 0.5)).flexible(E=1e9, section=SECTION, shapes=cc.shapes.polynomials(y=1))
     m.weld("clamp", m.bodies["coupler"].at(2.0, 0, 0, rpy=(0, 0, 1.2)), beam)
-    run = simulate_erls(m, until=0.5, rtol=1e-7)
+    run = cc.simulate(m, until=0.5, rtol=1e-7, method=cc.ERLS())
     assert list(run.zeroed) == ["crank.0.rz"] and len(run.displacements) == 7
     # only the beam is displaced: what the rigid links have are displacements that keep their loop closed, all zeroed
     coupler = run.frame("coupler.tip").position.values - run.frame("rocker.tip").position.values
@@ -246,7 +254,7 @@ def test_delta_with_flexible_rods():
     """Three loops of universal and ball joints in space, a rigid platform and rigid arms; against a floating frame."""
     m = cc.library.delta("none", flexible="rods")
     times = np.linspace(0, 0.1, 11)
-    run, fine = (simulate_erls(m, until=0.1, method=ERLS(elements=n), rtol=1e-6, t_eval=times) for n in (2, 4))
+    run, fine = (cc.simulate(m, until=0.1, method=ERLS(elements=n), rtol=1e-6, t_eval=times) for n in (2, 4))
     other = cc.simulate(m, until=0.1, rtol=1e-6, t_eval=times)
     assert not run.solution.system.d.planar and run.solution.system.n_q == 3
     exchanged = float(run.dataset["kinetic_energy"].max())
@@ -268,7 +276,7 @@ def test_a_loop_agrees_with_a_floating_frame_as_it_grows_stiff():
     times, gaps, sizes = np.linspace(0, 0.5, 21), [], []
     for E in (8.5e3, 3.4e4, 1.36e5):
         options = {"until": 0.5, "t_eval": times, "parameters": {"coupler.E": E}, "rtol": 1e-9}
-        here, there = simulate_erls(m, method=ERLS(elements=1), **options), cc.simulate(m, **options)
+        here, there = cc.simulate(m, method=ERLS(elements=1), **options), cc.simulate(m, **options)
         gaps.append(np.abs(here["O"].values - there["O"].values).max())
         sizes.append(np.abs(here.beam("coupler").from_chord).max())
     assert sizes[0] == pytest.approx(16 * sizes[2], rel=0.1)
@@ -291,7 +299,7 @@ def test_momentum_of_a_free_body():
     m.planar("free", m.ground, hub)
     start = m.assemble({"free.angle": 0.3}, velocity={"free.angle": 3.0, "free.x": 0.5})
     times = np.linspace(0.05, 0.3, 11)
-    run = simulate_erls(m, start, until=0.3, rtol=1e-7, method=ERLS(elements=3), t_eval=times)
+    run = cc.simulate(m, start, until=0.3, rtol=1e-7, method=ERLS(elements=3), t_eval=times)
     assert np.abs(run.beam("beam0").rotation).max() > 0.02
     linear, angular = momenta(run)
     assert linear[:, 1].max() == pytest.approx(0.05, rel=1e-5)  # a force of 1 N for 0.05 s
