@@ -5,10 +5,7 @@ import pandas
 import pytest
 from scipy import stats
 
-import closedchain as cc
 from closedchain.studies.points import Samples, Together, points
-
-NORMAL = stats.norm(0, 1)
 
 
 def test_a_grid_has_the_last_name_fastest():
@@ -59,40 +56,3 @@ def test_lists_are_combined_with_the_same_samples():
     assert got.dims == ("k", "sample") and got.names == ("k", "x") and got.shape == (2, 3)
     np.testing.assert_array_equal(got.values[:3, 1], got.values[3:, 1])
     assert got.coords()["x"][0] == "sample" and len(got.coords()["x"][1]) == 3
-
-
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda: {}, "nothing to vary"),
-        (lambda: [], "the list of points is empty"),
-        (lambda: "a", "not 'a'"),
-        (lambda: {"a": []}, "'a' has no value: its list is empty"),
-        (lambda: {"a": [1, np.nan]}, "'a' takes finite numbers, but value 1 is nan"),
-        (lambda: {"a": ["one"]}, "'a' takes numbers"),
-        (lambda: {"a": [[1, 2]]}, r"not an array of shape \(1, 2\)"),
-        (lambda: Together({"a": [1, 2], "b": [1]}), "'a' has 2, 'b' has 1"),
-        (lambda: Together({}), "nothing to vary"),
-        (lambda: Together([{"a": 1}]), "Together takes values by name"),
-        (lambda: [{"a": 1}, {"b": 1}], "point 1 has other names than the first: 'a', 'b'"),
-        (lambda: {"a": NORMAL}, r"how many samples of 'a'\? Say for instance cc.Samples\("),
-        (lambda: Samples({"a": NORMAL}, count=0), "count must be a whole number of at least 1, not 0"),
-        (lambda: Samples({"a": NORMAL}, count=2, sampling="sobol"), "not 'sobol'"),
-        (lambda: Samples({"a": NORMAL}, count=2, seed=-1), "seed must be"),
-        (lambda: Together({"a": NORMAL, "b": [1, 2]}), "Together is for lists, but 'a' is drawn at random"),
-        (lambda: Samples({"a": stats.norm(0, -1)}, count=2), "the distribution of 'a' does not give finite numbers"),
-        (lambda: Samples({"a": [1, 2]}, count=5), "'a' is a list: give a distribution"),
-        (lambda: Samples({}, count=5), "nothing to vary"),
-        (lambda: Samples("a", count=5), "Samples takes values by name"),
-        (lambda: {"a": range(5000), "b": range(5000)}, "2.5e[+]07 points, and 1e[+]07 are the most"),
-        (lambda: {"a": range(10**12)}, "1e[+]12 points, and 1e[+]07 are the most"),
-        (lambda: Together({"a": range(10**12), "b": range(10**12)}), "1e[+]12 points, and 1e[+]07 are the most"),
-        (lambda: Samples({"a": NORMAL}, count=10**12), "1e[+]12 points, and 1e[+]07 are the most"),
-        (lambda: Samples({"a": NORMAL, "b": range(10**6)}, count=10**6), "1e[+]12 points, and 1e[+]07 are the most"),
-        (lambda: {3: [1, 2]}, "has a name"),
-    ],
-    ids=lambda x: x if isinstance(x, str) else "",
-)
-def test_what_cannot_be_meant_is_said(made, message):
-    with pytest.raises(cc.ModelError, match=message):
-        points(made())

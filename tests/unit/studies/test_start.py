@@ -5,8 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.studies.start import Start, independent, start_of
-
-FOUR_BAR = cc.library.four_bar()
+from tests.unit.studies.drawings import FOUR_BAR, PENDULUM
 
 
 def test_a_state_keeps_what_is_independent():
@@ -46,25 +45,6 @@ def test_what_is_varied_goes_before_what_is_held():
     np.testing.assert_array_equal(own.q, FOUR_BAR.assemble().q)
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
-    [
-        (lambda: 1.0, "not 1.0"),
-        (lambda: {"Q": 1.0}, "start: no joint or coordinate is named 'Q'"),
-        (cc.library.pendulum().assemble, "belongs to mechanism 'pendulum', not to 'four-bar'"),
-        (lambda: Start(FOUR_BAR.assemble(), velocity={"O": 1.0}), "Start: coordinates takes values by joint"),
-        (lambda: Start(guess=0.5), "Start: guess takes values by joint"),
-        (lambda: Start(velocity=[1.0]), "Start: velocity takes values by joint"),
-        (lambda: Start(time="noon"), "Start: time must be a finite number, not 'noon'"),
-    ],
-    ids=["number", "unknown", "another", "state with velocity", "guess", "velocity", "time"],
-)
-def test_starts_that_cannot_be_meant(made, message):
-    with pytest.raises(cc.ModelError, match=message):
-        start_of(FOUR_BAR, made())
-
-
 def test_the_mechanisms_own_start_takes_other_velocities_and_times():
-    m = cc.library.pendulum()
-    usual, changed = start_of(m, None), start_of(m, Start(velocity={"hinge": 2.0}, time=1.5))
+    usual, changed = start_of(PENDULUM, None), start_of(PENDULUM, Start(velocity={"hinge": 2.0}, time=1.5))
     assert changed.hold == usual.hold and changed.velocity == {**usual.velocity, "hinge": 2.0} and changed.time == 1.5

@@ -17,8 +17,8 @@ from closedchain.disk import plain
 from closedchain.progress import reported
 from closedchain.studies import sweep as home
 from closedchain.studies.store import HEADER
+from tests.unit.studies.drawings import PENDULUM as M
 
-M = cc.library.pendulum()
 STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 10)}, "until": 0.1, "t_eval": cc.Every(0.05)}
 
 

@@ -11,8 +11,9 @@ import pytest
 import closedchain as cc
 from closedchain.progress import reported
 from closedchain.studies import batched
+from tests.unit.studies.drawings import FOUR_BAR as M
+from tests.unit.studies.drawings import PENDULUM
 
-M = cc.library.four_bar()
 SHORT = {"until": 0.1, "t_eval": np.linspace(0.0, 0.1, 6)}
 
 
@@ -87,42 +88,6 @@ def test_an_event_may_end_a_point():
     assert float(got["end"][0]) < 0.5 and np.isnan(got["O"].values[0, -1])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"parameters": {"O.motr": [1.0]}}, "did you mean 'O.motor'"),
-        ({"parameters": {"O.motor": []}}, "'O.motor' has no value"),
-        ({"keep": ["Q"]}, "no variable or frame 'Q' to keep"),
-        ({"keep": [1]}, "keep takes names"),
-        ({"keep": ["O.motor"]}, "would be named 'O.motor'"),
-        ({"measure": {"status": "max O"}}, "would be named 'status'"),
-        ({"measure": {"x": "most O"}}, "one of max, min"),
-        ({"measure": {"x": "max lam"}}, "is not one number, 'lam' has the axes time, closure"),
-        ({"measure": {"x": 3}}, "not 3"),
-        ({"measure": "max O"}, "not 'max O'"),
-        ({"executor": "pool"}, "not 'pool'"),
-        ({"executor": 0}, "positive number of processes"),
-        ({"save": 3}, "save takes the name of a folder, not 3"),
-        ({"together": True}, "sweep has no option 'together'"),
-        ({"event": ()}, "sweep has no option 'event'; did you mean 'events'"),
-        ({"step": 1e-3}, r"'step': it belongs to the solver, for instance solver=cc.solvers.RK4\(step=...\)"),
-        ({"solver": "euler"}, "there is no solver 'euler'"),
-        ({"method": "springs"}, "not 'springs'"),
-        ({"until": 0.1, "t_eval": [0.0, 3.0]}, "outside of the run"),
-        ({"parameters": {"O.motor": range(10**12)}}, "1e[+]12 points, and 1e[+]07 are the most"),
-        (
-            {"parameters": {"O.motor": np.linspace(5, 6, 100_000)}, "t_eval": cc.Every(1e-9)},
-            r"1e[+]08 times of 1e[+]05 points would take 7.45e[+]04 GB, more than the .* GB of this machine: .* save=",
-        ),
-        ({"parameters": {"crank.mass": [-1.0, -2.0]}}, "none of the 2 points .* can begin.* negative mass of -1 kg"),
-    ],
-    ids=lambda x: None,
-)
-def test_what_cannot_be_meant_is_said(options, message):
-    with pytest.raises(cc.ModelError, match=message):
-        cc.sweep(M, **({"parameters": {"O.motor": [6.0]}, "until": 0.1} | options))
-
-
 def test_times_that_are_not_kept_need_no_room(monkeypatch):
     """Ten points of 201 times: 16 kB if one variable is kept, of a machine that has 8 kB."""
     pages = {"SC_PHYS_PAGES": 2, "SC_PAGE_SIZE": 4096}
@@ -195,7 +160,7 @@ def test_long_runs_are_looked_at_a_few_at_a_time(monkeypatch):
         workers, "compute", lambda study, numbers: sizes.append(len(numbers)) or compute(study, numbers)
     )
     monkeypatch.setattr(sweep, "SAMPLES", 20)
-    found = cc.sweep(cc.library.four_bar(), {"O.motor": np.linspace(5.0, 6.0, 16)}, 0.1, t_eval=cc.Every(0.02), keep=())
+    found = cc.sweep(M, {"O.motor": np.linspace(5.0, 6.0, 16)}, 0.1, t_eval=cc.Every(0.02), keep=())
     assert found.attrs["engine"] == "batch" and max(sizes) == 3 and sum(sizes) == 16  # of six samples each
 
 
@@ -229,7 +194,7 @@ def test_what_is_not_for_a_batch_is_said(monkeypatch):
 
 def test_points_stay_on_one_branch_whoever_computes_them():
     """`assemble` alone takes the other branch of the four-bar at O = 2.4744."""
-    m = cc.library.four_bar()
+    m = M
     given = {"parameters": {"start.O": np.linspace(0.5, 6.0, 40)}, "until": 0.01, "keep": ["C"]}
     many, alone = cc.sweep(m, **given), cc.sweep(m, **given, measure={"n": lambda run: len(run.t)}, executor=1)
     assert many.attrs["engine"] == "batch" and alone.attrs["engine"].startswith("simulate: measure 'n'")
@@ -241,11 +206,11 @@ def test_points_stay_on_one_branch_whoever_computes_them():
 
 def test_studies_in_threads():
     """A process that is forked beside other threads may hang: studies in threads stay in this process."""
-    alone = cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1)
+    alone = cc.sweep(PENDULUM, {"arm.mass": [1.0, 2.0]}, until=0.1)
     found = []
     threads = [
         threading.Thread(
-            target=lambda: found.append(cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1)),
+            target=lambda: found.append(cc.sweep(PENDULUM, {"arm.mass": [1.0, 2.0]}, until=0.1)),
             daemon=True,
         )
         for _ in range(3)
