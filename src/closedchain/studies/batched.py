@@ -110,17 +110,17 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     good &= result.status == Status.finished
     out = {v.name: v.empty(len(numbers)) for v in study.variables}
     out["status"][:], out["end"][:], out["steps"][:] = "finished", study.task.until, result.steps
-    told = _Told(study, program, p, own, x0, result.x, threads)
-    good &= ~told.may_run_away()
-    out["largest_closure_error"][:] = np.abs(told.values["closure_error"]).max(axis=1, initial=0.0)
-    out["largest_energy_error"][:] = np.abs(told.values["energy_error"]).max(axis=1, initial=0.0)
+    found = _Evaluated(study, program, p, own, x0, result.x, threads)
+    good &= ~found.may_run_away()
+    out["largest_closure_error"][:] = np.abs(found.values["closure_error"]).max(axis=1, initial=0.0)
+    out["largest_energy_error"][:] = np.abs(found.values["energy_error"]).max(axis=1, initial=0.0)
     for name in study.keep:
-        out[name][:] = told.values[name]
+        out[name][:] = found.values[name]
     for name, how in study.measure.items():
         reduction, variable = looks_at(str(how))
-        out[name][:] = REDUCTIONS[reduction](told.values[variable])
-    for i in np.flatnonzero(good & told.doubtful()).tolist():
-        out["complaint"][i] = "; ".join(told.run(i, numbers[i]).complaints())
+        out[name][:] = REDUCTIONS[reduction](found.values[variable])
+    for i in np.flatnonzero(good & found.doubtful()).tolist():
+        out["complaint"][i] = "; ".join(found.run(i, numbers[i]).complaints())
     for i in np.flatnonzero(plausible & ~started).tolist():  # a search for a sentence would take seconds
         for v in study.variables:
             out[v.name][i] = v.empty(1)[0]
@@ -177,11 +177,8 @@ def _starts(
 # ---- after -----------------------------------------------------------------------------------------------------------
 
 
-class _Told:
-    """What the samples of many points tell.
-
-    ``values`` are variables (m, k, ...) by name.
-    """
+class _Evaluated:
+    """Samples of many points, evaluated: ``values`` are variables (m, k, ...) by name."""
 
     def __init__(
         self,

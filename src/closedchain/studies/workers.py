@@ -17,7 +17,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -55,17 +54,17 @@ def work(key: str, sent: bytes | None, numbers: tuple[int, ...]) -> Columns:
     return compute(_known[key], numbers, threads=1)
 
 
-def begin_worker(parent: int) -> None:
+def begin_worker() -> None:
     """Of a process pool: leave Ctrl-C to the parent, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.2)
-        os._exit(1)
+        if parent is not None:
+            parent.join()
+            os._exit(1)
 
-    if hasattr(os, "getppid"):
-        threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def packed(study: Study) -> bytes | None:
@@ -190,7 +189,7 @@ def _cannot_be_sent(study: Study) -> str:
 def pool(workers: int) -> ProcessPoolExecutor:
     """Processes of our own. On Linux they are forked: they have all that is compiled, and any function."""
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-    return ProcessPoolExecutor(workers, context, begin_worker, (os.getpid(),))
+    return ProcessPoolExecutor(workers, context, begin_worker)
 
 
 def crew(study: Study, executor: Any) -> Here | Crew:

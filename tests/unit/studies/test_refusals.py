@@ -108,7 +108,9 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), POINTS + NAMES + STARTS + OPTIONS, ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize(
+    ("call", "message"), POINTS + NAMES + STARTS + OPTIONS, ids=lambda x: x if isinstance(x, str) else ""
+)
 def test_what_cannot_be_meant_is_said(call, message):
     with pytest.raises(cc.ModelError, match=message):
         call()
