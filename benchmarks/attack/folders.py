@@ -49,7 +49,7 @@ def save_run(folder: Path, progress: Callable[[float, int], object] | None = Non
     """A saved run."""
     m = cc.library.four_bar(torque=0.0)
     m.motor("O", torque=cc.Sampled(controller, period=0.01))
-    with reported(progress):
+    with nullcontext() if progress is None else reported(progress):
         run = cc.simulate(m, until=2.0, t_eval=cc.Every(0.01), save=cc.SaveTo(folder, every=0.0))
     return run.x.tobytes()
 

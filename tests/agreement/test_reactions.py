@@ -13,12 +13,12 @@ import pytest
 import closedchain as cc
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
-from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.model.library import MECHANISMS
 from closedchain.pose.state import parameter_vector
 from closedchain.results.reactions.wrenches import wrenches
 from closedchain.results.samples import Samples
 from tests.agreement.test_library import EXACT, TIME, closed_by, states
+from tests.solvers import usual
 
 
 def some_states(m):
@@ -61,5 +61,4 @@ def test_reactions_of_runs(method):
 
 
 def zero_run(m, state, method):
-    step = None if SOLVERS[marching(method.kind)[0]].adaptive else 1e-3
-    return cc.simulate(m, state, until=state.t, method=method, solver=cc.solvers.DOP853(step=step))
+    return cc.simulate(m, state, until=state.t, method=method, solver=usual(method))

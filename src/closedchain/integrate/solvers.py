@@ -34,7 +34,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import real, shown, suggest
 from closedchain.errors import ModelError
 
 
@@ -187,9 +187,9 @@ class ElementSolver(StepControlled):
 def _positive(solver: Solver, option: str, *, whole: bool = False, finite: bool = False) -> None:
     value = getattr(solver, option)
     number = isinstance(value, int if whole else int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not value > 0 or (finite and not value < math.inf):
+    if not number or not value > 0 or (finite and not (real(value) or 0.0) < math.inf):
         kind = "whole number > 0" if whole else "positive number of seconds"
-        raise ModelError(f"{type(solver).__name__}: {option} must be a {kind}, not {value!r}")
+        raise ModelError(f"{type(solver).__name__}: {option} must be a {kind}, not {shown(value)}")
 
 
 def _boolean(solver: Solver, option: str) -> None:
