@@ -144,9 +144,10 @@ def asked(solver: str, until: float, tolerances: Sequence[float]) -> list[float]
 
 def trial(method: Formulation, solver: str, ask: float) -> Trial:
     """What to run."""
-    if SOLVERS[solver].adaptive:
-        return Trial(method, solver, ask, max_steps=MOST_STEPS)
-    return Trial(method, solver, step=ask, max_steps=MOST_STEPS)
+    kind = SOLVERS[solver]
+    if kind.adaptive:
+        return Trial(method, kind(max_steps=MOST_STEPS), ask)
+    return Trial(method, kind(max_steps=MOST_STEPS, step=ask))
 
 
 def follow(
@@ -306,7 +307,7 @@ def diagram(results: Results, name: str, quick: bool) -> None:
         points += follow(start, until, method_name, method, None, reference.run, None, tolerances, repeats)
     for method_name, k, method in springs(STIFFNESSES[:3:2] if quick else STIFFNESSES):
         tell(f"{name}: {method_name}, k = {k:.0e}")
-        own = attempt(start, until, Trial(method, "dop853", TIGHT, max_steps=MOST_STEPS)).run
+        own = attempt(start, until, Trial(method, SOLVERS["dop853"](max_steps=MOST_STEPS), TIGHT)).run
         points += follow(start, until, method_name, method, k, reference.run, own, for_springs, repeats)
 
 
@@ -324,7 +325,8 @@ def dampers(results: Results, quick: bool) -> None:
     for rule, b in DAMPERS.items():
         for solver in ("dop853", "radau5"):
             for k in STIFFNESSES[:2] if quick else STIFFNESSES:
-                run = attempt(start, 1.0, Trial(cc.VirtualSpring(k, b(k)), solver, AT, max_steps=5 * MOST_STEPS)).run
+                by = SOLVERS[solver](max_steps=5 * MOST_STEPS)
+                run = attempt(start, 1.0, Trial(cc.VirtualSpring(k, b(k)), by, AT)).run
                 evaluations = run.counts.evaluations if run is not None and run.complete else None
                 results.dampers.append({"rule": rule, "solver": solver, "k": k, "evaluations": evaluations})
 

@@ -8,15 +8,18 @@ is drawn. They know the mechanism ``m``, its joints ``J`` and its bodies ``B``.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
+from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.results.run import Run
 
 Data = dict[str, Any]
+STEPS = ("step", "first_step", "max_step", "max_steps", "dense_output")
 
 
 def as_data(m: cc.Mechanism) -> Data:
@@ -104,8 +107,29 @@ def simulated(data: Data, **more: Any) -> Run:
     wishes = dict(data["assemble"])
     start = m.assemble(wishes.pop("hold") or None, velocity=wishes.pop("velocity") or None, **wishes)
     options = resolved({**data["simulate"], **more}, m)
-    method = options.pop("method", None)
-    return cc.simulate(m, start, method=METHODS[method] if isinstance(method, str) else method, **options)
+    method = options.get("method")
+    options["method"] = METHODS[method] if isinstance(method, str) else method
+    if "begin" in options:
+        start = start.at(options.pop("begin"))
+    return cc.simulate(m, start, **as_objects(options))
+
+
+def as_objects(options: Data) -> Data:
+    """Options of a run with objects in the places of their numbers."""
+    options = dict(options)
+    numbers = {name: options.pop(name) for name in STEPS if name in options}
+    solver, method = options.get("solver"), options["method"] or cc.Multipliers()
+    name = marching(method.kind)[0] if solver is None else solver
+    if isinstance(name, str) and name in SOLVERS:
+        known = {x.name for x in fields(SOLVERS[name])}
+        numbers = {option: x for option, x in numbers.items() if option in known}
+        if SOLVERS[name].adaptive or "step" in numbers:  # otherwise the name is refused
+            options["solver"] = SOLVERS[name](**numbers)
+    if "every" in options:
+        options["t_eval"] = cc.Every(options.pop("every"))
+    if "singularity" in options:
+        options["events"] = [*options.get("events", ()), cc.SingularPoses(options.pop("singularity"))]
+    return options
 
 
 def as_python(data: Data) -> str:

@@ -17,6 +17,7 @@ import threading
 import warnings
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def save_run(folder: Path, progress: Callable[[float, int], object] | None = Non
     """A saved run."""
     m = cc.library.four_bar(torque=0.0)
     m.motor("O", torque=cc.Sampled(controller, period=0.01))
-    with reported(progress):
+    with nullcontext() if progress is None else reported(progress):
         run = cc.simulate(m, until=2.0, t_eval=cc.Every(0.01), save=cc.SaveTo(folder, every=0.0))
     return run.x.tobytes()
 
@@ -66,9 +67,8 @@ def half_a_run(folder: Path) -> None:
 
 def save_study(folder: Path, progress: Callable[[int, int, str], object] | None = None) -> bytes:
     """A study on disk."""
-    options = {"until": 0.02, "measure": {"reach": measure}, "executor": 1, "progress": progress}
-    with in_small_pieces():
-        study = cc.sweep(cc.library.four_bar(), VARIED, to=folder, **options)
+    with in_small_pieces(), nullcontext() if progress is None else reported(progress):
+        study = cc.sweep(cc.library.four_bar(), VARIED, until=0.02, measure={"reach": measure}, save=folder, executor=1)
     return np.asarray(study["reach"].values).tobytes()
 
 

@@ -59,21 +59,21 @@ def controlled() -> tuple[cc.Mechanism, dict[str, Any]]:
     m.motor("O", torque=cc.Sampled(Integrating(), period=0.01))
     m.motor("C", torque=lambda t: cc.math.where(t % 0.7 < 0.2, 1.0, -1.0))
     crossing = cc.Event("crossing", cc.math.sin(m.joints["O"].q), direction=1)
-    return m, {"until": 1.0, "rtol": 1e-9, "events": [crossing], "every": 1e-2}
+    return m, {"until": 1.0, "rtol": 1e-9, "events": [crossing], "t_eval": cc.Every(1e-2)}
 
 
 def rechosen() -> tuple[cc.Mechanism, dict[str, Any]]:
     """Independent velocities that are chosen anew, with a torque that jumps with the state."""
     m = triple_rocker()
     m.motor("O", torque=lambda t, q, v: cc.math.where(q["O"] > 1.0, -0.2, 0.2))
-    return m, {"until": 5.0, "rtol": 1e-10, "every": 1e-2, "method": cc.Projection()}
+    return m, {"until": 5.0, "rtol": 1e-10, "t_eval": cc.Every(1e-2), "method": cc.Projection()}
 
 
 def released() -> tuple[cc.Mechanism, dict[str, Any]]:
     """A joint that opens on the way."""
     m = cc.library.four_bar()
     release = cc.Event("release", cc.t - 0.5, then=cc.Switch(open=("B",)))
-    return m, {"until": 1.0, "rtol": 1e-9, "every": 1e-3, "events": [release]}
+    return m, {"until": 1.0, "rtol": 1e-9, "t_eval": cc.Every(1e-3), "events": [release]}
 
 
 def plain(mechanism: str, **options: Any) -> tuple[cc.Mechanism, dict[str, Any]]:
@@ -85,23 +85,25 @@ RUNS: dict[str, Callable[[], tuple[cc.Mechanism, dict[str, Any]]]] = {
     "controlled": controlled,
     "rechosen": rechosen,
     "released": released,
-    "stiff": partial(plain, "four-bar", until=2.0, every=1e-2, method=cc.VirtualSpring(1e7, 6e3), solver="auto"),
-    "fixed steps": partial(plain, "five-bar", until=2.0, step=1e-3, solver="rk4"),
-    "implicit": partial(plain, "slider-crank", until=3.0, rtol=1e-8, every=1e-2, solver="radau5"),
-    "index 2": partial(plain, "four-bar", until=1.0, rtol=1e-8, every=1e-2, method=cc.GGL()),
-    "index 3": partial(plain, "four-bar", until=2.0, step=1e-3, method=cc.Index3()),
-    "spatial": partial(plain, "delta", until=1.0, rtol=1e-9, every=1e-3, method=cc.OperationalSpace()),
+    "stiff": partial(
+        plain, "four-bar", until=2.0, t_eval=cc.Every(1e-2), method=cc.VirtualSpring(1e7, 6e3), solver="auto"
+    ),
+    "fixed steps": partial(plain, "five-bar", until=2.0, solver=cc.solvers.RK4(step=1e-3)),
+    "implicit": partial(plain, "slider-crank", until=3.0, rtol=1e-8, t_eval=cc.Every(1e-2), solver="radau5"),
+    "index 2": partial(plain, "four-bar", until=1.0, rtol=1e-8, t_eval=cc.Every(1e-2), method=cc.GGL()),
+    "index 3": partial(plain, "four-bar", until=2.0, solver=cc.solvers.GeneralisedAlpha(step=1e-3), method=cc.Index3()),
+    "spatial": partial(plain, "delta", until=1.0, rtol=1e-9, t_eval=cc.Every(1e-3), method=cc.OperationalSpace()),
 }
 STUDIES: dict[str, dict[str, Any]] = {
     "batch": {
         "parameters": {"crank.length": np.linspace(0.9, 1.1, 8), "coupler.length": np.linspace(3.6, 6.4, 6)},
         "until": 0.1,
-        "every": 0.01,
+        "t_eval": cc.Every(0.01),
     },  # the longest do not fit
     "measured": {
         "parameters": {"O.motor": np.linspace(5.0, 7.0, 12)},
         "until": 0.02,
-        "every": 0.01,
+        "t_eval": cc.Every(0.01),
         "measure": {"reach": reach},
     },
 }
@@ -132,7 +134,7 @@ def study_drawn() -> cc.Mechanism:
 def study(name: str, folder: Path) -> list[bytes]:
     """A study on disk, as bytes."""
     with in_small_pieces():
-        got = numbers_of_study(cc.sweep(study_drawn(), to=folder, **STUDIES[name]))
+        got = numbers_of_study(cc.sweep(study_drawn(), save=folder, **STUDIES[name]))
     return [got[key] for key in sorted(got)]
 
 

@@ -28,7 +28,7 @@ METHODS = {"compliance": springs(1e4), "projection": projection(10.0)}
 # the undamped springs magnify rounding: they are compared for half a second
 OPTIONS = {
     "adaptive": {"solver": "dopri5", "rtol": 1e-6, "atol": 1e-6},
-    "fixed": {"solver": "rk4", "step": 1e-3, "rtol": 1e-3},
+    "fixed": {"solver": cc.solvers.RK4(step=1e-3), "rtol": 1e-3},
 }
 UNTIL = {"compliance": 0.5, "projection": 2.0}
 CASES = [(method, steps) for method in METHODS for steps in OPTIONS]

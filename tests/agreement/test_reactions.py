@@ -11,10 +11,10 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
-from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.model.library import MECHANISMS
 from closedchain.testing.formulations import reactions, real_states
 from tests.agreement.test_library import EXACT
+from tests.solvers import usual
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -43,5 +43,4 @@ def test_reactions_of_runs(method):
 
 
 def zero_run(m, state, method):
-    step = None if SOLVERS[marching(method.kind)[0]].adaptive else 1e-3
-    return cc.simulate(m, state, until=state.t, method=method, solver=cc.solvers.DOP853(step=step))
+    return cc.simulate(m, state, until=state.t, method=method, solver=usual(method))

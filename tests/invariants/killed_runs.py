@@ -41,20 +41,26 @@ def controlled():
     m.motor("O", torque=cc.Sampled(Integrating(), period=0.01))
     m.motor("C", torque=lambda t: cc.math.where(t % 0.7 < 0.2, 1.0, -1.0))
     crossing = cc.Event("crossing", cc.math.sin(m.joints["O"].q), direction=1)
-    return m, {"until": 40.0, "rtol": 1e-9, "events": [crossing], "every": 1e-3}
+    return m, {"until": 40.0, "rtol": 1e-9, "events": [crossing], "t_eval": cc.Every(1e-3)}
 
 
 def stiff():
     """Stiff springs, which the run goes over to an implicit solver for."""
     m = cc.library.four_bar()
-    return m, {"until": 20.0, "rtol": 1e-8, "every": 1e-2, "method": cc.VirtualSpring(1e7, 6e3), "solver": "auto"}
+    return m, {
+        "until": 20.0,
+        "rtol": 1e-8,
+        "t_eval": cc.Every(1e-2),
+        "method": cc.VirtualSpring(1e7, 6e3),
+        "solver": "auto",
+    }
 
 
 def rechosen():
     """A triple rocker, whose independent velocity is chosen anew again and again, with a bang-bang torque."""
     m = triple_rocker()
     m.motor("O", torque=lambda t, q, v: cc.math.where(q["O"] > 1.0, -0.2, 0.2))
-    return m, {"until": 60.0, "rtol": 1e-10, "every": 1e-2, "method": cc.Projection()}
+    return m, {"until": 60.0, "rtol": 1e-10, "t_eval": cc.Every(1e-2), "method": cc.Projection()}
 
 
 CASES = {f.__name__: f for f in (controlled, stiff, rechosen)}

@@ -76,7 +76,7 @@ METHODS = {
     "DeNOC": (cc.DeNOC(), {}),
     "Multipliers, Radau": (cc.Multipliers(), {"solver": "radau5"}),
     "GGL": (cc.GGL(), {"solver": "radau5"}),
-    "Multipliers, fixed steps": (cc.Multipliers(), {"solver": "rk4", "step": 2e-3}),
+    "Multipliers, fixed steps": (cc.Multipliers(), {"solver": cc.solvers.RK4(step=2e-3)}),
     "springs": (cc.VirtualSpring(1e7, 1e3), {"solver": "radau5"}),
 }
 

@@ -111,7 +111,9 @@ def test_no_ping_pong_and_few_compilations(name, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("solver", [{"solver": "dopri5", "rtol": 1e-9}, {"solver": "rk4", "step": 5e-4, "rtol": 1e-5}])
+@pytest.mark.parametrize(
+    "solver", [{"solver": "dopri5", "rtol": 1e-9}, {"solver": cc.solvers.RK4(step=5e-4), "rtol": 1e-5}]
+)
 def test_other_solvers(solver, method):
     m = drawn("symmetric_rocker")
     run = cc.simulate(m, m.assemble(), until=4.0, method=METHODS[method], **solver)

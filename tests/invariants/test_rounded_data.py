@@ -215,7 +215,7 @@ def test_every_frame_is_off(name, size):
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_under_every_formulation(method):
     size = 1e-6
-    options = {"step": 1e-3, "rtol": 1e-6} if method.kind == "index 3" else {}
+    options = {"solver": cc.solvers.GeneralisedAlpha(step=1e-3), "rtol": 1e-6} if method.kind == "index 3" else {}
     if method.all_rows:
         options["solver"] = "radau5"  # stiff springs
     exact = cc.simulate(bennett(), until=0.2, method=method, **options)
@@ -288,9 +288,9 @@ def test_a_loop_that_opens_ends_the_run(options):
 @pytest.mark.parametrize(
     "options",
     [
-        {"solver": "rk4", "step": 0.05},
-        {"solver": "semi-implicit-euler", "step": 2e-3},
-        {"solver": "rosenbrock2", "step": 0.02},
+        {"solver": cc.solvers.RK4(step=0.05)},
+        {"solver": cc.solvers.SemiImplicitEuler(step=2e-3)},
+        {"solver": cc.solvers.Rosenbrock2(step=0.02)},
     ],
     ids=str,
 )

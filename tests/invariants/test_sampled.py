@@ -8,6 +8,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.integrate.solvers import SOLVERS
+from tests.solvers import stepping
 
 INERTIA = 0.5 * 2.0 * 0.2**2  # of the rotor
 EULER = next(name for name in SOLVERS if "euler" in name)
@@ -80,7 +81,7 @@ def test_a_rotor_under_a_sampled_controller(solver, step):
     controller = Recorded(towards_one)
     m = rotor(cc.Sampled(controller, period))
     times = [k * period for k in range(n + 1)]
-    run = cc.simulate(m, until=times[-1], solver=cc.solvers.SOLVERS[solver](step=step), t_eval=times)
+    run = cc.simulate(m, until=times[-1], solver=stepping(solver, step), t_eval=times)
     expected = held_exactly(towards_one, period, n, step if solver == EULER else None)
     # a parabola between calls is exact for all of them; rounding grows little in 200 periods of a damped motion
     np.testing.assert_allclose(run["O"], expected[:, 0], atol=1e-12)
@@ -112,7 +113,7 @@ def test_the_number_of_calls(until, period):
 def test_calls_are_counted_from_the_beginning_of_the_run():
     controller = Recorded(lambda t, now: 1.0)
     m = rotor(cc.Sampled(controller, 0.1))
-    cc.simulate(m, begin=0.25, until=0.6)
+    cc.simulate(m, m.assemble(time=0.25), until=0.6)
     assert controller.t == [0.25 + k * 0.1 for k in range(4)]
 
 
@@ -125,7 +126,7 @@ def test_a_period_that_no_number_of_steps_fits(solver):
     run = cc.simulate(
         rotor(cc.Sampled(controller, period)),
         until=times[-1],
-        solver=cc.solvers.SOLVERS[solver](step=step),
+        solver=stepping(solver, step),
         t_eval=times,
     )
     assert controller.t == times[:-1]
@@ -441,7 +442,7 @@ def test_a_controller_that_fails_is_named_with_the_time(how, words, solver):
             m,
             until=1.0,
             t_eval=np.linspace(0, 1, 21),
-            solver=cc.solvers.SOLVERS[solver](step=0.01 if solver == "rk4" else None),
+            solver=stepping(solver, 0.01),
         )
     message, run = str(caught.value), caught.value.run
     assert "ended at t = 0.4 s: the controller 'my_law'" in message and words in message
@@ -497,9 +498,9 @@ def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, t
 
     def run(**saved):
         m = rotor(cc.Sampled(Interrupted(), 0.01) + cc.math.where(cc.t % 0.02 < 0.01, 1.0, 0.0))
-        return cc.simulate(m, until=0.5, solver=cc.solvers.SOLVERS[solver](step=step), t_eval=cc.Every(1e-2), **saved)
+        return cc.simulate(m, until=0.5, solver=stepping(solver, step), t_eval=cc.Every(1e-2), **saved)
 
-    saved = {"save_to": tmp_path / "run", "save_every": save_every}
+    saved = {"save": cc.SaveTo(tmp_path / "run", every=save_every)}
     monkeypatch.setenv("CTRL_C_AT", str(stop))
     with pytest.raises(KeyboardInterrupt, match="was interrupted"):
         run(**saved)
@@ -512,7 +513,7 @@ def test_ctrl_c_in_a_controller_of_a_saved_run(solver, step, stop, save_every, t
 def test_runs_that_cannot_be():
     m = rotor(cc.Sampled(lambda t, now: 0.0, 0.1))
     with pytest.raises(cc.ModelError, match="a run with a sampled controller cannot go back in time"):
-        cc.simulate(m, begin=1.0, until=0.0)
+        cc.simulate(m, m.assemble(time=1.0), until=0.0)
     fast = rotor(cc.Sampled(towards_one, 1e-17))
     with pytest.raises(
         cc.ModelError, match=r"'towards_one' would be called 1e\+17 times in this run: its period of 1e-17 s"

@@ -52,7 +52,7 @@ def rocker_driven(**drawing):
 @pytest.mark.parametrize("drawing", [{}, {"R": TILT, "cut": "A"}, {"kinds": "RUSR"}])
 def test_a_rocker_driven_into_its_dead_point(drawing, singularity):
     m, when = rocker_driven(**drawing)
-    text, run = refusal(m, until=10.0, singularity=singularity)
+    text, run = refusal(m, until=10.0, events=[cc.SingularPoses(singularity)])
     # the angle to the dead point goes with the square root of the time to it: a stop at 1e-2 rad is early by 1e-4 s
     assert time_of(text) == pytest.approx(when, abs=1e-3)
     pose = pose_of(text)
@@ -146,7 +146,7 @@ def test_warn_and_stop_do_not_leap_over_a_singular_pose(tilted, rtol):
     before = cc.simulate(m, m.assemble(), until=first.t, rtol=1e-10)
     assert abs(float(before["O0"][-1])) < 0.02  # the first time it is flat
 
-    text, stopped = refusal(m, until=2.0, rtol=rtol, singularity="stop")
+    text, stopped = refusal(m, until=2.0, rtol=rtol, events=[cc.SingularPoses("stop")])
     assert time_of(text) == pytest.approx(first.t, abs=1e-4) and abs(pose_of(text)["O0"]) < 0.02
     assert direction_of(text).keys() <= {"O0", "O1", "left1"}
     assert stopped.t[-1] <= time_of(text) + 1e-5 and len(stopped.t) > 10
@@ -210,7 +210,7 @@ def test_a_type_2_pose_under_motors_is_told_and_stops_if_wanted():
         run = cc.simulate(m, until=5.0, events=[cc.SingularPoses("warn")])
     assert run.complete
     told = [x for x in run.record if x.what == "singular pose of the actuation"]
-    text, stopped = refusal(m, until=5.0, singularity="stop")
+    text, stopped = refusal(m, until=5.0, events=[cc.SingularPoses("stop")])
     assert time_of(text) == pytest.approx(told[0].t, abs=1e-6)
     assert "still moves along" in text and "base1" not in text.partition("still moves")[2]
     assert stopped["actuation_conditioning"].values[-1] < 1e-3 < stopped["actuation_conditioning"].values[:-3].min()

@@ -13,15 +13,15 @@ CLOSED, SPRINGS = 1e-11, 1e-10
 # name: mechanism, method, options, tolerance
 CASES = {
     "four-bar springs fixed": (
-        "four_bar", cc.VirtualSpring(1e4, 10.0), {"solver": "rk4", "step": 1e-3, "until": 0.02}, SPRINGS,
+        "four_bar", cc.VirtualSpring(1e4, 10.0), {"solver": cc.solvers.RK4(step=1e-3), "until": 0.02}, SPRINGS,
     ),
     "four-bar projection adaptive": ("four_bar", cc.Projection(), {"until": 0.5}, CLOSED),
     "3-RRR modified-denoc adaptive": ("rrr3", cc.ModifiedDeNOC(1e4, 30.0), {"until": 0.02, "rtol": 1e-6}, SPRINGS),
     "3-RRR operational-space fixed": (
-        "rrr3", cc.OperationalSpace(), {"solver": "rk4", "step": 1e-2, "until": 0.1}, CLOSED,
+        "rrr3", cc.OperationalSpace(), {"solver": cc.solvers.RK4(step=1e-2), "until": 0.1}, CLOSED,
     ),
     "Gough-Stewart springs fixed": (
-        "gough_stewart", cc.VirtualSpring(1e5, 1e2), {"solver": "rk4", "step": 1e-3, "until": 0.005}, SPRINGS,
+        "gough_stewart", cc.VirtualSpring(1e5, 1e2), {"solver": cc.solvers.RK4(step=1e-3), "until": 0.005}, SPRINGS,
     ),
     "Gough-Stewart operational-space adaptive": (
         "gough_stewart", cc.OperationalSpace(), {"until": 0.05, "rtol": 1e-5}, CLOSED,

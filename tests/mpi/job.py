@@ -68,7 +68,7 @@ def controlled(kind="", at=math.inf, **options):
     cases.trouble.update(kind=kind, at=at)
     m = cc.library.four_bar()
     m.motor("O", torque=cc.Sampled(push, period=0.05), name="pusher")
-    given = {"until": 2.0, "every": 0.01, "method": cc.Projection(), "partition": Ranks()}
+    given = {"until": 2.0, "t_eval": cc.Every(0.01), "method": cc.Projection(), "partition": Ranks()}
     return cc.simulate(m, **(given | options))
 
 
@@ -121,7 +121,7 @@ def stopped():
 def errors():
     """Failures that all ranks live to tell: a message for each."""
     return {
-        "nan": failure(lambda: broken_limb(solver="rk4", step=0.01)),
+        "nan": failure(lambda: broken_limb(solver=cc.solvers.RK4(step=0.01))),
         "nan, adaptive": failure(lambda: broken_limb()),
         "controller": failure(lambda: controlled("raise", 1.0)),
         "controllers": failure(lambda: controlled("disagree", 1.0)),

@@ -81,7 +81,7 @@ def test_whatever_goes_wrong_is_told_and_nothing_saved_is_lost(tmp_path):
     assert "at t = 1 s: a controller told rank 1 something else than rank 0" in errors["controllers"][0]
     assert errors["interrupt"][0] == "interrupted"
     assert "other tolerances: rtol 1e-09, atol by size on rank 0, rtol 1e-08" in errors["different"][0]
-    assert "rank 1: save_to='run' is not the folder that the first rank writes to" in errors["folders"][0]
+    assert "rank 1: save='run' is not the folder that the first rank writes to" in errors["folders"][0]
     assert "'pendulum' has 1 limb (arm) for 2 ranks: take 1" in errors["too many"][0]
 
     # and a rank that fails alone says so, once, and ends all

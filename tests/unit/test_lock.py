@@ -24,6 +24,7 @@ from closedchain.lock import LOCK, PATIENCE, locked, once, patient
 from closedchain.march.program.compiled import compiled
 from closedchain.pose.closing import Closing
 from closedchain.pose.state import parameter_vector
+from tests.solvers import usual
 
 WALKS = "substitute cse jacobian jtimes gradient hessian symvar depends_on integrator".split()
 
@@ -302,8 +303,7 @@ def look(run):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_simulating_walks_through_graphs_under_the_lock(watched, name):
-    step = {"step": 1e-3} if name == "index3" else {}
-    look(cc.simulate(cc.library.four_bar(), until=0.02, method=METHODS[name], **step))
+    look(cc.simulate(cc.library.four_bar(), until=0.02, method=METHODS[name], solver=usual(METHODS[name])))
     assert {"__init__", "map", "substitute"} <= watched
 
 
@@ -420,8 +420,7 @@ def drawn_and_run(how):
     if how == "ERLS":
         m.bodies["coupler"].flexible(E=2e11, section=cc.Section(A=1e-4, Iz=1e-9), shapes=cc.shapes.pinned_pinned(y=1))
         return cc.simulate(m, until=1e-3, method=cc.ERLS())["O"].values
-    step = {"step": 1e-3} if how == "index3" else {}
-    return cc.simulate(m, until=0.02, method=METHODS[how], **step).x
+    return cc.simulate(m, until=0.02, method=METHODS[how], solver=usual(METHODS[how])).x
 
 
 def test_the_other_methods_at_once_in_the_executor_of_an_event_loop():

@@ -132,7 +132,9 @@ def test_a_comparison_shows_itself_unless_it_is_told_to_somebody(screen, monkeyp
     cc.compare(m, m.assemble(), 0.01, **options)
     size = len(screen.getvalue())
     monkeypatch.setattr(progress, "PATIENCE", 60.0)
-    cc.compare(m, m.assemble(), 0.01, **options, progress=lambda *x: told.append(x))
+    start = m.assemble()
+    with progress.reported(lambda *x: told.append(x)):
+        cc.compare(m, start, 0.01, **options)
     assert len(screen.getvalue()) == size and told[-1] == (1, 1, "done")
 
 

@@ -11,6 +11,7 @@ from closedchain.cut.topology import cut
 from closedchain.march import run_loop as segments
 from closedchain.pose.state import State
 from closedchain.progress import reported
+from tests.solvers import stepping
 from tests.turns import with_counters
 
 
@@ -38,8 +39,7 @@ def test_times_of_one_s_own(four_bar):
 
 @pytest.mark.parametrize("solver", ["dopri5", "dop853", "rk4"])
 def test_solvers_agree(four_bar, solver):
-    step = {"step": 1e-3} if solver == "rk4" else {}
-    run = cc.simulate(four_bar, until=1.0, solver=solver, rtol=1e-9, **step)
+    run = cc.simulate(four_bar, until=1.0, solver=stepping(solver), rtol=1e-9)
 
     assert float(run["O"][-1]) == pytest.approx(2.829418, abs=1e-6)  # to the digits of the docstring's example
 
@@ -295,34 +295,72 @@ def test_a_singular_start_is_on_record():
         ({"solver": "euler"}, "there is no solver 'euler'; there are dop853, dopri5, auto, radau5"),
         ({"until": np.inf}, "has no end: give finite times"),
         ({"until": np.nan}, "until=nan: such a run has no end: give finite times"),
-        ({"begin": np.inf}, "begin=inf: such a run has no end: give finite times"),
         ({"until": 10**400}, r"until=10{59}\.\.\.: such a run has no end"),
-        ({"begin": -(10**400)}, r"begin=-10{58}\.\.\.: such a run has no end"),
         ({"rtol": 10**400}, r"rtol must be a positive number, not 10{59}\.\.\."),
         ({"atol": 10**400}, "atol must be a positive number"),
-        ({"every": 10**400}, "every must be a positive number of seconds"),
-        ({"every": 1e-300}, r"every = 1e-300 s is too short"),
+        ({"t_eval": cc.Every(1e-300)}, r"cc\.Every\(1e-300\): 1e-300 s is too short for times near 1 s"),
+        ({"t_eval": cc.Every(1e-10)}, r"cc\.Every\(1e-10\) makes 1e\+10 samples: take longer ones"),
         ({"t_eval": [0, 10**400]}, "t_eval must be a vector of finite times"),
-        ({"save_every": 1j}, "save_every takes seconds"),
-        ({"first_step": 1j}, "first_step must be a positive number"),
-        ({"solver": "rk4", "step": 10**400}, "'rk4' needs a fixed step > 0"),
+        ({"save": 5}, "save takes the name of a folder, not 5"),
+        ({"save": ""}, "save takes the name of a folder, not ''"),
         ({"until": 5e-324}, "until=5e-324: a run of 4.94e-324 s from t = 0 s is too short for 201 samples"),
-        ({"begin": 1.0, "until": 1.0 + 1e-15}, "until=1.0.*: a run of 1.11e-15 s from t = 1 s is too short"),
         ({"rtol": 0.0}, r"rtol must be a positive number, not 0\.0"),
         ({"rtol": -1e-6}, "rtol must be a positive number"),
         ({"rtol": np.nan}, "rtol must be a positive number, not nan"),
         ({"atol": -1.0}, r"atol must be a positive number, not -1\.0"),
-        ({"step": 0.1}, "'dop853' chooses its own steps: leave step out"),
-        ({"solver": "rk4"}, "'rk4' needs a fixed step > 0, .*not None"),
-        ({"solver": "rk4", "step": 0.0}, r"'rk4' needs a fixed step > 0, .*not 0\.0"),
-        ({"solver": "rk4", "step": -1.0}, "'rk4' needs a fixed step > 0"),
-        ({"singularity": "jump"}, "singularity must be 'pass', 'warn' or 'stop', not 'jump'"),
+        ({"solver": "rk4"}, r"'rk4' has a fixed step: say its length, solver=cc\.solvers\.RK4\(step=1e-3\)"),
+        (
+            {"method": cc.Index3()},
+            r"'generalised-alpha' has a fixed step: .*cc\.solvers\.GeneralisedAlpha\(step=1e-3\)",
+        ),
+        (
+            {"method": cc.Index3(), "solver": cc.solvers.GeneralisedAlpha(step=1e-3, max_step=1.0)},
+            "'generalised-alpha' has a fixed step for the equations of Index3: leave max_step out",
+        ),
+        ({"solver": "dop583"}, "there is no solver 'dop583'; did you mean 'dop853'"),
+        ({"events": 3}, r"events takes a list of cc.Event\(...\), not 3"),
+        ({"events": ["stop"]}, r"an entry of events must be cc.Event\(...\), .* not 'stop'"),
+        ({"events": [cc.SingularPoses(), cc.SingularPoses("warn")]}, "events has several cc.SingularPoses"),
     ],
     ids=str,
 )
 def test_refused_options(four_bar, options, message):
     with pytest.raises(cc.ModelError, match=message):
         cc.simulate(four_bar, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: cc.Every(10**400), "must be a positive number of seconds"),
+        (lambda: cc.SaveTo("folder", every=1j), "SaveTo: every must be zero or a positive number of seconds"),
+        (lambda: cc.SingularPoses("jump"), "SingularPoses: then must be 'stop', 'warn' or 'pass', not 'jump'"),
+        (lambda: cc.Divergence("jump"), "Divergence: then must be 'stop', 'warn' or 'pass', not 'jump'"),
+        (lambda: cc.solvers.DOP853(first_step=1j), "DOP853: first_step must be a positive number of seconds"),
+        (lambda: cc.solvers.RK4(step=0.0), r"RK4: step must be a positive number of seconds, not 0\.0"),
+        (lambda: cc.solvers.RK4(step=-1.0), "RK4: step must be a positive number of seconds"),
+        (lambda: cc.solvers.RK4(step=10**400), "RK4: step must be a positive number of seconds"),
+        (lambda: cc.library.pendulum().assemble().at(np.inf), "time must be a finite number, not inf"),
+        (lambda: cc.library.pendulum().assemble().at(-(10**400)), r"time must be a finite number, not -10{58}\.\.\."),
+    ],
+)
+def test_refused_objects(make, message):
+    with pytest.raises(cc.ModelError, match=message):
+        make()
+
+
+def test_a_run_that_begins_late_may_be_too_short(four_bar):
+    start = four_bar.assemble(time=1.0)
+    with pytest.raises(cc.ModelError, match=r"until=1.0.*: a run of 1.11e-15 s from t = 1 s is too short"):
+        cc.simulate(four_bar, start, until=1.0 + 1e-15)
+
+
+def test_a_run_begins_at_the_time_of_its_start(four_bar):
+    first = cc.simulate(four_bar, until=0.5)
+    for start in (four_bar.assemble(time=1.5), four_bar.assemble().at(1.5)):
+        late = cc.simulate(four_bar, start, until=2.0)
+        assert (late.t[0], late.t[-1]) == (1.5, 2.0)
+        np.testing.assert_allclose(late["O"], first["O"], atol=1e-8)  # nothing depends on time but for rounding
 
 
 @pytest.mark.parametrize(
@@ -333,7 +371,7 @@ def test_refused_options(four_bar, options, message):
         ([0.2, 0.1], "strictly"),
         ([0.0, np.nan], "finite"),
         ([[0.0]], "vector"),
-        (["0", "1"], "vector of finite times, not"),
+        (["0", "1"], "vector of finite times, or cc.Every"),
     ],
     ids=["after the end", "before the start", "falling", "nan", "matrix", "texts"],
 )

@@ -14,7 +14,7 @@ from closedchain.cli.parts import output, save, source, values
 from closedchain.cli.parts import run_report as report
 from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
 from closedchain.cli.run import Atol, Method, Rtol, Step, formulation
-from closedchain.progress import Progress
+from closedchain.progress import Progress, reported
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,33 +122,35 @@ def sweep(
         kept = None if keep is None else [x.strip() for x in keep.split(",") if x.strip()]
         clock = time.perf_counter()
         try:
-            with Progress(quiet=as_json) as progress:
+            with Progress(quiet=as_json) as progress, reported(progress.count):
                 import numpy as np
 
+                from closedchain.studies.points import Samples, Together
                 from closedchain.studies.sweep import sweep as sweep_
+
+                def points() -> Any:
+                    if samples is not None and not together:
+                        sampling = "monte-carlo" if monte_carlo else "latin-hypercube"
+                        return Samples(varied, count=samples, sampling=sampling, seed=seed)
+                    if samples is not None:
+                        raise WrongUsage("--together is for lists, --samples for distributions: leave one of them out")
+                    return Together(varied) if together else varied
 
                 got = as_typed(
                     lambda: sweep_(
                         m,
-                        varied,
+                        points(),
                         end,
-                        together=together,
-                        samples=samples,
-                        sampling="monte-carlo" if monte_carlo else "latin-hypercube",
-                        seed=seed,
                         start=start,
                         keep=kept,
                         measure=values.texts("--measure", measures or []),
+                        save=to,
+                        executor=workers,
                         method=how,
-                        solver=solver,
+                        solver=_solver(solver, how, step, max_steps),
                         rtol=rtol,
                         atol=atol,
-                        step=step,
                         t_eval=np.linspace(begin, end, times) if times > 1 else np.array([end]),
-                        max_steps=max_steps,
-                        executor=workers,
-                        to=to,
-                        progress=progress.count,
                     )
                 )
         except KeyboardInterrupt as stop:
@@ -189,6 +191,21 @@ def sweep(
 
 
 # ---- what was typed --------------------------------------------------------------------------------------------------
+
+
+def _solver(name: str | None, method: Any, step: float | None, max_steps: int) -> Any:
+    """A solver with its options, as an object."""
+    from closedchain.integrate.solvers import SOLVERS
+    from closedchain.march.options import usual_solver
+
+    if name is not None and name not in SOLVERS:
+        return name
+    own: dict[str, Any] = {"max_steps": max_steps} | ({} if step is None else {"step": step})
+    kind = SOLVERS[usual_solver(method) if name is None else name]
+    try:
+        return kind(**own)
+    except TypeError:
+        return name
 
 
 def _varied(typed: Sequence[str], samples: int | None) -> dict[str, Any]:

@@ -102,5 +102,5 @@ def _told(conditioning: Conditioning, t: float, x: np.ndarray, here: float) -> s
     return (
         f"the motors of {name!r} lose their hold at t = {t:.4g} s: a singular pose of the actuation"
         f"{conditioning.unheld(t, x)} (conditioning {here:.1g}). The run goes on, as bodies would, but no motor can "
-        "hold or steer that motion there; singularity='stop' ends a run before it"
+        "hold or steer that motion there; cc.SingularPoses('stop') among its events ends a run before it"
     )

@@ -171,7 +171,10 @@ class MarchSolution(Solution):
     def between(self, t: np.ndarray) -> np.ndarray:
         """States between samples, if they were asked for."""
         if self.segments[0].trajectory.sol is None:
-            raise ModelError("the run keeps its samples only: simulate with dense_output=True to ask between them")
+            raise ModelError(
+                "the run keeps its samples only: simulate with "
+                "solver=cc.solvers.DOP853(dense_output=True) to ask between them"
+            )
         out = np.full((*t.shape, self.x.shape[1]), np.nan)
         for s in self.segments:
             sol = s.trajectory.sol

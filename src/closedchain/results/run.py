@@ -184,7 +184,7 @@ class Run(Attached):
         return self.solution.march.outputs
 
     def sol(self, t: Any) -> np.ndarray:
-        """The state between samples, if the run was made with ``dense_output=True``."""
+        """The state between samples, if the solver of the run has ``dense_output=True``."""
         return self.solution.between(np.asarray(t, float))
 
     @cached_property

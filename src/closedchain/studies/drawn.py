@@ -194,11 +194,11 @@ def _fill_class(kind: type, content: dict[str, Any]) -> None:
 
 
 def _fill_attributes(x: Any, content: dict[str, Any]) -> None:
-    now = memories._attributes(x)
-    for name in now.keys() - content.keys():
+    current = memories._attributes(x)
+    for name in current.keys() - content.keys():
         object.__delattr__(x, name)
     for name, value in content.items():
-        if name not in now or now[name] is not value:
+        if name not in current or current[name] is not value:
             object.__setattr__(x, name, value)
 
 

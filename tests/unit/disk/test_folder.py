@@ -19,7 +19,7 @@ OWN = r"checkpoint\.npz|piece\d+\.[tx]"
 
 
 def claimed(path):
-    folder = Folder(path, "save_to", "run", OWN)
+    folder = Folder(path, "save", "run", OWN)
     folder.claim()
     return folder
 
@@ -136,7 +136,7 @@ def test_advice_never_costs_what_is_foreign(tmp_path):
 
 def test_a_lock_of_another_process(tmp_path):
     code = (
-        "import sys; from closedchain.disk.folder import Folder; f = Folder(sys.argv[1], 'save_to', 'run', 'x')\n"
+        "import sys; from closedchain.disk.folder import Folder; f = Folder(sys.argv[1], 'save', 'run', 'x')\n"
         "f.claim(); print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -164,10 +164,10 @@ def test_what_was_there_stays_when_the_disk_is_full(tmp_path, monkeypatch):
     folder.release()
 
 
-@pytest.mark.parametrize(("name", "message"), [("", "save_to is empty"), ("a\0b", "null byte")])
+@pytest.mark.parametrize(("name", "message"), [("", "save is empty"), ("a\0b", "null byte")])
 def test_names(name, message):
     with pytest.raises(cc.ModelError, match=message):
-        Folder(name, "save_to", "run", OWN)
+        Folder(name, "save", "run", OWN)
 
 
 # ---- files that are not ours, or not ours alone ----------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_a_run_and_a_study_do_not_share_a_new_folder(tmp_path, monkeypatch):
     study = Folder(tmp_path, "to", "study", OWN)
     monkeypatch.setattr(Folder, "_marked", lambda folder: False)
     study._mark()
-    run = Folder(tmp_path, "save_to", "run", OWN)
+    run = Folder(tmp_path, "save", "run", OWN)
     run._mark()
     monkeypatch.undo()
     with pytest.raises(cc.ModelError, match="holds a study, not a run"):
@@ -267,7 +267,7 @@ from closedchain.errors import ModelError
 print("ready", flush=True)
 for name in sys.stdin.readline().split():
     try:
-        folder = Folder(name, "save_to", "run", "x")
+        folder = Folder(name, "save", "run", "x")
         folder.claim()
         print("won", flush=True)
     except ModelError as error:

@@ -45,7 +45,7 @@ def test_a_trajectory_is_put_away(tmp_path):
 def test_a_checkpoint_is_always_whole(tmp_path, monkeypatch):
     """A crash while the new one is written leaves the old one as it was."""
     m = cc.library.pendulum()
-    options = {"until": 5.0, "every": 0.01, "save_to": tmp_path / "run", "save_every": 0.0, "rtol": 1e-12}
+    options = {"until": 5.0, "t_eval": cc.Every(0.01), "save": cc.SaveTo(tmp_path / "run", every=0.0), "rtol": 1e-12}
     plain = cc.simulate(m, until=5.0, t_eval=cc.Every(0.01), rtol=1e-12)
     writes = []
 
@@ -71,7 +71,7 @@ def test_a_checkpoint_is_always_whole(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["longer", "shorter", "a bit"])
 def test_samples_that_were_changed_are_refused(tmp_path, name, damage):
     m = cc.library.pendulum()
-    options = {"until": 0.1, "save_to": tmp_path / "run"}
+    options = {"until": 0.1, "save": tmp_path / "run"}
     cc.simulate(m, **options)
     file = tmp_path / "run" / name
     content = file.read_bytes()
@@ -86,7 +86,7 @@ def test_samples_that_were_changed_are_refused(tmp_path, name, damage):
 
 def test_samples_that_were_changed_are_refused_before_a_run_goes_on(tmp_path):
     m = cc.library.pendulum()
-    options = {"until": 5.0, "every": 0.01, "save_to": tmp_path / "run", "save_every": 0.0}
+    options = {"until": 5.0, "t_eval": cc.Every(0.01), "save": cc.SaveTo(tmp_path / "run", every=0.0)}
 
     def stop(t, steps):
         if t > 1.0:
@@ -118,7 +118,7 @@ def test_what_was_found_before_an_interruption_is_told_after_it(tmp_path, monkey
     """An event, and a singular pose with the motion that is lost there, in a piece that begins with a condition."""
     m, start = piston()
     seen = cc.Event("singular pose", m.joints["O"].q - 0.5)
-    options = {"until": 1.0, "events": [seen], "singularity": "warn"}
+    options = {"until": 1.0, "events": [seen, cc.SingularPoses("warn")]}
     plain = cc.simulate(m, start, **options)
     pose = next(h for h in plain.record if h.what == "singular pose of the actuation")
     assert "still moves along" in pose.text and seen.name in [h.what for h in plain.record if h.event]
@@ -127,7 +127,7 @@ def test_what_was_found_before_an_interruption_is_told_after_it(tmp_path, monkey
         if t > pose.t:
             raise KeyboardInterrupt
 
-    options |= {"save_to": tmp_path / "run", "save_every": 0.0}
+    options |= {"save": cc.SaveTo(tmp_path / "run", every=0.0)}
     with pytest.raises(cc.Interrupted) as interrupted, reported(stop):
         cc.simulate(m, start, **options)
     assert interrupted.value.run.t[-1] < 1.0
@@ -155,14 +155,14 @@ def test_marks_that_cannot_have_been_found_are_refused(name, value):
 
 
 def test_a_null_byte_is_said():
-    with pytest.raises(cc.ModelError, match=r"save_to .*null byte"):
+    with pytest.raises(cc.ModelError, match=r"save .*null byte"):
         cc.simulate(cc.library.pendulum(), until=0.1, save="null\0byte")
-    with pytest.raises(cc.ModelError, match=r"to .*null byte"):
-        cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, to="null\0byte")
+    with pytest.raises(cc.ModelError, match=r"save .*null byte"):
+        cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, save="null\0byte")
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path):
-    with pytest.raises(cc.ModelError, match=r"save_to=.* cannot be made: .*[Tt]oo long"):
+    with pytest.raises(cc.ModelError, match=r"save=.* cannot be made: .*[Tt]oo long"):
         cc.simulate(cc.library.pendulum(), until=0.1, save=tmp_path / ("x" * 300))
 
 
@@ -192,11 +192,11 @@ def test_a_controller_that_cannot_restore_is_named_and_nothing_is_called_damaged
 
 
 def test_checkpoints_keep_their_time(tmp_path):
-    saving = Saving(tmp_path, {}, every=1e9)
+    saving = Saving(cc.SaveTo(tmp_path, every=1e9), {})
     saving.checkpoint(None, None, lambda: pytest.fail("too early"))
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(cc.ModelError, match="cannot be made"):
-        Saving(tmp_path / "file" / "below", {})
+        Saving(cc.SaveTo(tmp_path / "file" / "below"), {})

@@ -41,7 +41,7 @@ def test_threads_give_the_answer_of_one_process(name):
 def test_chains_that_cannot_be_solved_for_their_forces_alone(name, pose, until, told):
     m = getattr(cc.library, name)()
     start = m.assemble(pose, velocity={"elbow3": -3.0} if pose else None)
-    given = {"method": cc.OperationalSpace(), "solver": "rk4", "step": 1e-3, "until": until}
+    given = {"method": cc.OperationalSpace(), "solver": cc.solvers.RK4(step=1e-3), "until": until}
     one, team = cc.simulate(m, start, **given), cc.simulate(m, start, partition=Threads(2), **given)
     assert np.abs(cases.motion(team) - cases.motion(one)).max() <= cases.CLOSED
     assert [x.what for x in team.record] == ["singular pose"] * told and not one.record
@@ -94,7 +94,7 @@ def test_an_account_of_what_was_sent():
 def controlled(law, **options):
     m = cc.library.four_bar()
     m.motor("O", torque=cc.Sampled(law, period=0.05), name="pusher")
-    given = {"until": 1.0, "every": 0.01, "method": cc.Projection(), "partition": Threads(2)}
+    given = {"until": 1.0, "t_eval": cc.Every(0.01), "method": cc.Projection(), "partition": Threads(2)}
     return cc.simulate(m, **(given | options))
 
 
@@ -131,7 +131,7 @@ def test_a_member_that_raises_ends_all_with_its_error():
     assert not marching()  # nobody is left waiting
 
 
-@pytest.mark.parametrize("options", [{"solver": "rk4", "step": 0.01}, {}])
+@pytest.mark.parametrize("options", [{"solver": cc.solvers.RK4(step=0.01)}, {}])
 def test_a_limb_that_is_no_number_ends_the_run_as_usual(options):
     m = cc.library.four_bar()
     m.motor("C", torque=cc.math.sqrt(0.5 - cc.t), name="worn out")
@@ -162,7 +162,7 @@ def push_or_die(t, now):
 
 def test_a_killed_run_of_threads_goes_on_to_the_same_bits(tmp_path):
     """In another process, with addresses of its own."""
-    call = f"t.controlled(t.push_or_die, save_to={str(tmp_path)!r}, save_every=0.0)"
+    call = f"t.controlled(t.push_or_die, save=t.cc.SaveTo({str(tmp_path)!r}, every=0.0))"
     killed = subprocess.run(
         [sys.executable, "-c", f"from tests.unit.parallel import test_teams as t; {call}"],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "closedchain_dies": "yes"},
@@ -197,10 +197,13 @@ def test_a_saved_run_belongs_to_its_team(tmp_path):
         ({"solver": "auto"}, "marched by dop853, dopri5, rk4, not by 'auto'"),
         ({"method": cc.IndependentCoordinates()}, "IndependentCoordinates cannot be shared out by limbs: take cc.Virt"),
         ({"method": cc.GGL()}, "GGL cannot be shared out by limbs"),
-        ({"method": cc.Index3(), "step": 1e-3}, "Index3 cannot be shared out by limbs"),
+        (
+            {"method": cc.Index3(), "solver": cc.solvers.GeneralisedAlpha(step=1e-3)},
+            "Index3 cannot be shared out by limbs",
+        ),
         ({"method": cc.ERLS()}, "ERLS cannot be shared out by limbs"),
         ({"events": [cc.Event("noon", cc.t - 0.5)]}, "limbs on several threads have no events"),
-        ({"dense_output": True}, "limbs on several threads have no dense_output"),
+        ({"solver": cc.solvers.DOP853(dense_output=True)}, "limbs on several threads have no dense_output"),
         ({"partition": "auto"}, r"partition takes cc.Ranks\(\) or cc.Threads\(2\), not 'auto'"),
         ({"partition": 2}, "partition takes .* not 2"),
         ({"partition": Threads(3)}, r"'four-bar' has 2 limbs \(crank, rocker\) for 3 threads: take 2 or fewer"),

@@ -42,7 +42,7 @@ def test_a_piston_that_passes_its_dead_centre():
 def test_it_agrees_with_the_search_between_steps():
     m = piston()
     start = m.assemble(O=1.0, velocity={"O": 5.0})
-    told = run_of(m, start, until=1.0, singularity="warn")
+    told = run_of(m, start, until=1.0, events=[cc.SingularPoses("warn")])
     first = next(h for h in told.record if "of the actuation" in h.what)
     said = lost_hold(run_of(m, start, until=1.0))
     assert f"t = {first.t:.4g} s" in said

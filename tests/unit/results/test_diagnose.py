@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from tests.solvers import stepping
 
 
 def arm(torque=None):
@@ -37,9 +38,8 @@ def test_a_torque_that_is_not_a_number_names_the_motor_and_keeps_the_run():
 
 @pytest.mark.parametrize("solver", ["dop853", "dopri5", "rk4"])
 def test_every_solver_tells(solver):
-    step = {"step": 0.01} if solver == "rk4" else {}
     with pytest.raises(cc.RunError, match=rf"with {solver} ended .*hinge\.motor"):
-        cc.simulate(arm(lambda t: cc.math.log(0.5 - t)), until=1.0, solver=solver, **step)
+        cc.simulate(arm(lambda t: cc.math.log(0.5 - t)), until=1.0, solver=stepping(solver, 0.01))
 
 
 def test_trouble_in_a_function_of_the_coordinates():

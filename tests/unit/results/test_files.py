@@ -51,7 +51,7 @@ from pathlib import Path
 import closedchain as cc
 
 m = cc.library.pendulum()
-run = cc.simulate(m, until=0.1, every=1e-4)
+run = cc.simulate(m, until=0.1, t_eval=cc.Every(1e-4))
 folder = Path(sys.argv[1])
 writers = {
     "x.nc": run.to_netcdf,
@@ -74,7 +74,7 @@ for name, write in writers.items():
     except cc.FileError as error:
         said[name] = str(error)
 try:
-    cc.simulate(m, until=0.1, every=1e-4, save_to=folder / "run")
+    cc.simulate(m, until=0.1, t_eval=cc.Every(1e-4), save=folder / "run")
 except cc.FileError as error:
     said["run"] = str(error)
 sys.stdout.write(json.dumps(said))

@@ -48,7 +48,7 @@ def test_states_of_a_run(four_bar_run):
 def test_going_on_from_a_state(four_bar_run):
     m = four_bar_run.mechanism
     middle = four_bar_run.state(50)
-    rest = cc.simulate(m, middle, begin=0.5, until=1.0, rtol=1e-10, t_eval=[0.5, 0.75, 1.0])
+    rest = cc.simulate(m, middle.at(0.5), until=1.0, rtol=1e-10, t_eval=[0.5, 0.75, 1.0])
 
     # two runs at rtol 1e-10 with different steps
     np.testing.assert_allclose(rest["O"], four_bar_run["O"][[50, 75, 100]], atol=1e-8)
@@ -57,7 +57,7 @@ def test_going_on_from_a_state(four_bar_run):
 
 def test_backward_in_time(four_bar_run):
     m = four_bar_run.mechanism
-    back = cc.simulate(m, four_bar_run.state(), begin=1.0, until=0.0, rtol=1e-10)
+    back = cc.simulate(m, four_bar_run.state().at(1.0), until=0.0, rtol=1e-10)
 
     assert back.good and back.t[0] == 1.0 and back.t[-1] == 0.0
     assert float(back["O"][-1]) == pytest.approx(np.pi / 2, abs=1e-7)

@@ -1,6 +1,6 @@
 """`batch_assemble`: starts of many points, each closed at its own parameters on the branch of a reference.
 
-The given coordinates, and the velocities of their joints, have the values that are asked for; the others follow from
+The coordinates to hold, and the velocities of their joints, have the values that are asked for; the others follow from
 the loops. `assemble` searches; here a start is followed from a reference that is closed, with compiled code
 (`march.batch.closing`), so that thousands of points are put together in a second.
 """
@@ -67,7 +67,7 @@ class BatchStart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The equations of a search for given coordinates and velocities, compiled.
+    """The equations of a search with coordinates and velocities to hold, compiled.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class _Search:
 def batch_assemble(
     start: State,
     p: np.ndarray,
-    given: Sequence[str] | Mapping[str, Any],
+    hold: Sequence[str] | Mapping[str, Any],
     velocity: Mapping[str, Any] | None = None,
     *,
     threads: int | None = None,
@@ -123,11 +123,11 @@ def batch_assemble(
         The reference: closed, at its own parameters.
     p
         Parameter values (m, np), each as from `parameter_vector`.
-    given
+    hold
         Joints or coordinates that keep the values of the reference; or a mapping from them to values: one for all
         points, or (m,) of them (for a joint with n coordinates (n,) or (m, n)).
     velocity
-        The same for velocities; default: those of the joints that have given coordinates keep the values of the
+        The same for velocities; default: those of the joints whose coordinates are held keep the values of the
         reference.
     threads
         How many; default: one for each core.
@@ -146,7 +146,7 @@ def batch_assemble(
     >>> batch_assemble(m.assemble(O=cc.pi / 2), p, ["O"]).ok
     array([ True,  True, False])
     """
-    from closedchain.march.batch.closing import close_points
+    from closedchain.march.batch.closing import Found, Target, Targets, close_points
 
     start.check()
     p = np.array(p, float, ndmin=2)
@@ -156,7 +156,7 @@ def batch_assemble(
     p_from = parameter_vector(start.mechanism, start.parameters)
     if p.shape[1] != len(p_from):
         raise ModelError(f"p must have {len(p_from)} columns like the parameters of {start.mechanism.name!r}")
-    held = _values(labels, given, start.coordinates, m, "given")
+    held = _values(labels, hold, start.coordinates, m, "hold")
     shapes = [x for link in topology.links if link.shape is not None for x in link.shape.labels()]
     held = {x: np.full(m, start.coordinates[x]) for x in shapes} | held  # flexible bodies keep their deformation
     kept = [x for name in labels if any(label in held for label in labels[name]) for x in rates[name]]
@@ -167,13 +167,19 @@ def batch_assemble(
     rows = [closing.labels[i] for i in closing.rows]
     q, v = np.full((m, topology.nq), np.nan), np.full((m, topology.nv), np.nan)
     code = np.full(m, int(Reason.interrupted))
-    arguments = (
-        search.record(start.t), search.places, p_from, p, start.q[search.places],
-        _columns(m, [held[q_labels[i]] for i in search.places]),
-        np.array([start.coordinates[x] for x in rows]), _columns(m, [held[x] for x in rows]),
-        _columns(m, list(wanted.values())), np.ascontiguousarray(start.q), q, v, code,
-    )  # fmt: skip
-    share_out(lambda *piece: close_points(*arguments, *piece), m, cores() if threads is None else threads)
+    record, q_from, found = search.record(start.t), np.ascontiguousarray(start.q), Found(q, v, code)
+    reference = Target(p_from, q_from[search.places], np.array([start.coordinates[x] for x in rows], float))
+    targets = Targets(
+        p=p,
+        values=_columns(m, [held[q_labels[i]] for i in search.places]),
+        held=_columns(m, [held[x] for x in rows]),
+        velocities=_columns(m, list(wanted.values())),
+    )
+    share_out(
+        lambda piece: close_points(record, search.places, reference, q_from, targets, found, piece),
+        m,
+        cores() if threads is None else threads,
+    )
     if m:
         with LOCK:
             units = search.unit.map(m)
@@ -189,22 +195,22 @@ def _columns(m: int, columns: list[np.ndarray]) -> np.ndarray:
 
 def _values(
     labels: Mapping[str, Sequence[str]],
-    given: Sequence[str] | Mapping[str, Any],
-    now: Mapping[str, float],
+    hold: Sequence[str] | Mapping[str, Any],
+    current: Mapping[str, float],
     m: int,
     what: str,
 ) -> dict[str, np.ndarray]:
     """Values (m,) by label, from names of joints or labels and perhaps values."""
     out: dict[str, np.ndarray] = {}
-    for name in given:
+    for name in hold:
         mine = tuple(labels.get(name, (name,)))
-        unknown = [x for x in mine if x not in now]
+        unknown = [x for x in mine if x not in current]
         if unknown:
-            raise ModelError(f"{what}: no joint or coordinate is named {name!r}{suggest(name, [*labels, *now])}")
-        if not isinstance(given, Mapping):
-            out |= {x: np.full(m, now[x]) for x in mine}
+            raise ModelError(f"{what}: no joint or coordinate is named {name!r}{suggest(name, [*labels, *current])}")
+        if not isinstance(hold, Mapping):
+            out |= {x: np.full(m, current[x]) for x in mine}
             continue
-        values = np.asarray(given[name], float)
+        values = np.asarray(hold[name], float)
         shape = (m, len(mine))
         try:
             values = np.broadcast_to(values[:, None] if values.shape == (m,) and len(mine) == 1 else values, shape)
@@ -219,7 +225,7 @@ def _values(
 
 @cached_by(lambda start, held, wanted: (start.mechanism, held, wanted, start.open_joints))
 def _search(start: State, held: tuple[str, ...], wanted: tuple[str, ...]) -> _Search:
-    """The search for given coordinates, traced and compiled once for each drawing."""
+    """The search with coordinates to hold, traced and compiled once for each drawing."""
     e = derive(start.mechanism)
     closing = Closing(
         e,
@@ -261,15 +267,15 @@ def _natives(closing: Closing, wanted: Sequence[str]) -> dict[str, Any]:
     retract = compile_function(f"{name} move", {**at, "d": d, "p": p}, moved)
 
     # velocities
-    wish = ca.SX.sym("wish", len(wanted))
+    rate = ca.SX.sym("rate", len(wanted))
     picked = [closing.velocity_labels.index(x) for x in wanted]
     units = [unit for j in closing.topology.measured for unit in j.type.velocity_units]
     row = traced_sizes(e, [*closures, *(units[i] for i in picked)])
     matrix = _by_sizes(ca.densify(ca.vertcat(A[closing.active, :], J_v[picked, :])), row, sizes)
     time = traced_time(e)
     time = ca.if_else(time > 0, time, 1)
-    right = ca.densify(ca.vertcat(-c_t[closing.active, :], wish)) / row * time
-    rates = compile_function(f"{name} closing rates", {**at, "wish": wish, "p": p}, {"matrix": matrix, "right": right})
+    right = ca.densify(ca.vertcat(-c_t[closing.active, :], rate)) / row * time
+    rates = compile_function(f"{name} closing rates", {**at, "rate": rate, "p": p}, {"matrix": matrix, "right": right})
 
     # angles of cut joints, and what no motion changes
     counted = fixed = None
@@ -302,13 +308,13 @@ def _by_sizes(matrix: ca.SX, row: ca.SX, column: ca.SX) -> ca.SX:
 def _off(closing: Closing, q_all: ca.SX, held: ca.SX) -> ca.SX:
     """How far held values are off: angles up to whole turns, quaternions up to their sign."""
     names = [closing.labels[i] for i in closing.rows]
-    wish = ca.SX(held)
+    nearest = ca.SX(held)
     for four in closing._quaternions():
         at = [names.index(label) for label in four if label in names]
         if len(at) == 4:
             same = ca.dot(held[at], q_all[[closing.rows[i] for i in at]])
-            wish[at] = ca.if_else(same < 0, -1, 1) * held[at]
-    off = ca.SX(q_all[closing.rows, :] - wish)
+            nearest[at] = ca.if_else(same < 0, -1, 1) * held[at]
+    off = ca.SX(q_all[closing.rows, :] - nearest)
     for i, turns in enumerate(closing._turns):
         if turns:
             off[i] -= 2 * ca.pi * ca.floor((off[i] + ca.pi) / (2 * ca.pi))

@@ -95,19 +95,24 @@ def compare(
     >>> bool(closure[0] < 1e-12 < 1e-6 < closure[1])
     True
     """
-    start = assemble(mechanism) if start is None else start
-    instance("the start", start, State, "a state from m.assemble(...) of the same mechanism")
-    start = start.of(mechanism, "the start")
-    rtols = _tolerances(tolerances)
-    _check(start, until, rtols, samples)
-    by = _solvers(SOLVERS_COMPARED if solvers is None else solvers, start, until)
-    chosen = default_methods(start) if methods is None else named_methods(methods)
-    # methods with solvers of their own come with the usual one of these
-    own = [own_solver(x) for x in chosen.values()]
-    by |= _solvers([x for x in own if x and x not in by], start, until, own=True)
-    table = _Table(start, until, chosen, by, rtols, samples)
     with counted() as tell:
-        return table.filled(repeats, tell)
+        start = start_for(mechanism, start)
+        rtols = _tolerances(tolerances)
+        _check(start, until, rtols, samples)
+        by = _solvers(SOLVERS_COMPARED if solvers is None else solvers, start, until)
+        chosen = default_methods(start) if methods is None else named_methods(methods)
+        # methods with solvers of their own come with the usual one of these
+        own = [own_solver(x) for x in chosen.values()]
+        by |= _solvers([x for x in own if x and x not in by], start, until, own=True)
+        return _Table(start, until, chosen, by, rtols, samples).filled(repeats, tell)
+
+
+def start_for(mechanism: Mechanism, start: State | None) -> State:
+    """The state that all runs begin with; None for the mechanism's own."""
+    start = assemble(mechanism) if start is None else start
+    return instance("the start", start, State, "a state from m.assemble(...) of the same mechanism").of(
+        mechanism, "the start"
+    )
 
 
 @dataclass(frozen=True, eq=False)

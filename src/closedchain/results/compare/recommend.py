@@ -105,11 +105,10 @@ def recommend(
     >>> run.good
     True
     """
-    start = assemble(mechanism) if start is None else start
     if not 1e-12 <= rtol <= 1e-3:
         raise ModelError(f"a recommendation is made for tolerances between 1e-12 and 1e-3, not for rtol = {rtol:g}")
     with counted() as tell:
-        return _recommended(start, until, rtol, tell)
+        return _recommended(assemble(mechanism) if start is None else start, until, rtol, tell)
 
 
 def _recommended(start: State, until: float, rtol: float, tell: Counted) -> Recommendation:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import instance, not_negative, numeric, positive
+from closedchain.arguments import not_negative, numeric, positive
 from closedchain.attached import Attached
 from closedchain.close.multipliers import Multipliers
 from closedchain.close.virtual_spring import VirtualSpring
@@ -31,10 +31,10 @@ from closedchain.errors import ModelError, RunError
 from closedchain.integrate.solvers import Solver, named
 from closedchain.march.options import task_of
 from closedchain.model.mechanism import Mechanism
-from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
 from closedchain.progress import Counted, counted
 from closedchain.results.compare.closure_modes import critical_damping, stiffest
+from closedchain.results.compare.compare import start_for
 from closedchain.results.compare.reference import TIGHTEST, Reference, make_reference
 from closedchain.results.compare.trial import Trial, attempt, cost, number
 from closedchain.results.run import Run
@@ -160,13 +160,10 @@ def choose_stiffness(
     >>> choice.reached <= 1e-4, -1.05 < choice.slope < -0.95
     (True, True)
     """
-    start = assemble(mechanism) if start is None else start
-    instance("the start", start, State, "a state from m.assemble(...) of the same mechanism")
-    start = start.of(mechanism, "the start")
     by = replace(named(solver), max_steps=MOST_STEPS) if isinstance(solver, str) else named(solver)
-    springs = _Springs(start, error, until, damping, by, rtol)
-    springs.check(stiffnesses)
     with counted() as tell:
+        springs = _Springs(start_for(mechanism, start), error, until, damping, by, rtol)
+        springs.check(stiffnesses)
         return springs.chosen(stiffnesses, tell)
 
 

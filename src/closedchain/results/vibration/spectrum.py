@@ -162,7 +162,7 @@ def _even(signal: xarray.DataArray, begin: float | None, until: float | None) ->
     t, y = t[kept], y[kept]
     if len(t) < LEAST:
         raise ModelError(
-            f"a spectrum needs {LEAST} samples at least, not {len(t)}: keep more with t_eval=... or every=..."
+            f"a spectrum needs {LEAST} samples at least, not {len(t)}: keep more with t_eval=cc.Every(...)"
         )
     if not np.isfinite(y).all():
         raise ModelError(

@@ -7,6 +7,7 @@ import closedchain as cc
 from closedchain.integrate.trajectory import Status
 from closedchain.march.judge.divergence import DECADES, Energies, Growth, next_look
 from closedchain.progress import reported
+from tests.solvers import stepping
 
 
 def ended(m, *args, **options):
@@ -113,7 +114,7 @@ def sampled_damper(gain=50.0, period=0.1):
 
 @pytest.mark.parametrize(("solver", "step"), [("dop853", None), ("radau5", None), ("cvodes", None), ("rk4", 1e-2)])
 def test_a_sampled_gain_that_is_too_large(solver, step):
-    error = ended(sampled_damper(), until=2.0, solver=cc.solvers.SOLVERS[solver](step=step))
+    error = ended(sampled_damper(), until=2.0, solver=stepping(solver, step))
     assert 0.3 < error.run.t[-1] < 0.7  # it grows by 14 with each call, and had 8e21 rad/s at the end
     for words in ("'hinge' moves at", "changing signs", "its gain is too large for its period of 0.1 s"):
         assert words in str(error)
@@ -162,7 +163,7 @@ def test_a_step_that_is_too_long_for_a_damper(solver):
     """The damper takes energy in every stage: none of it explains the motion."""
     m = cc.library.pendulum()
     m.joint_damper("hinge", 1e3)
-    said = str(ended(m, until=20.0, solver=cc.solvers.SOLVERS[solver](step=0.01)))
+    said = str(ended(m, until=20.0, solver=stepping(solver, 0.01)))
     assert "came from nowhere" in said and "The step of 0.01 s is too long" in said and "damper" not in said
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.methods import METHODS
+from closedchain.progress import reported
 from closedchain.results.compare.compare import default_methods
 
 
@@ -67,9 +68,8 @@ def test_what_fails_is_a_row_with_a_sentence(four_bar):
         four_bar,
         until=0.5,
         methods={"exact": cc.Multipliers(), "far too stiff": cc.VirtualSpring(1e12)},
-        solvers=["dop853"],
+        solvers=[cc.solvers.DOP853(max_steps=500)],
         tolerances=[1e-6],
-        max_steps=500,
     )
     good, bad = got.rows()
     assert (good["method"], good["failure"], good["error"] < 1e-5) == ("exact", "", True)
@@ -115,7 +115,12 @@ def test_default_methods_are_all_of_them(four_bar):
 
 def test_fixed_steps_follow_the_tolerance(four_bar):
     got = cc.compare(
-        four_bar, until=0.2, methods=["multipliers"], solvers=["rk4"], tolerances=[1e-2, 1e-6], step=0.02, repeats=1
+        four_bar,
+        until=0.2,
+        methods=["multipliers"],
+        solvers=[cc.solvers.RK4(step=0.02)],
+        tolerances=[1e-2, 1e-6],
+        repeats=1,
     )
     # the fourth root of 1e-4 is a tenth: 10 steps become 100, and the error of order 4 falls by about 1e4
     assert got.dataset["steps"].values.ravel().tolist() == [10, 100]
@@ -126,7 +131,8 @@ def test_fixed_steps_follow_the_tolerance(four_bar):
 def test_progress_is_told(four_bar):
     told = []
     options = {"methods": ["multipliers", "denoc"], "solvers": ["dop853"], "tolerances": [1e-6]}
-    cc.compare(four_bar, until=0.1, **options, progress=lambda *x: told.append(x))
+    with reported(lambda *x: told.append(x)):
+        cc.compare(four_bar, until=0.1, **options)
     assert told == [(0, 2, "reference"), (0, 2, "Multipliers"), (1, 2, "DeNOC"), (2, 2, "done")]
 
 
@@ -138,8 +144,9 @@ def test_progress_is_told(four_bar):
         ({"methods": "denoc"}, "a list of formulations"),
         ({"methods": []}, "at least one"),
         ({"solvers": ["dop583"]}, "did you mean 'dop853'"),
-        ({"solvers": ["rk4"], "step": -1.0}, "needs a fixed step"),
+        ({"solvers": ["rk4", cc.solvers.RK4(step=1e-3)]}, "names 'rk4' twice"),
         ({"solvers": []}, "nothing to compare"),
+        ({"tolerances": []}, "nothing to compare"),
         ({"tolerances": [-1.0]}, "rtol must be a positive number"),
         ({"until": 0.0}, "runs of some length"),
         ({"samples": 1}, "at least 2"),

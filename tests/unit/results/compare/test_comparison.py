@@ -23,9 +23,8 @@ def got():
         "soft <springs>": cc.VirtualSpring(1e5, 290.0),
         "stiff": cc.VirtualSpring(1e12),
     }
-    return cc.compare(
-        cc.library.four_bar(), until=0.3, methods=methods, solvers=["dop853"], tolerances=[1e-5, 1e-7], max_steps=300
-    )
+    few = [cc.solvers.DOP853(max_steps=300)]
+    return cc.compare(cc.library.four_bar(), until=0.3, methods=methods, solvers=few, tolerances=[1e-5, 1e-7])
 
 
 def printed(table, width):

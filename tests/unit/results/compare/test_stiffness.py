@@ -39,7 +39,7 @@ def test_the_cost_is_predicted(choice):
 
 
 def test_stiff_springs_cost_the_square_root_of_k():
-    options = {"error": 1e-5, "until": 0.1, "solver": "dopri5", "max_steps": 1_000_000}
+    options = {"error": 1e-5, "until": 0.1, "solver": cc.solvers.DOPRI5(max_steps=1_000_000)}
     ks = [1e9, 1e10, 1e11]
     got = cc.choose_stiffness(cc.library.four_bar(), **options, stiffnesses=ks, rtol=1e-7)
     assert got.dataset["stiffness"].values.tolist() == ks
@@ -102,11 +102,11 @@ def test_other_mechanisms():
         ({"error": 1e-12}, "not resolved by rtol = 1e-09: ask for 1e-07 or more; or use"),
         ({"error": 1e-8}, "or take rtol = 1e-10"),
         ({"error": -1.0}, "error must be a positive number"),
-        ({"damping": -1.0}, "damping must be None"),
+        ({"damping": -1.0}, "damping must be zero or a positive number"),
         ({"until": 0.0}, "runs of some length"),
-        ({"solver": "rk4"}, "needs a fixed step"),
+        ({"solver": "rk4"}, "has a fixed step: say its length"),
         ({"stiffnesses": [1e5]}, "two or more"),
-        ({"error": 2e-7, "until": 5.0, "max_steps": 2000}, "springs"),
+        ({"error": 2e-7, "until": 5.0, "solver": cc.solvers.DOP853(max_steps=2000)}, "springs"),
     ],
 )
 def test_wishes_that_cannot_be_met_are_told(options, words):

@@ -16,12 +16,12 @@ def test_a_run_comes_with_its_complaints(start):
     good = attempt(start, 0.2, Trial(cc.Multipliers(), rtol=1e-9, samples=11))
     assert (good.failure, good.complaints, len(good.run.t)) == ("", (), 11)
     # steps of a tenth of a second are far too long for energy to be kept to 1e-9
-    poor = attempt(start, 1.0, Trial(cc.Multipliers(), "rk4", 1e-9, step=0.1))
+    poor = attempt(start, 1.0, Trial(cc.Multipliers(), cc.solvers.RK4(step=0.1), 1e-9))
     assert poor.failure == "" and "energy" in poor.complaints[0]
 
 
 def test_failures_are_values(start):
-    short = attempt(start, 1.0, Trial(cc.VirtualSpring(1e6, 1e3), max_steps=20))
+    short = attempt(start, 1.0, Trial(cc.VirtualSpring(1e6, 1e3), cc.solvers.DOP853(max_steps=20)))
     assert "limit of steps" in short.failure and short.run is not None and not short.run.complete
 
     class Broken(cc.Multipliers):
