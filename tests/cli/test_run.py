@@ -162,13 +162,13 @@ def test_tables_and_files_of_finite_elements(cli, tmp_path):
     assert "moment [N m]" in got.out
 
 
-def test_reactions(cli):
+def test_reactions(cli, tmp_path):
     told = run(cli, "four-bar", "--until", "0.2", "--reactions", "A", "--out", "a.csv", "--out", "a.nc")
     wanted = cc.simulate(cc.library.four_bar(), until=0.2).reaction("A")["force"]
     assert told["reactions"]["A"]["force"] == pytest.approx(float(np.linalg.norm(wanted, axis=1).max()), rel=1e-6)
     with xarray.open_dataset("a.nc") as data:
         np.testing.assert_allclose(data["A fx"], wanted[:, 0], rtol=1e-9)
-    assert "A fx" in open("a.csv").readline()
+    assert "A fx" in (tmp_path / "a.csv").read_text().splitlines()[0]
 
 
 def test_deflection_of_shapes(cli, tmp_path):
