@@ -2,7 +2,7 @@
 
 Commands show one after a second; what a script calls shows itself after some: no run, study, comparison, search or path
 is silent for minutes. There is one bar at a time; what runs inside of something that shows its own, or in a worker,
-shows none.
+shows none. `reported` puts a function of the user's in its place.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from closedchain.arguments import function
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,8 +27,8 @@ PATIENCE = 3.0  # s: of what a script calls
 Told = Callable[[float, int], object]
 Counted = Callable[[int, int, str], object]
 Item = TypeVar("Item")
-Answer = TypeVar("Answer")
-P = ParamSpec("P")
+
+_callback: ContextVar[Callable[..., object] | None] = ContextVar("progress", default=None)
 
 
 def in_terminal() -> bool:
@@ -88,8 +90,11 @@ class Progress:
             self._timer.start()
         return self
 
-    def __call__(self, t: float, steps: int) -> None:
-        """Move the bar."""
+    def __call__(self, t: float, steps: int, words: str | None = None) -> None:
+        """Move the bar by the time and the steps of a run; with words by what is done of a total, as `count` does."""
+        if words is not None:
+            self.count(int(t), steps, words)
+            return
         self.tell("marching", abs(t), abs(self._until), f"t = {t:.4g} of {self._until:g} s, {steps} steps")
 
     def count(self, done: int, total: int, what: str) -> None:
@@ -115,43 +120,82 @@ class Progress:
 
 
 @contextmanager
-def followed(progress: Told | None, until: float, quiet: bool = False) -> Iterator[Told]:
-    """What a run calls on its way: what the user gave, or a bar that shows itself if the run takes long."""
-    if progress is not None:
-        yield progress
-        return
-    with _patient(until, quiet) as bar:
-        yield bar
+def reported(callback: Callable[..., object]) -> Iterator[None]:
+    """Report the progress of all verbs within to a function, and not to a bar: a context manager.
+
+    A run calls it with the time reached and the number of steps. Verbs that make many runs, follow a path or search for
+    a pose call it with the number of items done, their total, and some words. Only the outermost verb reports: the runs
+    of a comparison are silent. It holds in the thread that enters the context.
+
+    Examples
+    --------
+    >>> import closedchain as cc
+    >>> from closedchain.progress import reported
+    >>> reached = []
+    >>> with reported(lambda t, steps: reached.append(t)):
+    ...     run = cc.simulate(cc.library.pendulum(), until=0.5)
+    >>> reached[-1]
+    0.5
+    """
+    token = _callback.set(function("progress", callback, "what is done"))
+    try:
+        yield
+    finally:
+        _callback.reset(token)
 
 
 @contextmanager
-def counted(progress: Counted | None) -> Iterator[Counted]:
-    """What many runs tell of: what the user gave, or a bar; called with the runs done, their total, and a few words."""
-    if progress is not None:
-        yield progress
-        return
-    with _patient() as bar:
-        yield bar.count
+def followed(until: float, quiet: bool = False) -> Iterator[Told]:
+    """What a run calls on its way: the function of `reported`, or a bar that shows itself if the run takes long."""
+    with _taken() as callback:
+        if callback is not None:
+            yield callback
+            return
+        with _patient(until, quiet) as bar:
+            yield bar
 
 
-def counting(verb: Callable[P, Answer]) -> Callable[P, Answer]:
-    """Decorate a verb that makes many runs and tells a function ``progress`` of them: a bar, unless one was given."""
-
-    @wraps(verb)
-    def visible(*args: P.args, **options: P.kwargs) -> Answer:
-        with counted(cast("Counted | None", options.get("progress"))) as told:
-            options["progress"] = told
-            return verb(*args, **options)
-
-    return visible
+@contextmanager
+def counted() -> Iterator[Counted]:
+    """What many runs tell the runs done, their total and some words: the function of `reported`, or a bar."""
+    with _taken() as callback:
+        if callback is not None:
+            yield callback
+            return
+        with _patient() as bar:
+            yield bar.count
 
 
 def visibly(items: Sequence[Item], what: str) -> Iterator[Item]:
     """The items of a loop that may take long, with a bar that says what is going on."""
-    with _patient() as bar:
-        for i, item in enumerate(items):
-            bar.tell(what, i, len(items), f"{i} of {len(items)}")
-            yield item
+    with _taken() as callback:
+        if callback is not None:
+            for i, item in enumerate(items):
+                callback(i, len(items), what)
+                yield item
+            return
+        with _patient() as bar:
+            for i, item in enumerate(items):
+                bar.tell(what, i, len(items), f"{i} of {len(items)}")
+                yield item
+
+
+@contextmanager
+def _taken() -> Iterator[Callable[..., object] | None]:
+    """The function that the outermost verb reports to, None for a bar; verbs within report to nobody."""
+    callback = _callback.get()
+    if callback is None:
+        yield None
+        return
+    token = _callback.set(_nobody)
+    try:
+        yield callback
+    finally:
+        _callback.reset(token)
+
+
+def _nobody(*told: object) -> None:
+    """Hears what is done inside of a verb that reports itself."""
 
 
 def _patient(until: float = 1.0, quiet: bool = False) -> Progress:

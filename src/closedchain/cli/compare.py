@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from closedchain.cli.parts.values import names
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
+    from closedchain.integrate.solvers import Solver
     from closedchain.results.compare.comparison import Comparison
 
 ENDINGS = (".html", *save.PICTURES)
@@ -49,12 +51,18 @@ class Compared(Group):
         typed = None if self.methods is None else names("--methods", self.methods)
         return None if typed is None else [options.method_named(name) for name in typed]
 
-    def solver_names(self) -> list[str]:
-        """The solvers."""
+    def chosen_solvers(self) -> list[Solver | str]:
+        """The solvers, those with a fixed step as objects if it was typed."""
+        from closedchain.results.compare.compare import MOST_STEPS
+
         typed = names("--solvers", self.solvers)
-        for name in typed:
-            options.solver_named(name)
-        return typed
+        fixed = [name for name in typed if not options.solver_named(name).adaptive]
+        if self.step is None:
+            return [*typed]
+        if not fixed:
+            raise WrongUsage(f"--step is for solvers with a fixed one, as rk4: --solvers {self.solvers} has none")
+        step = {"step": self.step, "max_steps": MOST_STEPS}
+        return [as_typed(partial(options.solver_named(x), **step)) if x in fixed else x for x in typed]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +87,7 @@ def compare(drawing: options.Moving, span: options.Span, compared: Compared, res
       closedchain compare gough-stewart --until 0.5 --methods multipliers,projection --tolerances 1e-6,1e-9
     """  # noqa: D301
     with output.only_json(results.as_json):
-        methods, solvers = compared.formulations(), compared.solver_names()
+        methods, solvers = compared.formulations(), compared.chosen_solvers()
         tolerances = numbers("--tolerances", compared.tolerances)
         found = drawing.find()
         files = save.targets(results.outs or [], found.mechanism.name, ENDINGS)
@@ -88,9 +96,7 @@ def compare(drawing: options.Moving, span: options.Span, compared: Compared, res
             from closedchain.results.compare.compare import compare as compare_
 
             start = drawing.start(found)
-            got = as_typed(
-                lambda: compare_(found.mechanism, start, end, methods, solvers, tolerances, step=compared.step)
-            )
+            got = as_typed(lambda: compare_(found.mechanism, start, end, methods, solvers, tolerances))
         for path in files:
             if path.suffix == ".html":
                 got.to_html(path)

@@ -19,10 +19,10 @@ def named(what: str, name: Any) -> Path:
 
     Examples
     --------
-    >>> named("save_to", "")
+    >>> named("save", "")
     Traceback (most recent call last):
         ...
-    closedchain.errors.ModelError: save_to is empty: give a name, or "." for the current folder
+    closedchain.errors.ModelError: save is empty: give a name, or "." for the current folder
     """
     if not isinstance(name, str | os.PathLike) or not isinstance(os.fspath(name), str):
         raise ModelError(f"{what} takes the name of a file or a folder, not {name!r}")

@@ -32,3 +32,10 @@ class SaveTo:
         object.__setattr__(
             self, "every", not_negative("SaveTo: every", self.every, "of seconds between two checkpoints")
         )
+
+    @classmethod
+    def of(cls, save: SaveTo | str | Path | None) -> SaveTo | None:
+        """The object for what ``save=`` takes: the name of a folder, an object, or None."""
+        if save is None or isinstance(save, SaveTo):
+            return save
+        return cls(folder("save", save))

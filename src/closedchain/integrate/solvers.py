@@ -30,11 +30,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from closedchain.arguments import suggest
 from closedchain.errors import ModelError
+
+
+class StepLengths(NamedTuple):
+    """Lengths of steps that the user has chosen, s: of all steps, of the first one to try, and of the longest."""
+
+    fixed: float | None = None
+    first: float | None = None
+    longest: float = math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +65,7 @@ class Solver:
     marches : kinds of equations (`Formulation.kind`) it can march.
     general : whether it marches any x' = f(t, x), and not mechanisms alone.
     max_steps : attempts, accepted or not, before a run is given up.
+    dense_output : keep the solution between steps, as ``run.sol(t)``.
     """
 
     name: ClassVar[str] = ""
@@ -72,10 +82,21 @@ class Solver:
     general: ClassVar[bool] = True
 
     max_steps: int = 10_000_000
+    dense_output: bool = False
 
     def __post_init__(self) -> None:
         """Check the options."""
         _positive(self, "max_steps", whole=True)
+        _boolean(self, "dense_output")
+
+    @property
+    def lengths(self) -> StepLengths:
+        """Lengths of steps, as far as they are chosen."""
+        return StepLengths()
+
+    def needs_step(self, kind: str) -> bool:
+        """Whether the length of all steps must be given where it marches equations of a kind."""
+        return not self.adaptive
 
     @classmethod
     def load(cls) -> tuple[Any, Any]:
@@ -94,12 +115,10 @@ class StepControlled(Solver):
     ----------
     first_step : the first one to try, s; None: chosen from the derivatives at the start.
     max_step : the longest one, s.
-    dense_output : keep the solution between steps, as ``run.sol(t)``.
     """
 
     first_step: float | None = None
     max_step: float = math.inf
-    dense_output: bool = False
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -107,7 +126,11 @@ class StepControlled(Solver):
         if self.first_step is not None:
             _positive(self, "first_step")
         _positive(self, "max_step")
-        _boolean(self, "dense_output")
+
+    @property
+    def lengths(self) -> StepLengths:
+        """Of the first step and of the longest, as far as they are chosen."""
+        return StepLengths(first=self.first_step, longest=self.max_step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,19 +140,48 @@ class FixedStep(Solver):
     Attributes
     ----------
     step : length of a step, s; the last one is shortened to end at the end.
-    dense_output : keep the solution between steps, as ``run.sol(t)``.
     """
 
     adaptive: ClassVar[bool] = False
 
     step: float
-    dense_output: bool = False
 
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
         _positive(self, "step", finite=True)
-        _boolean(self, "dense_output")
+
+    @property
+    def lengths(self) -> StepLengths:
+        """Of all steps."""
+        return StepLengths(fixed=self.step)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElementSolver(StepControlled):
+    """A solver that marches finite elements of `ERLS`, with steps of its own choice or of one length.
+
+    Attributes
+    ----------
+    step : length of all steps, s; None: chosen by an error estimate.
+    """
+
+    step: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        if self.step is not None:
+            _positive(self, "step", finite=True)
+
+    @property
+    def lengths(self) -> StepLengths:
+        """Of all steps, of the first one and of the longest, as far as they are chosen."""
+        return StepLengths(self.step, self.first_step, self.max_step)
+
+    def needs_step(self, kind: str) -> bool:
+        """Not for finite elements."""
+        return not self.adaptive and "elements" not in kind
 
 
 def _positive(solver: Solver, option: str, *, whole: bool = False, finite: bool = False) -> None:
@@ -314,7 +366,7 @@ class Rosenbrock2(FixedStep):
 
 @listed
 @dataclass(frozen=True, kw_only=True)
-class ESDIRK4(StepControlled):
+class ESDIRK4(ElementSolver):
     """Singly diagonally implicit Runge-Kutta of order 4 with an explicit first stage: for finite elements of `ERLS`."""
 
     name = "esdirk4"
@@ -325,10 +377,11 @@ class ESDIRK4(StepControlled):
 
 @listed
 @dataclass(frozen=True, kw_only=True)
-class GeneralisedAlpha(FixedStep):
+class GeneralisedAlpha(ElementSolver):
     """Generalised alpha for index-3 equations, with a fixed step; for finite elements of `ERLS` with any."""
 
     name = "generalised-alpha"
+    adaptive = False
     order, dense_order = 2, 2
     home = staticmethod(_generalised_alpha)
     citation = (
@@ -364,16 +417,23 @@ def named(solver: str | Solver) -> Solver:
     Examples
     --------
     >>> named("dop853")
-    DOP853(max_steps=10000000, first_step=None, max_step=inf, dense_output=False)
+    DOP853(max_steps=10000000, dense_output=False, first_step=None, max_step=inf)
     """
     if isinstance(solver, Solver):
         return solver
     if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ModelError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
+        near = suggest(solver.lower(), SOLVERS) if isinstance(solver, str) else ""
+        near = near if "did you mean" in near else ""
+        raise ModelError(f"there is no solver {solver!r}{near}; there are {', '.join(SOLVERS)}")
     kind = SOLVERS[solver]
     if issubclass(kind, FixedStep):
-        raise ModelError(f"{solver!r} has a fixed step: say its length, solver=cc.solvers.{kind.__name__}(step=1e-3)")
+        raise ModelError(without_step(kind))
     return kind()
+
+
+def without_step(kind: type[Solver]) -> str:
+    """The sentence about a solver that needs the length of its steps."""
+    return f"{kind.name!r} has a fixed step: say its length, solver=cc.solvers.{kind.__name__}(step=1e-3)"
 
 
 def marching(kind: str) -> list[str]:

@@ -26,6 +26,7 @@ import numpy as np
 from closedchain.disk import plain
 from closedchain.disk.folder import LOCK, Folder
 from closedchain.disk.plain import Maybe
+from closedchain.disk.save_to import SaveTo
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Counts, Failure, Status, Trajectory
@@ -105,19 +106,17 @@ class Saving:
 
     Parameters
     ----------
-    folder
-        It is made if it is not there.
+    where
+        The folder, which is made if it does not exist, and the time between two checkpoints.
     about
-        What the run is, in words by name: a run goes on only where all of them are the same.
-    every
-        Time between two checkpoints, s.
+        The run as named strings: a saved run resumes only if every entry matches.
     writes
         Whether this process writes; of several that compute one run together one does, and all read.
     """
 
-    def __init__(self, folder: str | Path, about: dict[str, str], every: float = 5.0, writes: bool = True) -> None:
-        self.folder = Folder(folder, "save_to", "run", OWN)
-        self.about, self.every, self.writes = about, every, writes
+    def __init__(self, where: SaveTo, about: dict[str, str], writes: bool = True) -> None:
+        self.folder = Folder(where.folder, "save", "run", OWN)
+        self.about, self.every, self.writes = about, where.every, writes
         self.rows: list[int] = []  # samples of each piece
         self.columns: list[int] = []
         self._digests: list[tuple[Any, Any]] = []  # of what was written to the two files of each piece
@@ -316,7 +315,7 @@ class Saving:
         """All processes of a team read what one of them writes."""
         if not (self.folder.path / LOCK).exists():
             raise ModelError(
-                f"save_to={str(self.folder.shown)!r} is not the folder that the first rank writes to: give one on a "
+                f"save={str(self.folder.shown)!r} is not the folder that the first rank writes to: give one on a "
                 "disk that all ranks share"
             )
 

@@ -6,7 +6,7 @@ changes, the time is found by Brent's method on the polynomial of the step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -34,11 +34,8 @@ TOUCHING = 1e-3  # conditioning that counts as zero: within about 1e-3 rad of a 
 CLEAR = 1e-2  # conditioning at which a singular pose lies behind
 
 
-def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tuple[Event, ...]:
-    """The events of a run, all known to fit the mechanism."""
-    events = [] if events is None else [events] if isinstance(events, Event) else events
-    if not isinstance(events, list | tuple) or not all(isinstance(x, Event) for x in events):
-        raise ModelError(f"events takes a list of cc.Event, not {events!r}")
+def check_events(mechanism: Mechanism, cuts: Collection[str], events: Sequence[Event]) -> None:
+    """Refuse events that do not fit the mechanism."""
     for event in events:
         for name in (*event.switch.close, *event.switch.open):
             if name not in cuts:
@@ -54,7 +51,6 @@ def check_events(mechanism: Mechanism, cuts: Collection[str], events: Any) -> tu
                     f"event {event.name!r} refers to the unknown joint {leaf.args[0]!r}"
                     f"{suggest(leaf.args[0], mechanism.joints)}"
                 )
-    return tuple(events)
 
 
 class Watch:

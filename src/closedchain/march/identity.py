@@ -14,7 +14,7 @@ from closedchain.integrate.times import Equal
 from closedchain.lock import locked
 from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.program.compiled import Compiled
-from closedchain.march.run_loop import Task
+from closedchain.march.task import Task
 from closedchain.march.team import Team
 from closedchain.model.forces.sampled import Controller, held
 from closedchain.pose.state import State
@@ -60,9 +60,8 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
         "until": repr(float(task.until)),
         "method": repr(task.method),
-        "solver": task.solver,
+        "solver": repr(task.solver),
         "tolerances": f"rtol {task.rtol!r}, atol {'by size' if task.atol is None else repr(task.atol)}",
-        "steps": f"step {task.step}, first {task.first_step}, longest {task.max_step}, most {task.max_steps}",
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,

@@ -1,63 +1,91 @@
 """Options of a run: their defaults, what they may be, and which of them go together.
 
-Each check raises a `ModelError` that names the option, its value and what to try.
+Each check raises a `ModelError` that names the option, its value and what to try. What a march or a solver cannot do is
+data, `Limits`, and one function refuses it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import numeric, real, shown, suggest
+from closedchain.arguments import finite, instance, listed, numeric, positive, real, shown
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
-from closedchain.integrate.solvers import SOLVERS, marching
-from closedchain.integrate.times import Equal, Given
-from closedchain.march.judge.divergence import ACTIONS
-from closedchain.march.marks import Event
+from closedchain.integrate.solvers import CVODES, Solver, marching, named, without_step
+from closedchain.integrate.times import Equal, Every, Given
+from closedchain.march.marks import Divergence, Event, SingularPoses
+from closedchain.march.task import Task
 from closedchain.model.forces.control import traced_laws
 from closedchain.pose.state import State
 
 SAMPLES = 201
 MOST_SAMPLES = 1e9
-MOST_STEPS = 2**62  # counted in 64 bits
 LEAST_RTOL = 3e-15  # some units of rounding
+KINDS = {
+    "ode": "ordinary differential equations",
+    "elements": "those of finite elements",
+    "damped elements": "those of finite elements, damped by rho_inf",
+}
 
 
-def sample_times(begin: float, until: float, t_eval: Any, every: float | None = None) -> Given | Equal:
+def task_of(
+    start: State,
+    until: float,
+    method: Formulation,
+    solver: Solver | str | None,
+    rtol: float,
+    atol: float | None,
+    t_eval: Any,
+    events: Any,
+) -> Task:
+    """What a run from a start is to do, in one object: arguments of `simulate`, checked."""
+    chosen = solver_for(method, solver)
+    until = end_time("until", until)
+    rtol, atol = tolerances(chosen, rtol, atol)
+    wanted, singularity, divergence = sorted_events(events)
+    return Task(
+        until=until,
+        times=sample_times(start.t, until, t_eval),
+        method=method,
+        solver=chosen,
+        rtol=rtol,
+        atol=atol,
+        events=wanted,
+        singularity=singularity,
+        divergence=divergence,
+    )
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def end_time(name: str, value: Any) -> float:
+    """A finite time at which a run begins or ends."""
+    number = real(value)
+    if number is not None and not math.isfinite(number):
+        raise ModelError(f"{name}={shown(value)}: such a run has no end: give finite times")
+    return finite(name, value)
+
+
+def tolerances(solver: Solver, rtol: Any, atol: Any) -> tuple[float, float | None]:
+    """Tolerances of a step; ``atol`` may be None."""
+    rtol = positive("rtol", rtol)
+    if solver.adaptive and rtol < LEAST_RTOL:
+        raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
+    return rtol, None if atol is None else positive("atol", atol)
+
+
+def sample_times(begin: float, until: float, t_eval: Any) -> Given | Equal:
     """The times at which the motion is kept."""
-    if every is not None:
-        if t_eval is not None:
-            raise ModelError("say t_eval or every, not both")
-        seconds = real(every)
-        if seconds is None or not 0 < seconds < math.inf:
-            raise ModelError(f"every must be a positive number of seconds between two samples, not {shown(every)}")
-        if seconds < np.spacing(max(abs(begin), abs(until))):
-            raise ModelError(
-                f"every = {every:g} s is too short for times near {until:g} s, which differ by "
-                f"{np.spacing(max(abs(begin), abs(until))):.2g} s at least: take longer ones"
-            )
-        if abs(until - begin) / every > MOST_SAMPLES:
-            raise ModelError(f"every = {every:g} s makes {abs(until - begin) / every:.2g} samples: take longer ones")
-        intervals = math.floor(abs(until - begin) / every * (1 + 1e-12))
-        if intervals and abs(intervals * every - abs(until - begin)) <= 1e-9 * abs(until - begin):
-            return Equal(begin, until, intervals)
-        return Equal(begin, begin + math.copysign(intervals * every, until - begin), intervals)
+    if isinstance(t_eval, Every):
+        return _equal_times(begin, until, t_eval.seconds)
     if t_eval is not None:
-        times = numeric(t_eval)
-        if times is None or times.ndim != 1 or not np.isfinite(times).all():
-            raise ModelError(f"t_eval must be a vector of finite times, not {shown(t_eval)}")
-        low, high = min(begin, until), max(begin, until)
-        if times.size and not (low <= times.min() and times.max() <= high):
-            raise ModelError(
-                f"t_eval goes from {times.min():g} to {times.max():g} s, outside of the run, {low:g} to {high:g}"
-            )
-        if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
-            raise ModelError("t_eval must go strictly from the beginning of the run to its end")
-        return Given(times)
+        return _given_times(begin, until, t_eval)
     if until == begin:
         return Given(np.array([begin]))
     times = np.linspace(begin, until, SAMPLES)
@@ -69,81 +97,145 @@ def sample_times(begin: float, until: float, t_eval: Any, every: float | None = 
     return Given(times)
 
 
+def _equal_times(begin: float, until: float, seconds: float) -> Equal:
+    length, spacing = abs(until - begin), np.spacing(max(abs(begin), abs(until)))
+    if seconds < spacing:
+        raise ModelError(
+            f"cc.Every({seconds:g}): {seconds:g} s is too short for times near {until:g} s, which differ by "
+            f"{spacing:.2g} s at least: take longer ones"
+        )
+    if length / seconds > MOST_SAMPLES:
+        raise ModelError(f"cc.Every({seconds:g}) makes {length / seconds:.2g} samples: take longer ones")
+    intervals = math.floor(length / seconds * (1 + 1e-12))
+    if intervals and abs(intervals * seconds - length) <= 1e-9 * length:
+        return Equal(begin, until, intervals)
+    return Equal(begin, begin + math.copysign(intervals * seconds, until - begin), intervals)
+
+
+def _given_times(begin: float, until: float, t_eval: Any) -> Given:
+    times = numeric(t_eval)
+    if times is None or times.ndim != 1 or not np.isfinite(times).all():
+        raise ModelError(f"t_eval must be a vector of finite times, or cc.Every(0.01), not {shown(t_eval)}")
+    low, high = min(begin, until), max(begin, until)
+    if times.size and not (low <= times.min() and times.max() <= high):
+        raise ModelError(
+            f"t_eval goes from {times.min():g} to {times.max():g} s, outside of the run, {low:g} to {high:g}"
+        )
+    if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
+        raise ModelError("t_eval must go strictly from the beginning of the run to its end")
+    return Given(times)
+
+
+# ---- solvers and events ----------------------------------------------------------------------------------------------
+
+
 def usual_solver(method: Formulation) -> str:
     """The solver that is taken if none is named."""
     return marching(method.kind)[0]
 
 
-def check_match(
-    method: Formulation,
-    solver: str,
-    events: Any,
-    singularity: str,
-    dense_output: bool,
-    save_to: Any,
-) -> None:
-    """Say which solver a method needs, and what a solver cannot do."""
-    name, home = type(method).__name__, SOLVERS[solver]
-    if method.kind not in home.marches:
-        what = "ordinary differential equations" if method.kind == "ode" else f"of {method.kind}"
+def solver_for(method: Formulation, solver: Solver | str | None) -> Solver:
+    """The solver as an object, known to march the equations of a method; None means the usual one."""
+    chosen = named(usual_solver(method) if solver is None else solver)
+    name = type(method).__name__
+    if method.kind not in chosen.marches:
+        what = KINDS.get(method.kind, f"of {method.kind}")
         others = " or ".join(map(repr, marching(method.kind)[:4]))
-        raise ModelError(f"the equations of {name} are {what}, which {solver!r} does not march: take solver={others}")
-    if save_to is not None and dense_output:
-        raise ModelError("dense_output keeps all steps in memory; a run that is saved keeps samples: say every=...")
-    if home.driver:
-        for what, asked in (("events", bool(events)), ("dense_output", dense_output), ("save_to", save_to is not None)):
-            if asked:
-                raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}, without {what}")
-        if singularity != "pass":
-            raise ModelError(f"solver {solver!r} is a second opinion from {home.driver}: it does not look for poses")
+        hint = ", or leave rho_inf out" if method.kind == "damped elements" else ""
+        raise ModelError(
+            f"the equations of {name} are {what}, which {chosen.name!r} does not march: take solver={others}{hint}"
+        )
+    if chosen.needs_step(method.kind):
+        if chosen.lengths.fixed is None:
+            raise ModelError(without_step(type(chosen)))
+        for option, value, usual in (
+            ("first_step", chosen.lengths.first, None),
+            ("max_step", chosen.lengths.longest, math.inf),
+        ):
+            if value != usual:
+                raise ModelError(f"{chosen.name!r} has a fixed step for the equations of {name}: leave {option} out")
+    return chosen
 
 
-def check_options(
-    solver: str,
-    until: float,
-    begin: float | None,
-    rtol: float,
-    atol: float | None,
-    step: float | None,
-    singularity: str = "pass",
-) -> None:
-    """Say what is wrong with the numbers of a call before anything is computed."""
-    if solver not in SOLVERS:
-        near = suggest(solver.lower(), SOLVERS) if isinstance(solver, str) else ""
-        near = near if "did you mean" in near else ""
-        raise ModelError(f"there is no solver {solver!r}{near}; there are {', '.join(SOLVERS)}")
-    if singularity not in ("pass", "warn", "stop"):
-        raise ModelError(f"singularity must be 'pass', 'warn' or 'stop', not {singularity!r}")
-    for name, value in (("until", until), ("begin", begin), ("rtol", rtol), ("atol", atol), ("step", step)):
-        missing = value is None and name in ("until", "rtol")
-        if missing or (value is not None and real(value) is None):
-            raise ModelError(f"{name} must be a number, not {shown(value)}")
-    check_times(until, begin)
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if value is not None and not 0 < (real(value) or 0.0) < math.inf:
-            raise ModelError(f"{name} must be a positive number, not {shown(value)}")
-    if SOLVERS[solver].adaptive and rtol < LEAST_RTOL:
-        raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
-    if SOLVERS[solver].adaptive and step is not None:
-        raise ModelError(f"{solver!r} chooses its own steps: leave step out, or take solver='rk4'")
-    if not SOLVERS[solver].adaptive and (step is None or not 0 < (real(step) or 0.0) < math.inf):
-        raise ModelError(f"{solver!r} needs a fixed step > 0, for instance step=1e-3, not {shown(step)}")
+def sorted_events(events: Any) -> tuple[tuple[Event, ...], str, str]:
+    """Events of the user, and what to do at singular poses and where the motion diverges."""
+    alone = isinstance(events, Event | SingularPoses | Divergence)
+    found = () if events is None else (events,) if alone else listed(events)
+    if found is None:
+        raise ModelError(f"events takes a list of cc.Event(...), not {shown(events)}")
+    then: dict[type[SingularPoses | Divergence], str] = {SingularPoses: "pass", Divergence: "stop"}
+    for kind in then:
+        several = [x.then for x in found if isinstance(x, kind)]
+        if len(several) > 1:
+            raise ModelError(f"events has several cc.{kind.__name__}(...), {', '.join(map(repr, several))}: give one")
+        then[kind] = several[0] if several else then[kind]
+    others = tuple(x for x in found if not isinstance(x, SingularPoses | Divergence))
+    for event in others:
+        instance("an entry of events", event, Event, "cc.Event(...), cc.SingularPoses(...) or cc.Divergence(...)")
+    return others, then[SingularPoses], then[Divergence]
 
 
-def check_times(until: float, begin: float | None) -> None:
-    """A run goes from a finite time to a finite time."""
-    for name, value in (("until", until), ("begin", 0.0 if begin is None else begin)):
-        number = real(value)
-        if number is None:
-            raise ModelError(f"{name} must be a number, not {shown(value)}")
-        if not math.isfinite(number):
-            raise ModelError(f"{name}={shown(value)}: such a run has no end: give finite times")
+# ---- what cannot be done ---------------------------------------------------------------------------------------------
 
 
-def check_divergence(divergence: str) -> None:
-    """Say what may be done about a motion that runs away."""
-    if divergence not in ACTIONS:
-        raise ModelError(f"divergence is {', '.join(map(repr, ACTIONS[:-1]))} or {ACTIONS[-1]!r}, not {divergence!r}")
+@dataclass(frozen=True)
+class Limits:
+    """What a march or a solver cannot do.
+
+    Attributes
+    ----------
+    lacks
+        Features, named as in `wanted`.
+    sentence
+        Refuses one of them, ``{feature}``, and says what to try.
+    """
+
+    lacks: tuple[str, ...] = ()
+    sentence: str = ""
+
+
+NO_LIMITS = Limits()
+
+
+def limits_of(solver: Solver) -> Limits:
+    """What a solver from elsewhere cannot do."""
+    if solver.driver != CVODES.driver:
+        return NO_LIMITS
+    return Limits(
+        ("events", "singular poses", "dense_output", "save"),
+        f"solver {solver.name!r} is a second opinion from {solver.driver}, without {{feature}}: leave that out, or "
+        "take another solver",
+    )
+
+
+def wanted(task: Task, start: State) -> dict[str, str]:
+    """Features that a run needs and that not every march and every solver has, and how a sentence calls them."""
+    span = f"from {start.t:g} to {task.until:g} s"
+    asked = {
+        "events": (bool(task.events), "events"),
+        "singular poses": (task.singularity != "pass", "cc.SingularPoses(...)"),
+        "dense_output": (task.solver.dense_output, "dense_output"),
+        "save": (task.saving is not None, "save"),
+        "partition": (task.team is not None, "partition"),
+        "backward": (task.until < start.t, f"runs back in time, {span}"),
+        "no length": (task.until == start.t, f"runs of no length, {span}"),
+    }
+    return {feature: words for feature, (needed, words) in asked.items() if needed}
+
+
+def check_limits(task: Task, start: State, limits: Limits) -> None:
+    """Refuse what a march, or its solver, cannot do."""
+    needed = wanted(task, start)
+    for limit in (limits, limits_of(task.solver)):
+        for feature in limit.lacks:
+            if feature in needed:
+                raise ModelError(limit.sentence.format(feature=needed[feature]))
+    if task.saving is not None and task.solver.dense_output:
+        raise ModelError(
+            "dense_output keeps all steps in memory; a run that is saved keeps samples: say t_eval=cc.Every(...)"
+        )
+    if task.team is not None:
+        task.team.refuse(task.method, task.solver.name)
 
 
 def check_laws(start: State, events: Sequence[Event]) -> None:

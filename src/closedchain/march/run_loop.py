@@ -10,11 +10,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.interrupt import check, interrupts, noted
@@ -27,14 +25,14 @@ from closedchain.march.events import Watch
 from closedchain.march.impacts import switch
 from closedchain.march.judge.divergence import Judge, Judged
 from closedchain.march.judge.gaps import fitted, told
-from closedchain.march.marks import SINGULAR, Event, Happening, Instant
+from closedchain.march.marks import SINGULAR, Happening, Instant
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.march.segment import Choice, Segment
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.march.sundials import integrate_sundials
-from closedchain.march.team import Team
+from closedchain.march.task import Task
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
 
@@ -49,35 +47,9 @@ FADES = 0.5
 # Steps between two looks at the solver, and at gains that follow the steps.
 LOOK, LOOK_TUNING = 50, 10
 SOON = 1e-3  # of a step
+MOST_STEPS = 2**62  # counted in 64 bits
 # Independent velocities are chosen anew when others would be this much better.
 LESS_GOOD = 0.4
-
-
-@dataclass(frozen=True)
-class Task:
-    """What to integrate, and how."""
-
-    until: float
-    times: Any
-    method: Formulation
-    solver: str
-    rtol: float
-    atol: float | None  # None: rtol, of the size of each entry of the state
-    events: tuple[Event, ...] = ()
-    singularity: str = "pass"
-    divergence: str = "stop"
-    dense_output: bool = False
-    step: float | None = None
-    first_step: float | None = None
-    max_step: float = np.inf
-    max_steps: int = 10_000_000
-    progress: Callable[[float, int], object] | None = None
-    saving: Saving | None = None
-    team: Team | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # a copy is not asked to go on: who watches, the folder and the processors stay here
-        return vars(self) | {"progress": None, "saving": None, "team": None}
 
 
 class Refused(Exception):
@@ -132,36 +104,41 @@ class March:
     start: State
     task: Task
     program: Compiled
+    saving: Saving | None = None
     segments: list[Segment] = field(default_factory=list)
     record: list[Happening] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        task = self.task
-        self.place = Place(self.start, task.solver, next_step=task.first_step)
+        task, solver = self.task, self.task.solver
+        self.place = Place(self.start, solver.name, next_step=solver.lengths.first)
         self.chosen: Choice = (self.start, False, 0, None)
-        self.stiffness = Stiffness(task.until) if task.solver == "auto" else None
+        self.stiffness = Stiffness(task.until) if solver.name == "auto" else None
         if self.stiffness is not None:
             self.place.solver = self.stiffness.solver
         p = parameter_vector(self.start.mechanism, self.start.parameters)
         self.scale = drawn_scale(self.program.equations, p, task.until - self.start.t)
-        solver = SOLVERS[task.solver]
         self.holding = Holding(
             self.start.mechanism,
             p,
             self.start.t,
             task.until,
             watched=solver.adaptive and not solver.driver,
-            max_step=task.max_step,
-            saves=task.saving is not None,
+            max_step=solver.lengths.longest,
+            saves=self.saving is not None,
         )
-        step = None if solver.adaptive else task.step
         self.judge = Judge(
-            self.program, self.start, task.until, task.divergence, step, self._note_divergence, task.rtol
+            self.program,
+            self.start,
+            task.until,
+            task.divergence,
+            solver.lengths.fixed,
+            self._note_divergence,
+            task.rtol,
         )
 
     def run(self) -> None:
         """Integrate to the end, through events and singular poses."""
-        saving = self.task.saving
+        saving = self.saving
         with interrupts():
             if saving is None:
                 with self._guarded():
@@ -184,7 +161,7 @@ class March:
                 saving.let_go(self)
 
     def _guarded(self) -> AbstractContextManager[None]:
-        team, saving = self.task.team, self.task.saving
+        team, saving = self.task.team, self.saving
         return (
             nullcontext()
             if team is None
@@ -331,7 +308,8 @@ class March:
 
     def _stabilisation(self, step: float | None) -> Stabilisation:
         """For steps of some length; None for the fixed one, if there is any."""
-        return Stabilisation(self.task.until < self.start.t, self.task.step if step is None else step)
+        fixed = self.task.solver.lengths.fixed
+        return Stabilisation(self.task.until < self.start.t, fixed if step is None else step)
 
     def choose(self, chosen: Choice) -> Compiled:
         """The equations of a piece; see `Segment.chosen`."""
@@ -375,7 +353,7 @@ class March:
                 judge=Judged(self.judge, program, self.holding),
             )  # fmt: skip
         looks = not watch.idle
-        saving, stiffness = task.saving, self.stiffness
+        saving, stiffness = self.saving, self.stiffness
         blurred = program.guarded and program.choice.aimed and task.team is None  # members stay guarded
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
@@ -385,10 +363,10 @@ class March:
             "asked": asked_of(program, self.scale, task.rtol, task.atol),
             "time": self.scale.time,
             "t_eval": times,
-            "dense_output": task.dense_output,
-            "step": task.step,
+            "dense_output": task.solver.dense_output,
+            "step": task.solver.lengths.fixed,
             "first_step": here.next_step if solver.adaptive else None,
-            "max_step": task.max_step,
+            "max_step": task.solver.lengths.longest,
             "max_steps": self._steps_left(),
             "min_pivot": least,
             "least_pivot": -np.inf if program.guarded else WATCHED,
@@ -426,7 +404,7 @@ class March:
     def _steps_left(self) -> int:
         """Attempts that the run may still make."""
         made = sum(s.trajectory.counts.steps + s.trajectory.counts.rejections for s in self.segments)
-        return max(1, self.task.max_steps - made)
+        return max(1, min(self.task.solver.max_steps, MOST_STEPS) - made)
 
     def _look(self, program: Compiled) -> Callable[[float, np.ndarray, float], Status | None]:
         """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
@@ -488,7 +466,7 @@ class March:
     def _add(self, segment: Segment) -> None:
         """Keep a piece, as part of the one before if their equations and solvers are the same."""
         continues = self._continues(segment.program, segment.solver)
-        saving = self.task.saving
+        saving = self.saving
         if saving is not None:
             saving.begin(len(self.segments) - continues, segment.trajectory.x.shape[1])
             segment = replace(segment, trajectory=saving.put_away(segment.trajectory))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -106,3 +106,8 @@ class Team(ABC):
     @abstractmethod
     def account(self) -> Any:
         """Who owned what, what was sent, and how long members computed and waited; in words with ``str``."""
+
+
+def undisturbed(team: Team | None) -> AbstractContextManager[None]:
+    """Around a run: nothing else in this process takes the processors of the team, if there is one."""
+    return nullcontext() if team is None else team.undisturbed()

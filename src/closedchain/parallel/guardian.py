@@ -147,7 +147,7 @@ class Guardian:
     def say(self, what: str) -> None:
         """One line, at once, and nothing is held open any more."""
         saved = self.told["saved"]
-        kept = f"what was saved is in {saved!r}, the same command goes on" if saved else "nothing was saved (save_to=)"
+        kept = f"what was saved is in {saved!r}, the same command goes on" if saved else "nothing was saved (save=)"
         with contextlib.suppress(OSError):
             os.write(STDERR, f"\nclosedchain: {what}. All ranks have been ended; {kept}.\n".encode())
         self.drop(STDERR)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import finite, suggest
 from closedchain.attached import Attached
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
@@ -107,6 +107,14 @@ class State(Attached):
                 f"{what} belongs to mechanism {mine!r}, not to {mine!r}, another drawing of that name: {difference}"
             )
         return replace(self, mechanism=mechanism)
+
+    def at(self, time: float) -> Self:
+        """The same coordinates and velocities at another time, s: ``cc.simulate(m, start.at(0.5), until=1.0)``.
+
+        Where drives or laws depend on time, take the state from ``m.assemble(..., time=0.5)``, which closes the loops
+        at that time.
+        """
+        return replace(self, t=finite("time", time))
 
     @property
     def topology(self) -> Topology:

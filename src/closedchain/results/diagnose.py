@@ -81,14 +81,15 @@ def _misfit(run: Run) -> str:
 def _too_long(run: Run, failure: Failure) -> str | None:
     """A sentence about a fixed step that is too long for the motion."""
     last = run.segments[-1]
-    if run.task.step is None or last.trajectory.status not in STEPPED:
+    step = run.task.solver.lengths.fixed
+    if step is None or last.trajectory.status not in STEPPED:
         return None
     start = run.segments[0].start
     if start.open_joints != last.start.open_joints:
         start = last.start
-    beyond = failure.t + np.copysign(run.task.step, run.task.until - start.t)  # where this step would have led
+    beyond = failure.t + np.copysign(step, run.task.until - start.t)  # where this step would have led
     here = Place(last.program, run.scale, start, last.holding, beyond, np.full_like(failure.x, np.nan))
-    return too_long(here, run.task.step)
+    return too_long(here, step)
 
 
 def _entry(program: Compiled, index: int) -> str:

@@ -14,9 +14,10 @@ from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.times import Given
 from closedchain.integrate.trajectory import Counts, Failure, Status, total
 from closedchain.march.judge.gaps import dropped_rows
-from closedchain.march.marks import Happening
-from closedchain.march.run_loop import March, Task
+from closedchain.march.marks import Divergence, Happening, SingularPoses
+from closedchain.march.run_loop import March
 from closedchain.march.segment import Segment
+from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Frame
 from closedchain.pose.state import State
@@ -220,16 +221,15 @@ class MarchSolution(Solution):
     def rigid_start(self, task: Task) -> tuple[State, dict[str, Any]]:
         """The start with rigid links; method, solver and limits of the run."""
         start = RigidTwin.of(self.mechanism).state(with_parameters(self.start, self.parameters), moving=True)
-        limits = {"step": task.step} if task.step is not None else {"max_step": task.max_step}
+        lengths = task.solver.lengths
+        chosen = {"step": lengths.fixed, "max_step": lengths.longest}
+        options: dict[str, Any] = {name: x for name, x in chosen.items() if x is not None and np.isfinite(x)}
         return start, {
             "method": task.method,
-            "solver": task.solver,
+            "solver": type(task.solver)(**options),
             "rtol": task.rtol,
             "atol": task.atol,
-            "events": task.events,
-            "singularity": task.singularity,
-            "divergence": task.divergence,
-            **(limits if np.isfinite(limits.get("max_step", 1.0)) else {}),
+            "events": (*task.events, SingularPoses(task.singularity), Divergence(task.divergence)),
         }
 
     def rigid_pose(self, frame: Frame) -> tuple[np.ndarray, np.ndarray]:
@@ -240,7 +240,8 @@ class MarchSolution(Solution):
 
     def again(self, task: Task) -> MarchSolution:
         """March once more, with nothing but the solver: no samples, no events."""
-        bare = replace(task, times=Given(np.empty(0)), events=(), singularity="pass", dense_output=False, saving=None)
+        bare = replace(task, times=Given(np.empty(0)), events=(), singularity="pass", saving=None)
+        bare = replace(bare, solver=replace(task.solver, dense_output=False))
         march = March(self.start, bare, self.program)
         march.run()
         return MarchSolution(self.mechanism, march.segments, march.record, self.p)

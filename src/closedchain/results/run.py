@@ -15,8 +15,8 @@ from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import Counts, Failure, Status
 from closedchain.march.marks import Happening
-from closedchain.march.run_loop import Task
 from closedchain.march.segment import Segment
+from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
 from closedchain.native import engine
@@ -77,7 +77,7 @@ class Run(Attached):
         self.task = task
         self.seconds = seconds
         self.partition = None if task.team is None else task.team.account  # of limbs on several processors
-        self.solver, self.rtol, self.atol = task.solver, task.rtol, task.atol
+        self.solver, self.rtol, self.atol = task.solver.name, task.rtol, task.atol
 
     def __getstate__(self) -> dict[str, Any]:
         # what was asked for is computed again: the states are all that is needed

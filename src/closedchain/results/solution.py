@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from closedchain.derive.equations import Equations
     from closedchain.integrate.trajectory import Counts, Failure, Status
     from closedchain.march.marks import Happening
-    from closedchain.march.run_loop import Task
+    from closedchain.march.task import Task
     from closedchain.model.mechanism import Mechanism
     from closedchain.model.parts import Frame
     from closedchain.pose.state import State

@@ -24,9 +24,9 @@ from closedchain.march.batch.batch import Reason, batch_march, can_batch
 from closedchain.march.controllers.held_inputs import Holding
 from closedchain.march.judge import divergence
 from closedchain.march.program.compiled import Compiled, compiled
-from closedchain.march.run_loop import Task
 from closedchain.march.segment import Segment
 from closedchain.march.stabilisation import Stabilisation
+from closedchain.march.task import Task
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
@@ -288,10 +288,9 @@ class _Told:
             study.until,
             Given(study.times),
             method,
-            study.solver,
+            study.stepping,
             options["rtol"],
             options["atol"],
-            step=options["step"],
         )
         counts = Counts(0, 0, 0, 0, np.nan, np.nan)
         path = Trajectory(study.times, self.x[i], np.empty(0), counts, Status.finished, "the end was reached")

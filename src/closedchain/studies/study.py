@@ -21,11 +21,12 @@ from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ClosedChainError, ModelError
+from closedchain.integrate.solvers import SOLVERS, Solver
 from closedchain.march.batch.assemble import SENTENCES, Reason
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.fingerprint import fingerprint
-from closedchain.march.events import Event
 from closedchain.march.identity import described_controller, digest_of_equations
+from closedchain.march.marks import Event, SingularPoses
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
@@ -167,11 +168,19 @@ class Study:
             start,
             self.until,
             method=method,
-            solver=self.solver,
+            solver=self.stepping,
+            rtol=self.options["rtol"],
+            atol=self.options["atol"],
             t_eval=self.times,
-            events=self.events,
-            **self.options,
+            events=(*self.events, SingularPoses(self.options["singularity"])),
         )
+
+    @property
+    def stepping(self) -> Solver:
+        """The solver with its options."""
+        step = self.options["step"]
+        options = {"max_steps": self.options["max_steps"]} | ({} if step is None else {"step": step})
+        return SOLVERS[self.solver](**options)
 
     def values(self, run: Run) -> dict[str, np.ndarray]:
         """The variables over time that are kept, or that a measure looks at."""

@@ -6,22 +6,23 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.errors import Interrupted, ModelError
-from closedchain.integrate.times import Equal
-from closedchain.march.events import Event
-from closedchain.march.options import check_options, check_times, sample_times, usual_solver
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.times import Equal, Every
+from closedchain.march.marks import Event, SingularPoses
+from closedchain.march.options import end_time, sample_times, solver_for, tolerances, usual_solver
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
-from closedchain.progress import counted
+from closedchain.progress import counted, reported
 from closedchain.studies.batched import why_not
 from closedchain.studies.layout import Layout, divided
 from closedchain.studies.points import SAMPLINGS, points
@@ -140,14 +141,16 @@ def sweep(
     if to is not None and not isinstance(to, str | Path):
         raise ModelError(f"to takes the name of a folder, not {to!r}")
     solver = usual_solver(method) if solver is None else solver
-    if isinstance(method, ERLS):  # with solvers of its own, and its own checks
-        check_times(until, begin)
-    else:
-        check_options(solver, until, begin, rtol, atol, step, singularity)
-    until, begin = float(until), None if begin is None else float(begin)
+    chosen_options: dict[str, Any] = {"max_steps": max_steps} | ({} if step is None else {"step": step})
+    by: Any = solver
+    if solver in SOLVERS and (step is not None or SOLVERS[solver].adaptive):
+        by = SOLVERS[solver](**chosen_options)
+    rtol, atol = tolerances(solver_for(method, by), rtol, atol)
+    SingularPoses(singularity)
+    until, begin = end_time("until", until), None if begin is None else end_time("begin", begin)
     chosen = points(parameters, together=together, samples=samples, sampling=sampling, seed=seed)
     beginning = start_of(mechanism, start, velocity, guess, begin)
-    times = sample_times(beginning.time, until, t_eval, every)
+    times = sample_times(beginning.time, until, t_eval if every is None else Every(every))
     many = len(times) if isinstance(times, Equal) else len(times.array)
     _check_room(8 * many, f"{many:.3g} times", "take fewer of them, every=...")
     keep, what = _names(keep), f"the results of {many:.3g} times of {len(chosen):.3g} points"
@@ -176,7 +179,7 @@ def sweep(
     layout = divided(chosen.shape, _points_in_a_block(study))
     results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
     try:
-        with counted(progress) as told:
+        with nullcontext() if progress is None else reported(progress), counted() as told:
             _fill(study, results, executor, told)
         return results.dataset()
     finally:

@@ -188,7 +188,7 @@ def reset(controllers: Iterable[Controller]) -> None:
 
 ADVICE = (
     "a memory holds numbers, texts, arrays, and lists and dictionaries of them. Keep it so, give the controller "
-    "state() and restore(state) that do, or leave save_to out"
+    "state() and restore(state) that do, or leave save out"
 )
 
 
@@ -267,7 +267,7 @@ def _around(who: Controller, function: types.FunctionType) -> dict[str, Any]:
     for name in sorted(frozenset.union(*assigned(function))):
         raise ModelError(
             f"the controller {who.name!r} remembers {name!r} outside of itself, where it cannot be saved: make it an "
-            f"object that keeps {name!r} as an attribute, or leave save_to out"
+            f"object that keeps {name!r} as an attribute, or leave save out"
         )
     return visible(function)
 

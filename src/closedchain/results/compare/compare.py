@@ -7,27 +7,29 @@ refuses, is a row with its sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import xarray
 
-from closedchain.arguments import suggest
+from closedchain.arguments import instance, listed, positive, suggest
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
 from closedchain.close.modified_denoc import ModifiedDeNOC
+from closedchain.close.multipliers import Multipliers
 from closedchain.close.parts.springs import SpringFormulation
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
-from closedchain.integrate.solvers import SOLVERS, marching
-from closedchain.march.options import check_options
+from closedchain.integrate.solvers import SOLVERS, Solver, marching, named
+from closedchain.march.options import task_of
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
-from closedchain.progress import counting
+from closedchain.progress import Counted, counted
 from closedchain.results.compare.closure_modes import critical_damping, inverse_masses
 from closedchain.results.compare.comparison import ABOUT, Comparison
 from closedchain.results.compare.reference import Reference, make_reference
@@ -37,25 +39,21 @@ from closedchain.results.run import Run
 STIFFNESSES = (1e5, 1e6, 1e7)  # of the springs that are compared by default
 SOLVERS_COMPARED = ("dop853", "dopri5")
 TOLERANCES = (1e-5, 1e-7, 1e-9)
+MOST_STEPS = 100_000  # of a run, with a solver that is only named
 FIXED_STEPS = 500  # of a run at the loosest tolerance
 Methods = Sequence[Formulation | str] | Mapping[str, Formulation]
-Progress = Callable[[int, int, str], object]
 
 
-@counting
 def compare(
     mechanism: Mechanism,
     start: State | None = None,
     until: float = 1.0,
     methods: Methods | None = None,
-    solvers: Sequence[str] | None = None,
+    solvers: Sequence[str | Solver] | None = None,
     tolerances: Sequence[float] | None = None,
     *,
-    step: float | None = None,
     repeats: int = 3,
     samples: int = 201,
-    max_steps: int = 100_000,
-    progress: Progress | None = None,
 ) -> Comparison:
     """Run a mechanism under every method, solver and tolerance, and measure what each run is worth and costs.
 
@@ -72,20 +70,16 @@ def compare(
         of them, and virtual springs with stiffnesses 1e5, 1e6 and 1e7 and critical damping. `ERLS` may be among them,
         with its own solver: the reference has the shapes of the flexible bodies, and the error is against these.
     solvers
-        Names; None: ``"dop853"`` and ``"dopri5"``.
+        Names, or objects with options; None: ``"dop853"`` and ``"dopri5"``. A run that takes more than ``max_steps`` of
+        its solver (of a name 100,000) is given up, and becomes a row that says so. The ``step`` of a solver with a
+        fixed one (of a name a five-hundredth of the run) is that at the loosest tolerance; at others it is scaled so
+        that the error follows the tolerance.
     tolerances
         Values of rtol (atol is that of the sizes); None: 1e-5, 1e-7 and 1e-9.
-    step
-        For solvers with a fixed one: its length at the loosest tolerance, s; default: a five-hundredth of the run. At
-        others it is scaled so that the error follows the tolerance.
     repeats
         How often a run is made to measure its time; the median counts. What takes more than half a second is run once.
     samples
         How many equal times errors are taken at.
-    max_steps
-        After which a run is given up, and becomes a row that says so.
-    progress
-        Called with the number of runs done, their total, and what comes next.
 
     Returns
     -------
@@ -102,67 +96,88 @@ def compare(
     True
     """
     start = assemble(mechanism) if start is None else start
-    solvers = [solvers] if isinstance(solvers, str) else solvers
-    solvers = list(dict.fromkeys(SOLVERS_COMPARED if solvers is None else solvers))
-    given = [tolerances] if isinstance(tolerances, float) else TOLERANCES if tolerances is None else tolerances
-    if not all(isinstance(x, int | float) and x > 0 for x in given):
-        raise ModelError(f"rtol must be a positive number, not {tolerances!r}")
-    tolerances = sorted({float(x) for x in given}, reverse=True)
-    if not isinstance(start, State):
-        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
+    instance("the start", start, State, "a state from m.assemble(...) of the same mechanism")
     start = start.of(mechanism, "the start")
-    _check(mechanism, start, until, solvers, tolerances, step, samples)
+    rtols = _tolerances(tolerances)
+    _check(start, until, rtols, samples)
+    by = _solvers(SOLVERS_COMPARED if solvers is None else solvers, start, until)
     chosen = default_methods(start) if methods is None else named_methods(methods)
     # methods with solvers of their own come with the usual one of these
-    solvers = list(dict.fromkeys([*solvers, *(own for x in chosen.values() if (own := own_solver(x)))]))
-    step = abs(until - start.t) / FIXED_STEPS if step is None else step
+    own = [own_solver(x) for x in chosen.values()]
+    by |= _solvers([x for x in own if x and x not in by], start, until, own=True)
+    table = _Table(start, until, chosen, by, rtols, samples)
+    with counted() as tell:
+        return table.filled(repeats, tell)
 
-    total = sum(suits(x, solver) for x in chosen.values() for solver in solvers) * len(tolerances)
-    tell = progress or (lambda done, total, what: None)
-    tell(0, total, "reference")
-    reference, trouble = _reference(start, until, tolerances[-1], samples)
 
-    shape = (len(chosen), len(solvers), len(tolerances))
-    numbers = {name: np.full(shape, np.nan) for name in ABOUT}
-    words = {name: np.full(shape, "", dtype=object) for name in ("failure", "complaint")}
-    kinds = np.full((*shape[:1], len(KINDS)), np.nan)
-    places = product(enumerate(chosen.items()), enumerate(solvers), enumerate(tolerances))
-    done = 0
-    for (i, (name, method)), (j, solver), (k, rtol) in places:
-        if not suits(method, solver):
-            continue
-        tell(done, total, name)
-        done += 1
-        adaptive = isinstance(method, ERLS) or SOLVERS[solver].adaptive
-        fixed = None if adaptive else _fixed_step(step, rtol, tolerances[0], SOLVERS[solver].order)
-        outcome = attempt(start, until, Trial(method, solver, rtol, fixed, max_steps, samples))
-        words["failure"][i, j, k] = outcome.failure
-        words["complaint"][i, j, k] = "; ".join(outcome.complaints)
-        if outcome.run is not None and not outcome.failure:
-            spent = cost(outcome.run, repeats)
-            kinds[i] = [spent.kinds[kind] for kind in KINDS]
-            for what, value in _measured(outcome.run, spent, reference).items():
-                numbers[what][i, j, k] = value
-    tell(total, total, "done")
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """What is run: every method with every solver that suits it, at every tolerance."""
 
-    # not "method" and "tolerance": these are arguments of xarray's own sel()
-    dims = ("formulation", "solver", "rtol")
-    variables: dict[str, Any] = {name: (dims, x, ABOUT[name]) for name, x in numbers.items()}
-    variables |= {name: (dims, x.astype(str)) for name, x in words.items()}
-    variables["operations"] = (
-        ("formulation", "kind"),
-        kinds,
-        {"units": "1", "about": "of one evaluation of the right-hand side"},
-    )
-    attrs = {
-        "mechanism": mechanism.name,
-        "begin": start.t,
-        "until": float(until),
-        "reference": str(reference) if reference else f"none: {trouble}",
-        "uncertainty": reference.uncertainty if reference else float("nan"),
-    }
-    coords = {"formulation": list(chosen), "solver": solvers, "rtol": tolerances, "kind": list(KINDS)}
-    return Comparison(xarray.Dataset(variables, coords=coords, attrs=attrs), dict(chosen))
+    start: State
+    until: float
+    methods: dict[str, Formulation]
+    solvers: dict[str, Solver]
+    tolerances: list[float]
+    samples: int
+
+    def filled(self, repeats: int, tell: Counted) -> Comparison:
+        """Make all runs, and measure them."""
+        rows = [(i, j) for i, x in enumerate(self.methods.values()) for j, y in enumerate(self.solvers) if suits(x, y)]
+        total = len(rows) * len(self.tolerances)
+        tell(0, total, "reference")
+        reference, trouble = _reference(self.start, self.until, self.tolerances[-1], self.samples)
+        shape = (len(self.methods), len(self.solvers), len(self.tolerances))
+        numbers = {name: np.full(shape, np.nan) for name in ABOUT}
+        words = {name: np.full(shape, "", dtype=object) for name in ("failure", "complaint")}
+        kinds = np.full((*shape[:1], len(KINDS)), np.nan)
+        labels, methods = [*self.methods], [*self.methods.values()]
+        for done, ((i, j), k) in enumerate(product(rows, range(len(self.tolerances)))):
+            tell(done, total, labels[i])
+            rtol = self.tolerances[k]
+            solver = _scaled([*self.solvers.values()][j], methods[i], rtol / self.tolerances[0])
+            outcome = attempt(self.start, self.until, Trial(methods[i], solver, rtol, self.samples))
+            words["failure"][i, j, k] = outcome.failure
+            words["complaint"][i, j, k] = "; ".join(outcome.complaints)
+            if outcome.run is not None and not outcome.failure:
+                spent = cost(outcome.run, repeats)
+                kinds[i] = [spent.kinds[kind] for kind in KINDS]
+                for what, value in _measured(outcome.run, spent, reference).items():
+                    numbers[what][i, j, k] = value
+        tell(total, total, "done")
+        return self._comparison(numbers, words, kinds, reference, trouble)
+
+    def _comparison(
+        self,
+        numbers: dict[str, np.ndarray],
+        words: dict[str, np.ndarray],
+        kinds: np.ndarray,
+        reference: Reference | None,
+        trouble: str,
+    ) -> Comparison:
+        # not "method" and "tolerance": these are arguments of xarray's own sel()
+        dims = ("formulation", "solver", "rtol")
+        variables: dict[str, Any] = {name: (dims, x, ABOUT[name]) for name, x in numbers.items()}
+        variables |= {name: (dims, x.astype(str)) for name, x in words.items()}
+        variables["operations"] = (
+            ("formulation", "kind"),
+            kinds,
+            {"units": "1", "about": "of one evaluation of the right-hand side"},
+        )
+        attrs = {
+            "mechanism": self.start.mechanism.name,
+            "begin": self.start.t,
+            "until": float(self.until),
+            "reference": str(reference) if reference else f"none: {trouble}",
+            "uncertainty": reference.uncertainty if reference else float("nan"),
+        }
+        coords = {
+            "formulation": list(self.methods),
+            "solver": list(self.solvers),
+            "rtol": self.tolerances,
+            "kind": list(KINDS),
+        }
+        return Comparison(xarray.Dataset(variables, coords=coords, attrs=attrs), dict(self.methods))
 
 
 # ---- one run ---------------------------------------------------------------------------------------------------------
@@ -201,8 +216,14 @@ def _reference(start: State, until: float, tightest: float, samples: int) -> tup
         return None, str(error)
 
 
-def _fixed_step(step: float, rtol: float, loosest: float, order: int) -> float:
-    return step * (rtol / loosest) ** (1 / order)
+def _scaled(solver: Solver, method: Formulation, tighter: float) -> Solver:
+    """A solver with a fixed step that suits a tolerance so many times tighter than the loosest."""
+    step = solver.lengths.fixed
+    if step is None:
+        return solver
+    if isinstance(method, ERLS):  # chooses its steps
+        return replace(solver, step=None)  # type: ignore[call-arg]
+    return replace(solver, step=step * tighter ** (1 / solver.order))  # type: ignore[call-arg]
 
 
 def suits(method: Formulation, solver: str) -> bool:
@@ -262,24 +283,38 @@ def _method(given: Any) -> Formulation:
     return given
 
 
-def _check(
-    mechanism: Mechanism,
-    start: State,
-    until: float,
-    solvers: Sequence[str],
-    tolerances: Sequence[float],
-    step: float | None,
-    samples: int,
-) -> None:
+def _tolerances(given: Any) -> list[float]:
+    """Values of rtol, the loosest first."""
+    several = TOLERANCES if given is None else listed(given)
+    rtols = sorted({positive("rtol", x) for x in ((given,) if several is None else several)}, reverse=True)
+    if not rtols:
+        raise ModelError("there is nothing to compare: give at least one tolerance")
+    return rtols
+
+
+def _solvers(given: Any, start: State, until: float, own: bool = False) -> dict[str, Solver]:
+    """Solvers by name; one that is only named gives up early, and has a step of its own if it needs one."""
+    out: dict[str, Solver] = {}
+    alone = isinstance(given, str | Solver)
+    for one in (given,) if alone else dict.fromkeys(given):
+        solver = one
+        if isinstance(one, str) and one in SOLVERS:
+            kind, step = SOLVERS[one], abs(until - start.t) / FIXED_STEPS
+            fixed: dict[str, Any] = {} if kind.adaptive else {"step": step or 1.0}
+            solver = kind(max_steps=MOST_STEPS, **fixed)
+        solver = named(solver)
+        if solver.name in out:
+            raise ModelError(f"solvers names {solver.name!r} twice: runs are told apart by the names of their solvers")
+        out[solver.name] = solver
+    if not out and not own:
+        raise ModelError("there is nothing to compare: give at least one solver")
+    return out
+
+
+def _check(start: State, until: float, tolerances: Sequence[float], samples: int) -> None:
     """Say what is wrong with a call, before any run is made."""
-    if not solvers or not tolerances:
-        raise ModelError("there is nothing to compare: give at least one solver and one tolerance")
-    for solver in solvers:
-        if solver not in SOLVERS:
-            raise ModelError(f"there is no solver {solver!r}{suggest(solver, SOLVERS)}; there are {', '.join(SOLVERS)}")
-        for rtol in tolerances:
-            fixed = None if SOLVERS[solver].adaptive else step or 1.0
-            check_options(solver, until, start.t, rtol, None, fixed)
+    for rtol in tolerances:
+        task_of(start, until, Multipliers(), None, rtol, None, None, ())
     if until == start.t:
         raise ModelError(f"a comparison needs runs of some length, but until = {until:g} s is where they begin")
     if samples < 2:

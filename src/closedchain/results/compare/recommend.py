@@ -9,7 +9,7 @@ their place is where limbs are to be computed apart from each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.mobility import mobility
 from closedchain.pose.state import State
+from closedchain.progress import Counted, counted, reported
 from closedchain.results.compare.closure_modes import critical_damping, inverse_masses
 from closedchain.results.compare.compare import compare, named_methods
 from closedchain.results.compare.comparison import Comparison, text
@@ -38,6 +39,7 @@ STIFF = 1.2  # if a hundred times tighter tolerance takes fewer steps than this 
 FASTER = 1.5  # what an implicit solver must be to be recommended
 ROUNDING = 1e-13  # rad or m: smaller errors say nothing
 STIFFNESS = 1e6  # of the springs that are tried
+MOST_STEPS, MOST_STEPS_OF_SPRINGS = 1_000_000, 50_000  # after which a run is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,6 @@ def recommend(
     until: float = 1.0,
     *,
     rtol: float = 1e-8,
-    progress: Callable[[int, int, str], object] | None = None,
 ) -> Recommendation:
     """Find the method and solver that need the least work on a mechanism, and say why.
 
@@ -89,8 +90,6 @@ def recommend(
         End of the runs that are made to find out, s.
     rtol
         The tolerance that runs are going to have.
-    progress
-        Called with the number of runs done, their total, and what comes next.
 
     Returns
     -------
@@ -109,20 +108,19 @@ def recommend(
     start = assemble(mechanism) if start is None else start
     if not 1e-12 <= rtol <= 1e-3:
         raise ModelError(f"a recommendation is made for tolerances between 1e-12 and 1e-3, not for rtol = {rtol:g}")
+    with counted() as tell:
+        return _recommended(start, until, rtol, tell)
+
+
+def _recommended(start: State, until: float, rtol: float, tell: Counted) -> Recommendation:
+    mechanism = start.mechanism
     solvers = [name for name, solver in SOLVERS.items() if solver.adaptive and not solver.implicit and name != "auto"]
     solvers.sort(key=lambda name: name != "dop853")
     loops = bool(start.topology.cuts or mechanism.drives or mechanism.couplings)
     methods = named_methods(list(EXACT.values()) if loops else [Multipliers()])
-    got = compare(
-        mechanism,
-        start,
-        until,
-        methods,
-        solvers,
-        sorted({max(rtol * x, 1e-13) for x in AROUND}, reverse=True),
-        repeats=3,
-        progress=progress,
-    )
+    tolerances = sorted({max(rtol * x, 1e-13) for x in AROUND}, reverse=True)
+    with reported(tell):
+        got = compare(mechanism, start, until, methods, solvers, tolerances, repeats=3)
     work = _work_for_the_same_error(got, rtol)
     if not work:
         return _implicit_alone(got, start, until, rtol)
@@ -155,7 +153,7 @@ def _implicit_alone(got: Comparison, start: State, until: float, rtol: float) ->
     method = Multipliers()
     failures = got.failures()
     for solver in _IMPLICIT:
-        outcome = attempt(start, until, Trial(method, solver, rtol))
+        outcome = attempt(start, until, Trial(method, SOLVERS[solver](max_steps=MOST_STEPS), rtol))
         if not outcome.failure and outcome.run is not None:
             counts = outcome.run.counts
             reasons = (
@@ -299,7 +297,7 @@ def _implicit(got: Comparison, start: State, until: float, rtol: float, name: st
     told = f"{solver} takes {float(one['steps']):.0f} steps and {text(float(one['seconds']), 'seconds')}"
     best, least = solver, float(one["seconds"]) / FASTER
     for other in _IMPLICIT:
-        outcome = attempt(start, until, Trial(got.methods[name], other, rtol))
+        outcome = attempt(start, until, Trial(got.methods[name], SOLVERS[other](max_steps=MOST_STEPS), rtol))
         if outcome.failure or outcome.run is None:
             continue
         seconds = cost(outcome.run, 3).seconds
@@ -315,7 +313,7 @@ def _springs(got: Comparison, start: State, until: float, rtol: float, name: str
     except ClosedChainError as trouble:
         return f"springs are no choice: {trouble}"
     spring = VirtualSpring(STIFFNESS, critical_damping(STIFFNESS, s_max))
-    outcome = attempt(start, until, Trial(spring, solver, rtol, max_steps=50_000))
+    outcome = attempt(start, until, Trial(spring, SOLVERS[solver](max_steps=MOST_STEPS_OF_SPRINGS), rtol))
     if outcome.failure or outcome.run is None:
         return f"springs are no choice: {label(spring)}: {outcome.failure}"
     spent = cost(outcome.run)

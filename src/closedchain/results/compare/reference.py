@@ -25,7 +25,6 @@ EXACT: dict[str, Formulation] = {
     name: METHODS[name]
     for name in ("multipliers", "operational-space", "denoc", "independent-coordinates", "projection")
 }
-SOLVER = "dop853"
 NOTHING = 1e-12  # of the forces that move a mechanism of this size in its time
 TIGHTER = 1e-3  # than the tightest tolerance that is compared
 TIGHT = 1e-12  # and in any case
@@ -91,8 +90,7 @@ def make_reference(start: State, until: float, tightest: float, samples: int = 2
     first: ClosedChainError | None = None
     for method in EXACT.values():
         best, check = (
-            attempt(start, until, Trial(method, SOLVER, tolerance, samples=samples))
-            for tolerance in (rtol, CHECK * rtol)
+            attempt(start, until, Trial(method, rtol=tolerance, samples=samples)) for tolerance in (rtol, CHECK * rtol)
         )
         if best.run is not None and check.run is not None and not best.failure and not check.failure:
             return Reference(best.run, errors(check.run, best.run).motion)

@@ -18,19 +18,22 @@ The stiffness is a parameter of the compiled code, so that the whole curve costs
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import instance, not_negative, numeric, positive
 from closedchain.attached import Attached
+from closedchain.close.multipliers import Multipliers
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ModelError, RunError
-from closedchain.march.options import check_options
+from closedchain.integrate.solvers import Solver, named
+from closedchain.march.options import task_of
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
-from closedchain.progress import counting
+from closedchain.progress import Counted, counted
 from closedchain.results.compare.closure_modes import critical_damping, stiffest
 from closedchain.results.compare.reference import TIGHTEST, Reference, make_reference
 from closedchain.results.compare.trial import Trial, attempt, cost, number
@@ -46,6 +49,7 @@ RANGE = (-2.5, 1.0)  # decades around the stiffness that the load asks for
 POINTS = 8
 CLOSE_ENOUGH = 0.9  # of the wanted error: a stiffness that gives less is larger than it need be
 TRIES = 6
+MOST_STEPS = 200_000  # of a run, with a solver that is only named
 UNLOADED = 1e-9  # of the forces that move a mechanism of this size in its time
 
 
@@ -107,7 +111,6 @@ class StiffnessChoice(Attached):
         )
 
 
-@counting
 def choose_stiffness(
     mechanism: Mechanism,
     start: State | None = None,
@@ -116,10 +119,8 @@ def choose_stiffness(
     *,
     damping: float | None = None,
     stiffnesses: Sequence[float] | None = None,
-    solver: str = "dop853",
+    solver: Solver | str = "dop853",
     rtol: float = 1e-9,
-    max_steps: int = 200_000,
-    progress: Callable[[int, int, str], object] | None = None,
 ) -> StiffnessChoice:
     """Find the smallest stiffness of virtual springs that keeps a closure error, and check it by a run.
 
@@ -139,11 +140,8 @@ def choose_stiffness(
     stiffnesses
         For the curve; None: eight over three and a half decades, around what the load asks for.
     solver, rtol
-        For the runs with springs: ``"dop853"`` or ``"dopri5"``.
-    max_steps
-        After which a run is given up.
-    progress
-        Called with the number of runs done, how many there are, and what comes next.
+        For the runs with springs: ``"dop853"`` or ``"dopri5"``. A run that takes more than ``max_steps`` of its solver
+        (of a name 200,000) is given up.
 
     Returns
     -------
@@ -163,99 +161,159 @@ def choose_stiffness(
     (True, True)
     """
     start = assemble(mechanism) if start is None else start
-    if not isinstance(start, State):
-        raise ModelError(f"the start must be a state from m.assemble(...) of the same mechanism, not {start!r}")
+    instance("the start", start, State, "a state from m.assemble(...) of the same mechanism")
     start = start.of(mechanism, "the start")
-    _check(mechanism, start, error, until, solver, rtol, damping, stiffnesses)
-    tell = progress or (lambda done, total, what: None)
-    tell(0, POINTS + 2, "exact run")
-    reference = make_reference(start, until, max(rtol, 1e-10))
-    s_max = stiffest(reference.run)
+    by = replace(named(solver), max_steps=MOST_STEPS) if isinstance(solver, str) else named(solver)
+    springs = _Springs(start, error, until, damping, by, rtol)
+    springs.check(stiffnesses)
+    with counted() as tell:
+        return springs.chosen(stiffnesses, tell)
 
-    def run_with(k: float) -> tuple[Run | None, float, str]:
-        b = critical_damping(k, s_max) if damping is None else float(damping)
-        outcome = attempt(start, until, Trial(VirtualSpring(k, b), solver, rtol, max_steps=max_steps))
-        return None if outcome.failure else outcome.run, b, outcome.failure
 
-    # the curve
-    load = float(np.abs(reference.run._outputs["lam"]).max(initial=0.0))  # N or N m, which the springs must carry
-    if load < UNLOADED * reference.run.scale.energy / reference.run.scale.length:
-        raise ModelError(
-            f"the loops of {mechanism.name!r} carry no load until {until:g} s (at most {load:.1g} N), so springs of "
-            "any stiffness would do: choose them for a motion that loads them"
-        )
-    wanted_k = load / error
-    ks = np.sort(np.array(stiffnesses, float)) if stiffnesses is not None else wanted_k * np.logspace(*RANGE, POINTS)
-    columns: dict[str, list[float]] = {name: [] for name in COLUMNS}
-    said = ""
-    for i, k in enumerate(ks):
-        tell(i + 1, len(ks) + 2, f"k = {number(k)}")
-        run, b, failure = run_with(float(k))
-        said = said or failure
-        for name, value in _measured(run, b, reference).items():
-            columns[name].append(value)
-    gap, evaluations = np.array(columns["closure_error"]), np.array(columns["evaluations"])
-    good = np.isfinite(gap) & (gap > 0)
-    if good.sum() < 2:
-        raise RunError(f"springs cannot be chosen for {mechanism.name!r}: {said or 'there is nothing to carry'}", None)
-    slope, intercept = _fit(ks[good], gap[good])
-    power, factor = _fit(ks[good], evaluations[good])
+@dataclass(frozen=True)
+class _Springs:
+    """What is wanted of springs, and how runs with them are made; see `choose_stiffness`."""
 
-    # the smallest stiffness that does, to two digits, and a run that shows it
-    k = _round_up(_where(ks[good], gap[good], error, slope))
-    tell(len(ks) + 1, len(ks) + 2, f"k = {number(k)}")
-    tried: dict[float, Run] = {}
-    for _ in range(TRIES):
-        predicted = 10 ** (factor + power * np.log10(k))
-        if predicted > 12 * max_steps:
+    start: State
+    error: float
+    until: float
+    damping: float | None
+    solver: Solver
+    rtol: float
+
+    def check(self, stiffnesses: Sequence[float] | None) -> None:
+        """Say what cannot be had, before any run is made."""
+        start, error, rtol, until = self.start, self.error, self.rtol, self.until
+        task_of(start, until, VirtualSpring(1.0), self.solver, rtol, None, None, ())
+        name = start.mechanism.name
+        if not start.topology.cuts:
+            raise ModelError(f"mechanism {name!r} has no loop: there is nothing that a spring could close")
+        positive("error", error, "of m or rad")
+        if error < RESOLVED * rtol:
             raise ModelError(
-                f"a closure error of {error:g} needs springs of k = {number(k)}, and some {predicted:.2g} evaluations "
-                f"until {until:g} s: allow a larger error or more steps (max_steps), or use cc.Multipliers(), which "
-                "keeps loops closed"
+                f"a closure error of {error:g} is not resolved by rtol = {rtol:g}: ask for {RESOLVED * rtol:g} or more"
+                + (f", or take rtol = {error / RESOLVED:g}" if error / RESOLVED >= TIGHTEST else "")
+                + "; or use cc.Multipliers(), which keeps loops closed to rounding"
             )
-        run, b, failure = run_with(k)
-        if run is None:
-            raise RunError(f"springs of k = {number(k)} for a closure error of {error:g} do not run: {failure}", None)
-        tried[k] = run
-        reached = float(run.closure_error.max())
-        if CLOSE_ENOUGH * error <= reached <= error:
-            break
-        next_k = _round_up(k * reached / error)
-        if next_k in tried or next_k == k:
-            break
-        k = next_k
-    fine = [k for k, run in tried.items() if float(run.closure_error.max()) <= error]
-    if not fine:
-        raise ModelError(
-            f"a closure error of {error:g} is not reached: {reached:.2g} is left with k = {number(k)}; rtol = {rtol:g} "
-            "does not resolve less, or the loops are opened by something else than their load"
+        if self.damping is not None:
+            not_negative("damping", self.damping)
+        if until == start.t:
+            raise ModelError(f"springs are chosen by runs of some length, but until = {until:g} s is where they begin")
+        if stiffnesses is not None:
+            ks = numeric(stiffnesses)
+            if ks is None or ks.ndim != 1 or len(ks) < 2 or not (np.isfinite(ks) & (ks > 0)).all():
+                raise ModelError(f"stiffnesses must be two or more positive numbers, not {stiffnesses!r}")
+
+    def damped(self, k: float, s_max: float) -> float:
+        """Damping beside a stiffness."""
+        return critical_damping(k, s_max) if self.damping is None else float(self.damping)
+
+    def run(self, k: float, s_max: float) -> tuple[Run | None, str]:
+        """A run with a stiffness, or why there is none."""
+        method = VirtualSpring(k, self.damped(k, s_max))
+        outcome = attempt(self.start, self.until, Trial(method, self.solver, self.rtol))
+        return None if outcome.failure else outcome.run, outcome.failure
+
+    def chosen(self, stiffnesses: Sequence[float] | None, tell: Counted) -> StiffnessChoice:
+        """Measure the curve, take the smallest stiffness that does, and show it by a run."""
+        tell(0, POINTS + 2, "exact run")
+        reference = make_reference(self.start, self.until, max(self.rtol, 1e-10))
+        s_max = stiffest(reference.run)
+        ks = np.sort(np.array(stiffnesses, float)) if stiffnesses is not None else self._range(reference)
+        columns, said = self._curve(ks, s_max, reference, tell)
+        gap, evaluations = np.array(columns["closure_error"]), np.array(columns["evaluations"])
+        good = np.isfinite(gap) & (gap > 0)
+        name = self.start.mechanism.name
+        if good.sum() < 2:
+            raise RunError(f"springs cannot be chosen for {name!r}: {said or 'there is nothing to carry'}", None)
+        slope, intercept = _fit(ks[good], gap[good])
+        power, factor = _fit(ks[good], evaluations[good])
+
+        # the smallest stiffness that does, to two digits, and a run that shows it
+        k = _round_up(_where(ks[good], gap[good], self.error, slope))
+        tell(len(ks) + 1, len(ks) + 2, f"k = {number(k)}")
+        k, run = self._fine(k, s_max, lambda k: float(10 ** (factor + power * np.log10(k))))
+        return StiffnessChoice(
+            name,
+            k,
+            self.damped(k, s_max),
+            float(self.error),
+            float(run.closure_error.max()),
+            slope,
+            power,
+            float(10 ** (factor + power * np.log10(k))),
+            cost(run).evaluations,
+            _exact_evaluations(self.start, self.until, self.solver, self.rtol),
+            _dataset(
+                ks,
+                columns,
+                reference,
+                run,
+                solver=self.solver.name,
+                rtol=self.rtol,
+                damping_rule="critical" if self.damping is None else "given",
+                s_max=s_max,
+                intercept=intercept,
+                cost_intercept=factor,
+            ),
         )
-    k = min(fine)
-    run = tried[k]
-    return StiffnessChoice(
-        mechanism.name,
-        k,
-        critical_damping(k, s_max) if damping is None else float(damping),
-        float(error),
-        float(run.closure_error.max()),
-        slope,
-        power,
-        float(10 ** (factor + power * np.log10(k))),
-        cost(run).evaluations,
-        _exact_evaluations(start, until, solver, rtol),
-        _dataset(
-            ks,
-            columns,
-            reference,
-            run,
-            solver=solver,
-            rtol=rtol,
-            damping_rule="critical" if damping is None else "given",
-            s_max=s_max,
-            intercept=intercept,
-            cost_intercept=factor,
-        ),
-    )
+
+    def _range(self, reference: Reference) -> np.ndarray:
+        """Stiffnesses around the one that the load asks for."""
+        load = float(np.abs(reference.run._outputs["lam"]).max(initial=0.0))  # N or N m, which the springs must carry
+        return load / self.error * np.logspace(*RANGE, POINTS)
+
+    def _curve(
+        self, ks: np.ndarray, s_max: float, reference: Reference, tell: Counted
+    ) -> tuple[dict[str, list[float]], str]:
+        """Errors and costs by stiffness, and the first failure."""
+        load = float(np.abs(reference.run._outputs["lam"]).max(initial=0.0))
+        if load < UNLOADED * reference.run.scale.energy / reference.run.scale.length:
+            raise ModelError(
+                f"the loops of {self.start.mechanism.name!r} carry no load until {self.until:g} s (at most {load:.1g} "
+                "N): any stiffness satisfies the error; use a motion that loads the loops"
+            )
+        columns: dict[str, list[float]] = {name: [] for name in COLUMNS}
+        said = ""
+        for i, k in enumerate(ks):
+            tell(i + 1, len(ks) + 2, f"k = {number(k)}")
+            run, failure = self.run(float(k), s_max)
+            said = said or failure
+            for name, value in _measured(run, self.damped(float(k), s_max), reference).items():
+                columns[name].append(value)
+        return columns, said
+
+    def _fine(self, k: float, s_max: float, predicted: Callable[[float], float]) -> tuple[float, Run]:
+        """The smallest stiffness that keeps the error, from a first guess, and its run."""
+        error = self.error
+        tried: dict[float, Run] = {}
+        for _ in range(TRIES):
+            if predicted(k) > 12 * self.solver.max_steps:
+                raise ModelError(
+                    f"a closure error of {error:g} needs springs of k = {number(k)}, and some {predicted(k):.2g} "
+                    f"evaluations until {self.until:g} s: allow a larger error or more steps (max_steps of the "
+                    "solver), or use cc.Multipliers(), which keeps loops closed"
+                )
+            run, failure = self.run(k, s_max)
+            if run is None:
+                raise RunError(
+                    f"springs of k = {number(k)} for a closure error of {error:g} do not run: {failure}", None
+                )
+            tried[k] = run
+            reached = float(run.closure_error.max())
+            if CLOSE_ENOUGH * error <= reached <= error:
+                break
+            next_k = _round_up(k * reached / error)
+            if next_k in tried or next_k == k:
+                break
+            k = next_k
+        fine = [k for k, run in tried.items() if float(run.closure_error.max()) <= error]
+        if not fine:
+            raise ModelError(
+                f"a closure error of {error:g} is not reached: {reached:.2g} is left with k = {number(k)}; rtol = "
+                f"{self.rtol:g} does not resolve less, or the loops are opened by something else than their load"
+            )
+        return min(fine), tried[min(fine)]
 
 
 # ---- the curve -------------------------------------------------------------------------------------------------------
@@ -321,10 +379,9 @@ def _round_up(k: float) -> float:
     return float(f"{np.ceil(k / size * (1 - 1e-9)) * size:.1e}")
 
 
-def _exact_evaluations(start: State, until: float, solver: str, rtol: float) -> int:
-    from closedchain.close.multipliers import Multipliers
-
-    outcome = attempt(start, until, Trial(Multipliers(), solver, rtol))
+def _exact_evaluations(start: State, until: float, solver: Solver, rtol: float) -> int:
+    many = replace(solver, max_steps=max(solver.max_steps, Trial.solver.max_steps))
+    outcome = attempt(start, until, Trial(Multipliers(), many, rtol))
     return cost(outcome.run).evaluations if outcome.run is not None and not outcome.failure else 0
 
 
@@ -344,35 +401,3 @@ def _dataset(
             **more,
         },
     )
-
-
-def _check(
-    mechanism: Mechanism,
-    start: State,
-    error: float,
-    until: float,
-    solver: str,
-    rtol: float,
-    damping: float | None,
-    stiffnesses: Sequence[float] | None,
-) -> None:
-    """Say what is wrong with a wish, before any run is made."""
-    check_options(solver, until, start.t, rtol, None, None)
-    if not start.topology.cuts:
-        raise ModelError(f"mechanism {mechanism.name!r} has no loop: there is nothing that a spring could close")
-    if not (isinstance(error, int | float) and np.isfinite(error) and error > 0):
-        raise ModelError(f"error must be a positive number, m or rad, not {error!r}")
-    if error < RESOLVED * rtol:
-        raise ModelError(
-            f"a closure error of {error:g} is not resolved by rtol = {rtol:g}: ask for {RESOLVED * rtol:g} or more"
-            + (f", or take rtol = {error / RESOLVED:g}" if error / RESOLVED >= TIGHTEST else "")
-            + "; or use cc.Multipliers(), which keeps loops closed to rounding"
-        )
-    if damping is not None and not (isinstance(damping, int | float) and np.isfinite(damping) and damping >= 0):
-        raise ModelError(f"damping must be None, or a number that is zero or positive, not {damping!r}")
-    if until == start.t:
-        raise ModelError(f"springs are chosen by runs of some length, but until = {until:g} s is where they begin")
-    if stiffnesses is not None:
-        ks = np.array(stiffnesses, float)
-        if ks.ndim != 1 or len(ks) < 2 or not (np.isfinite(ks) & (ks > 0)).all():
-            raise ModelError(f"stiffnesses must be two or more positive numbers, not {stiffnesses!r}")

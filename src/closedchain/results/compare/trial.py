@@ -10,8 +10,10 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
+from closedchain.integrate import solvers
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
+from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Trajectory
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import asked_of, tolerances
@@ -21,6 +23,7 @@ from closedchain.pose.state import State
 from closedchain.results.run import Run
 from closedchain.simulation import simulate
 
+USUAL = solvers.DOP853(max_steps=1_000_000)
 LONG = 0.5  # s: a march that takes longer is not repeated
 STEPS_LOOKED_AT = 100  # to see how many Newton steps an evaluation takes
 
@@ -30,10 +33,8 @@ class Trial:
     """What to run."""
 
     method: Formulation
-    solver: str = "dop853"
+    solver: Solver = USUAL
     rtol: float = 1e-8
-    step: float | None = None
-    max_steps: int = 1_000_000
     samples: int = 201
 
 
@@ -79,8 +80,6 @@ def _simulate(start: State, until: float, trial: Trial) -> tuple[Run, tuple[str,
             method=trial.method,
             solver=trial.solver,
             rtol=trial.rtol,
-            step=trial.step,
-            max_steps=trial.max_steps,
             t_eval=np.linspace(start.t, until, trial.samples),
         )
     return run, tuple(str(w.message) for w in caught if issubclass(w.category, RunWarning))
@@ -139,8 +138,8 @@ def _steps(run: Run) -> Trajectory:
         atol=tolerances(program, run.scale, task.rtol, task.atol),
         asked=asked_of(program, run.scale, task.rtol, task.atol),
         time=run.scale.time,
-        step=task.step,
-        max_steps=task.max_steps,
+        step=task.solver.lengths.fixed,
+        max_steps=task.solver.max_steps,
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(run.p) if program.correct else None,
         **for_solver(segment.solver, program, run.p),
@@ -173,7 +172,7 @@ def newton_steps(run: Run) -> float:
     rhs = run.program.rhs
     if not isinstance(rhs, SolvedFirst):
         return 0.0
-    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.task.solver)
+    tableau = {"rk4": RK4, "dopri5": DOPRI5, "dop853": DOP853}.get(run.solver)
     if tableau is None:  # stages of implicit solvers are corrected themselves until they fit
         return 1.0
     path = _steps(run)

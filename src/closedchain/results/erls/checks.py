@@ -44,7 +44,7 @@ def complaints(run: Run) -> list[str]:
 
 def _energy(run: Run) -> list[str]:
     """What to say about energy that came from nowhere."""
-    solution, name, fixed = run.solution.erls, run.mechanism.name, run.task.step is not None
+    solution, name, fixed = run.solution.erls, run.mechanism.name, run.task.solver.lengths.fixed is not None
     # generalised-alpha that damps takes energy away, and only that
     damps = solution.method.rho_inf not in (None, 1.0)
     error = run.energy_error.values if damps else np.abs(run.energy_error.values)
@@ -81,7 +81,7 @@ def _energy_bound(run: Run) -> float:
     weight = system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in run.mechanism.gravity]))
     of_motion = (atol / system.longest) ** power * exchanged
     of_swings = (atol / swing) ** power * float(s.elastic.max())
-    fixed = run.task.step is not None
+    fixed = run.task.solver.lengths.fixed is not None
     share = ENERGY_OF_FIXED_STEPS * exchanged if fixed else factor * max(of_motion, of_swings)
     return max(share, weight * atol)  # the weight works on an error of the position
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import xarray
 
     from closedchain.close.erls import ERLS
-    from closedchain.march.run_loop import Task
+    from closedchain.march.task import Task
     from closedchain.results.run import Run
 
 SHARE = 0.1  # of the tolerance: what the error of one step may be, since those of many add up
@@ -190,7 +190,9 @@ class ErlsSolution(Solution):
 
     def between(self, t: np.ndarray) -> np.ndarray:
         """Refused: only samples are kept."""
-        raise ModelError("a run with cc.ERLS(...) keeps its samples only: simulate with t_eval=... or every=...")
+        raise ModelError(
+            "a run with cc.ERLS(...) keeps its samples only: simulate with t_eval=[...] or t_eval=cc.Every(...)"
+        )
 
     def coordinates(self) -> dict[str, np.ndarray]:
         """Coordinates of all joints over time, by name, elasticity included."""
@@ -290,16 +292,17 @@ def march_erls(system: System, until: float, t_eval: np.ndarray, task: Task) -> 
     and ``progress`` count.
     """
     assert task.atol is not None
+    lengths = task.solver.lengths
     motion = integrate(
         system,
         until,
         t_eval,
         atol=SHARE * task.atol,
-        solver=task.solver,
-        step=task.step,
-        first_step=task.first_step,
-        max_step=task.max_step,
-        max_steps=task.max_steps,
+        solver=task.solver.name,
+        step=lengths.fixed,
+        first_step=lengths.first,
+        max_step=lengths.longest,
+        max_steps=task.solver.max_steps,
         divergence=task.divergence,
         progress=task.progress,
     )
