@@ -63,7 +63,8 @@ def mechanism():
 
 
 def test_rk4_with_a_step(cli):
-    options = ["--until", "0.1", "--methods", "multipliers", "--solvers", "rk4", "--tolerances", "1e-4", "--step", "0.01"]
+    by = ["--methods", "multipliers", "--solvers", "rk4", "--tolerances", "1e-4"]
+    options = ["--until", "0.1", *by, "--step", "0.01"]
     assert cli("compare", "four-bar", *options, "--json").json["runs"][0]["steps"] == 10
 
 
@@ -77,6 +78,9 @@ def test_rk4_with_a_step(cli):
         (["--tolerances", "-1"], "rtol must be a positive number"),
         (["--out", "page.txt"], "a file ends in .html, .png, .svg or .pdf; for a folder write 'page.txt/'"),
         (["--until", "0"], "runs of some length"),
+        (["--step", "0.01"], "--step is for solvers with a fixed one, as rk4: --solvers dop853,dopri5 has none"),
+        (["--set", "O.moter=1"], "did you mean 'O.motor'"),
+        (["--hold", "Q=1"], "'Q'"),
     ],
 )
 def test_wrong_usage(cli, arguments, words):

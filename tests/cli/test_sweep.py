@@ -45,7 +45,8 @@ def test_a_folder_and_files(cli, tmp_path):
 
 def test_samples(cli):
     typed = ["--vary", "start.hinge=normal(0.5,0.1)", "--vary", "arm.mass=1:2", "--count", "5", "--seed", "3"]
-    told = [cli("sweep", "pendulum", *typed, *more, *QUICK, "--json").json for more in ([], [], ["--sampling", "monte-carlo"])]
+    drawn = ([], [], ["--sampling", "monte-carlo"])
+    told = [cli("sweep", "pendulum", *typed, *more, *QUICK, "--json").json for more in drawn]
     assert told[0]["axes"] == {"sample": 5} and told[0]["numbers"] == told[1]["numbers"] != told[2]["numbers"]
 
 
@@ -81,7 +82,7 @@ def test_failures_are_told(cli, monkeypatch):
         (["crank.length=normal(1,,2)", "--count", "3"], "'' is not a finite number"),
         (["k=1e4,1e6"], "'k' is no number of Multipliers"),
         (["crank.length=normal(1,2)"], "how many samples? Add --count 1000"),
-        (["crank.length=1:2", "--count", "3", "--sampling", "quasi"], "'latin-hypercube' or 'monte-carlo', not 'quasi'"),
+        (["crank.length=1:2", "--count", "3", "--sampling", "quasi"], "or 'monte-carlo', not 'quasi'"),
         (["crank.length=1,2", "--sampling", "monte-carlo"], "--sampling says how samples are drawn: add --count N"),
         (["crank.length=1:2", "--count", "3", "--together"], "--together is for lists, and --count for distributions"),
         (["crank.length=1,2", "--step", "1e-3"], "'dop853' chooses its own steps"),

@@ -61,7 +61,7 @@ class Compared(Group):
             return [*typed]
         if not fixed:
             raise WrongUsage(f"--step is for solvers with a fixed one, as rk4: --solvers {self.solvers} has none")
-        step = {"step": self.step, "max_steps": MOST_STEPS}
+        step: dict[str, Any] = {"step": self.step, "max_steps": MOST_STEPS}
         return [as_typed(partial(options.solver_named(x), **step)) if x in fixed else x for x in typed]
 
 

@@ -17,7 +17,7 @@ from closedchain.cli.parts.grouped import Group, grouped
 if TYPE_CHECKING:
     import xarray
 
-    from closedchain.close.formulation import Formulation
+    from closedchain.close.erls import ERLS
     from closedchain.results.vibration.erls_modes import ErlsModes
     from closedchain.results.vibration.linear_modes import LinearModes
 
@@ -132,14 +132,16 @@ def modes(drawing: options.Drawing, about: About, closing: options.Closing, resu
     return GOOD
 
 
-def _method(closing: options.Closing, found: source.Source) -> Any:
+def _method(closing: options.Closing, found: source.Source) -> ERLS | None:
     """Finite elements, if they were asked for; modes of all other methods are the same."""
+    from closedchain.close.erls import ERLS
+
     method = closing.formulation(found.mechanism)
-    return method if "elements" in method.kind else None
+    return method if isinstance(method, ERLS) else None
 
 
 def _about(
-    drawing: options.Drawing, found: source.Source, locked: list[str] | None, here: bool, method: Formulation | None
+    drawing: options.Drawing, found: source.Source, locked: list[str] | None, here: bool, method: ERLS | None
 ) -> Any:
     from closedchain.results.vibration.locked import drives_of
 

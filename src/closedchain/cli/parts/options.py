@@ -74,7 +74,7 @@ class Drawing(Group):
         """Velocities to start with, by joint."""
         return {}
 
-    def start(self, found: source.Source, open_joints: Sequence[str] = ()) -> State:
+    def start(self, found: source.Source, open_joints: tuple[str, ...] = ()) -> State:
         """The state to start from: as typed, else as the file says, else the mechanism's own."""
         pose, rates = self.pose, self.rates
         if pose or rates:
