@@ -74,7 +74,7 @@ def test_rk4_with_a_step(cli):
         (["--methods", "denok"], "did you mean 'denoc'"),
         (["--methods", ","], "--methods needs at least one name"),
         (["--solvers", "dop583"], "did you mean 'dop853'"),
-        (["--tolerances", "1e-6,small"], "--tolerances: 'small' is not a number"),
+        (["--tolerances", "1e-6,small"], "--tolerances: 'small' is not a finite number"),
         (["--tolerances", "-1"], "rtol must be a positive number"),
         (["--out", "page.txt"], "a file ends in .html, .png, .svg or .pdf; for a folder write 'page.txt/'"),
         (["--until", "0"], "runs of some length"),

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli.parts import options, output, save
+from closedchain.cli.parts import options, output, save, values
 from closedchain.cli.parts.exits import FAILED, GOOD, WrongUsage, as_typed, fail
 from closedchain.cli.parts.grouped import Group, grouped
-from closedchain.cli.parts.values import names
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
@@ -48,14 +47,14 @@ class Compared(Group):
 
     def formulations(self) -> list[Formulation] | None:
         """The methods; None: all."""
-        typed = None if self.methods is None else names("--methods", self.methods)
+        typed = None if self.methods is None else values.names("--methods", self.methods)
         return None if typed is None else [options.method_named(name) for name in typed]
 
     def chosen_solvers(self) -> list[Solver | str]:
         """The solvers, those with a fixed step as objects if it was typed."""
         from closedchain.results.compare.compare import MOST_STEPS
 
-        typed = names("--solvers", self.solvers)
+        typed = values.names("--solvers", self.solvers)
         fixed = [name for name in typed if not options.solver_named(name).adaptive]
         if self.step is None:
             return [*typed]
@@ -88,7 +87,7 @@ def compare(drawing: options.Moving, span: options.Span, compared: Compared, res
     """  # noqa: D301
     with output.only_json(results.as_json):
         methods, solvers = compared.formulations(), compared.chosen_solvers()
-        tolerances = numbers("--tolerances", compared.tolerances)
+        tolerances = [values.number("--tolerances", x) for x in values.names("--tolerances", compared.tolerances)]
         found = drawing.find()
         files = save.targets(results.outs or [], found.mechanism.name, ENDINGS)
         end = span.end(found)
@@ -130,17 +129,3 @@ def _content(got: Comparison) -> dict[str, Any]:
         },
         "citations": got.citations(),
     }
-
-
-# ---- what was typed -------------------------------------------------------------------------------------------------
-
-
-def numbers(option: str, typed: str) -> list[float]:
-    """Numbers separated by commas."""
-    out = []
-    for word in names(option, typed):
-        try:
-            out.append(float(word))
-        except ValueError:
-            raise WrongUsage(f"{option}: {word!r} is not a number") from None
-    return out
