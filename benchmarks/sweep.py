@@ -69,7 +69,7 @@ def march(program: Compiled, start: State, p: np.ndarray, **how: object) -> np.n
         block = p[first : first + BLOCK]
         found = batch_assemble(start, block, ["O"])
         x0 = np.hstack([found.q, found.v, np.zeros((len(block), 1))])
-        result = batch_march(program, start.t, UNTIL, x0, block, TIMES, **how)  # type: ignore[arg-type]
+        result = batch_march(program, (start.t, UNTIL), x0, block, TIMES, **how)  # type: ignore[arg-type]
         assert found.ok.all() and (result.status == Status.finished).all()
         x = result.x
     return x
@@ -106,7 +106,7 @@ def ways(program: Compiled, start: State, number: int) -> Table:
     for step in STEPS:
         for lanes in sorted({1, vector_width()}):
             name = f"rk4, step {1e3 * step:g} ms, " + (f"{lanes} lanes" if lanes > 1 else "one by one")
-            kinds[name] = {"solver": "rk4", "step": step, "lanes": lanes}
+            kinds[name] = {"solver": cc.solvers.RK4(step=step), "lanes": lanes}
     rows = []
     for name, how in kinds.items():
         error = np.abs(march(program, start, last, **how) - exact).max()
@@ -171,11 +171,11 @@ def studies(m: cc.Mechanism, numbers: Sequence[int]) -> Table:
     for number in numbers:
         with tempfile.TemporaryDirectory() as folder:
             varied = {"crank.length": np.linspace(0.95, 1.05, number)}
-            cost = Cost.of(lambda v=varied, f=folder: cc.sweep(m, v, UNTIL, t_eval=TIMES, to=f), 1)  # type: ignore[misc]
+            cost = Cost.of(lambda v=varied, f=folder: cc.sweep(m, v, UNTIL, t_eval=TIMES, save=f), 1)  # type: ignore[misc]
             size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         rows.append([*spent(number, cost), figure(size / 1e6)])
     return Table(
-        f"Four-bar, {UNTIL:g} s: cc.sweep(..., to=folder), with its checks and all coordinates at {len(TIMES)} times",
+        f"Four-bar, {UNTIL:g} s: cc.sweep(..., save=folder), with its checks and all coordinates at {len(TIMES)} times",
         ("runs", "clock, s", "processor, s", "processor for a run, us", "most memory so far, MB", "on disk, MB"),
         rows,
     )

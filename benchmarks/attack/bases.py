@@ -86,9 +86,9 @@ def act(rng: np.random.Generator, data: Data) -> None:
 @contextlib.contextmanager
 def in_small_pieces() -> Iterator[None]:
     """Studies that save often, so that there is much to interrupt."""
-    before = studies.BLOCK, studies.IN_A_TASK
-    studies.BLOCK, studies.IN_A_TASK = 8, {"simulate": 2, "batch": 4}
+    before = studies.BLOCK, studies.IN_A_JOB
+    studies.BLOCK, studies.IN_A_JOB = 8, {"simulate": 2, "batch": 4}
     try:
         yield
     finally:
-        studies.BLOCK, studies.IN_A_TASK = before
+        studies.BLOCK, studies.IN_A_JOB = before

@@ -17,6 +17,7 @@ import threading
 import warnings
 import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import closedchain as cc
 from benchmarks.attack.bases import in_small_pieces, pick
 from benchmarks.attack.outcome import FOREIGN, Outcome, found, unforeseen
 from closedchain.cli import app
+from closedchain.progress import reported
 from closedchain.results.run import Run
 
 BUDGET = 240.0
@@ -64,9 +66,8 @@ def half_a_run(folder: Path) -> None:
 
 def save_study(folder: Path, progress: Callable[[int, int, str], object] | None = None) -> bytes:
     """A study on disk."""
-    options = {"until": 0.02, "measure": {"reach": measure}, "executor": 1, "progress": progress}
-    with in_small_pieces():
-        study = cc.sweep(cc.library.four_bar(), VARIED, to=folder, **options)
+    with in_small_pieces(), nullcontext() if progress is None else reported(progress):
+        study = cc.sweep(cc.library.four_bar(), VARIED, until=0.02, measure={"reach": measure}, save=folder, executor=1)
     return np.asarray(study["reach"].values).tobytes()
 
 

@@ -96,12 +96,12 @@ STUDIES: dict[str, dict[str, Any]] = {
     "batch": {
         "parameters": {"crank.length": np.linspace(0.9, 1.1, 8), "coupler.length": np.linspace(3.6, 6.4, 6)},
         "until": 0.1,
-        "every": 0.01,
+        "t_eval": cc.Every(0.01),
     },  # the longest do not fit
     "measured": {
         "parameters": {"O.motor": np.linspace(5.0, 7.0, 12)},
         "until": 0.02,
-        "every": 0.01,
+        "t_eval": cc.Every(0.01),
         "measure": {"reach": reach},
     },
 }
@@ -132,7 +132,7 @@ def study_drawn() -> cc.Mechanism:
 def study(name: str, folder: Path) -> list[bytes]:
     """A study on disk, as bytes."""
     with in_small_pieces():
-        got = numbers_of_study(cc.sweep(study_drawn(), to=folder, **STUDIES[name]))
+        got = numbers_of_study(cc.sweep(study_drawn(), save=folder, **STUDIES[name]))
     return [got[key] for key in sorted(got)]
 
 

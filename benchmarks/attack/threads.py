@@ -64,7 +64,7 @@ def sweep(rng: np.random.Generator) -> Task:
     measured = bool(rng.integers(2))
 
     def work() -> bytes:
-        options = {"measure": {"reach": reach}} if measured else {"every": 0.01}
+        options = {"measure": {"reach": reach}} if measured else {"t_eval": cc.Every(0.01)}
         got = cc.sweep(cc.library.four_bar(), {"O.motor": [5.0, 6.0, 7.0]}, until=0.05, **options)
         return np.asarray(got["reach" if measured else "O"].values).tobytes()
 
@@ -79,7 +79,7 @@ def save(rng: np.random.Generator) -> Task:
         with tempfile.TemporaryDirectory(prefix="attack-") as home:
             m = cc.library.four_bar()
             if what == "study":
-                got = cc.sweep(m, {"O.motor": [5.0, 6.0]}, until=0.05, every=0.01, to=Path(home) / "study")
+                got = cc.sweep(m, {"O.motor": [5.0, 6.0]}, until=0.05, t_eval=cc.Every(0.01), save=Path(home) / "study")
                 return np.asarray(got["O"].values).tobytes()
             run = cc.simulate(m, until=0.2, save_to=Path(home) / "run" if what == "run" else None)
             if what == "netcdf":

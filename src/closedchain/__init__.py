@@ -50,6 +50,8 @@ _HOMES = {
     "closedchain.results.compare.compare": "compare",
     "closedchain.results.compare.recommend": "recommend",
     "closedchain.results.compare.stiffness": "choose_stiffness",
+    "closedchain.studies.points": "Together Samples",
+    "closedchain.studies.start": "Start",
     "closedchain.studies.sweep": "sweep",
     "closedchain.parallel.teams": "Ranks Threads",
 }
@@ -115,6 +117,8 @@ if TYPE_CHECKING:
     from closedchain.results.vibration.spectrum import dominant, spectrum
     from closedchain.results.vibration.workspace import frequencies_over
     from closedchain.simulation import simulate
+    from closedchain.studies.points import Samples, Together
+    from closedchain.studies.start import Start
     from closedchain.studies.sweep import sweep
 
 

@@ -39,11 +39,11 @@ VARIED = {
     "coupler.length": np.linspace(3.6, 6.4, 8),
 }  # the longest do not fit
 CASES = {
-    "batch": {"parameters": VARIED, "until": 0.1, "every": 0.01},
+    "batch": {"parameters": VARIED, "until": 0.1, "t_eval": cc.Every(0.01)},
     "pool": {
         "parameters": {"O.motor": np.linspace(5.0, 7.0, 32)},
         "until": 0.02,
-        "every": 0.01,
+        "t_eval": cc.Every(0.01),
         "measure": {"reach": reach},
         "executor": 2,
     },
@@ -52,8 +52,8 @@ CASES = {
 
 def march(case, folder, **options):
     """The study of a case, in a folder."""
-    home.BLOCK, home.IN_A_TASK = 8, {"simulate": 2, "batch": 4}  # small pieces, so that there is much to interrupt
-    return cc.sweep(drawn(), to=folder, **(CASES[case] | options))
+    home.BLOCK, home.IN_A_JOB = 8, {"simulate": 2, "batch": 4}  # small pieces, so that there is much to interrupt
+    return cc.sweep(drawn(), save=folder, **(CASES[case] | options))
 
 
 def different(case, executor, folder):

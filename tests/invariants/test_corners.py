@@ -155,7 +155,7 @@ def test_a_batch_gives_the_same_bits():
     assert can_batch(m, cc.Multipliers()) is None
     program = compiled(m.assemble(), cc.Multipliers())
     starts = np.array([program.pack(np.array([z]), np.zeros(1)) for z in HEIGHTS])
-    result = batch_march(program, 0.0, END, starts, np.tile(parameter_vector(m), (len(starts), 1)), TIMES, rtol=RTOL)
+    result = batch_march(program, (0.0, END), starts, np.tile(parameter_vector(m), (len(starts), 1)), TIMES, rtol=RTOL)
     for z, x, steps in zip(HEIGHTS, result.x, result.steps, strict=True):
         (segment,) = cc.simulate(m, m.assemble(z=z), until=END, rtol=RTOL, t_eval=TIMES).segments
         np.testing.assert_array_equal(x, segment.trajectory.x)

@@ -8,6 +8,7 @@ gives the same numbers in whatever company it is computed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -15,9 +16,7 @@ import numpy as np
 
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import Equations
-from closedchain.integrate.batch.threads import cores, share_out
-from closedchain.integrate.solvers import SOLVERS
-from closedchain.integrate.times import Given
+from closedchain.integrate.batch.threads import Piece, cores, share_out
 from closedchain.integrate.trajectory import Counts, Status, Trajectory
 from closedchain.march.batch.assemble import SENTENCES
 from closedchain.march.batch.batch import Reason, batch_march, can_batch
@@ -26,7 +25,6 @@ from closedchain.march.judge import divergence
 from closedchain.march.program.compiled import Compiled, compiled
 from closedchain.march.segment import Segment
 from closedchain.march.stabilisation import Stabilisation
-from closedchain.march.task import Task
 from closedchain.native import NativeFunction, compile_function
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
@@ -53,14 +51,14 @@ def why_not(study: Study) -> str | None:
     """Why the points of a study are not for a batch, in a sentence; None if they are."""
     if len(study.points) < FEW:
         return "so few points are not worth a compilation"
-    if isinstance(study.method, ERLS):
+    if isinstance(study.task.method, ERLS):
         return "finite elements are assembled with numbers"
     reason = can_batch(
         study.mechanism,
-        study.method,
-        solver=study.solver,
-        events=study.events,
-        singularity=study.options["singularity"],
+        study.task.method,
+        solver=study.task.solver.name,
+        events=study.task.events,
+        singularity=study.task.singularity,
     )
     if reason:
         return reason
@@ -87,31 +85,31 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
     """The columns of some points, and which of them (m,) are settled; the others are for `simulate`."""
     reference = study.reference
     assert reference is not None
-    program = _stabilisation(study).applied(compiled(reference, study.method))
+    program = _stabilisation(study).applied(compiled(reference, study.task.method))
     p, own = _parameters(study, program, numbers)
     x0, reason = _starts(study, program, numbers, p, threads)
     plausible, started = valid(study.mechanism, p), reason == Reason.closed
     good = plausible & started
     x0[~good] = program.pack(reference.q, reference.v)  # marched for nothing, so that rows stay in their places
     p[~good], own[~good] = parameter_vector(study.mechanism, reference.parameters), program.numbers
-    options = {k: x for k, x in study.options.items() if k != "singularity"}
-    if SOLVERS[study.solver].adaptive:
-        options["max_steps"] = min(options["max_steps"], MOST_STEPS)
+    task, solver = study.task, study.task.solver
+    if solver.adaptive:
+        solver = replace(solver, max_steps=min(solver.max_steps, MOST_STEPS))
     result = batch_march(
         program,
-        study.start.time,
-        study.until,
+        (study.start.time, task.until),
         x0,
         p,
         study.times,
-        solver=study.solver,
+        solver=solver,
+        rtol=task.rtol,
+        atol=task.atol,
         numbers=own,
         threads=threads,
-        **options,
     )
     good &= result.status == Status.finished
     out = {v.name: v.empty(len(numbers)) for v in study.variables}
-    out["status"][:], out["end"][:], out["steps"][:] = "finished", study.until, result.steps
+    out["status"][:], out["end"][:], out["steps"][:] = "finished", study.task.until, result.steps
     told = _Told(study, program, p, own, x0, result.x, threads)
     good &= ~told.may_run_away()
     out["largest_closure_error"][:] = np.abs(told.values["closure_error"]).max(axis=1, initial=0.0)
@@ -134,7 +132,7 @@ def compute_many(study: Study, numbers: Sequence[int], threads: int | None) -> t
 
 
 def _stabilisation(study: Study) -> Stabilisation:
-    return Stabilisation(study.until < study.start.time, study.options["step"])
+    return Stabilisation(study.span < 0, study.task.solver.lengths.fixed)
 
 
 def _parameters(study: Study, program: Compiled, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -162,8 +160,8 @@ def _starts(
     assert reference is not None
     m = len(numbers)
     varied = {role.kind for role in study.roles.values()}
-    if begin.given is not None and varied == {"method"}:
-        return np.tile(program.pack(begin.given.q, begin.given.v), (m, 1)), np.full(m, int(Reason.closed))
+    if begin.as_it_is is not None and varied == {"method"}:
+        return np.tile(program.pack(begin.as_it_is.q, begin.as_it_is.v), (m, 1)), np.full(m, int(Reason.closed))
     values = study.points.values[list(numbers)]
     columns = dict(zip(study.roles.values(), values.T, strict=True))
     hold, rates = (
@@ -204,7 +202,8 @@ class _Told:
         t = np.concatenate([study.times, [study.start.time]])
         y = np.empty((m, k + 1, places["size"].stop))
 
-        def some(first: int, last: int, flag: np.ndarray) -> None:
+        def some(piece: Piece) -> None:
+            first, last, _ = piece
             n = last - first
             states = np.concatenate([x[first:last], x0[first:last, None]], axis=1)  # the last one is the start
             rows = function.batch(
@@ -228,14 +227,14 @@ class _Told:
     def doubtful(self) -> np.ndarray:
         """Points (m,) whose run may have something to complain of: the bounds of `results.checks`, for all at once."""
         study, v, method = self.study, self.values, self.program.method
-        rtol, m = study.options["rtol"], len(self.x)
+        rtol, m = study.task.rtol, len(self.x)
         if not self.x.shape[1]:
             return np.zeros(m, bool)
         e = self.program.equations
         if any(link.shape is not None for link in e.topology.links):
             return np.ones(m, bool)
-        scale = drawn_scale(e, self.p, study.until - study.start.time)
-        bounds = closure_bounds(self.program, study.solver, rtol, scale.length)
+        scale = drawn_scale(e, self.p, study.span)
+        bounds = closure_bounds(self.program, study.task.solver.name, rtol, scale.length)
         far = (np.abs(self.out["c"]) / bounds[:, None, :]).max(axis=(1, 2), initial=0.0)
         out = np.full(m, False) if method.all_rows else far > 1
         work, potential = v["work"], v["potential_energy"]
@@ -260,13 +259,13 @@ class _Told:
             return np.zeros(m, bool)
         picked, nq = self.program.closed.velocities, e.topology.nq
         columns = list(range(e.topology.nv) if picked is None else picked)
-        scale = drawn_scale(e, self.p, self.study.until - self.study.start.time)  # (m, 1) each
+        scale = drawn_scale(e, self.p, self.study.span)  # (m, 1) each
         sizes = np.where(np.array(e.topology.v_units)[columns] == "m/s", scale.length, 1.0)
         speed = np.abs(self.x[:, :, nq : nq + len(columns)] / sizes[:, None]).max(axis=2, initial=0.0)
-        travels = speed * abs(self.study.until - self.study.start.time) >= divergence.AT_REST
+        travels = speed * abs(self.study.span) >= divergence.AT_REST
         entered = v["energy_error"] + v["work"]
         kinetic = self.begin["kinetic"]
-        base = np.maximum(kinetic, divergence.natural(e, self.p, self.study.until - self.study.start.time))  # (m, 1)
+        base = np.maximum(kinetic, divergence.natural(e, self.p, self.study.span))  # (m, 1)
         released = np.maximum(self.begin["potential"] - v["potential_energy"], 0.0).max(axis=1)
         explained = np.max([kinetic[:, 0], released, v["work"].max(axis=1)], axis=0)
         nowhere = (travels & (v["energy_error"] > divergence.UNEXPLAINED * explained[:, None])).any(axis=1)
@@ -283,19 +282,11 @@ class _Told:
         whole = program.whole(np.array([study.start.time]), self.x0[i : i + 1], self.p[i])[0]
         parameters = {**study.start.parameters, **kinds["parameter"]}
         start = State(study.mechanism, whole[:n], whole[n:-1], parameters, study.start.time, study.start.open_joints)
-        options = study.options
-        task = Task(
-            study.until,
-            Given(study.times),
-            method,
-            study.stepping,
-            options["rtol"],
-            options["atol"],
-        )
+        task = replace(study.task, method=method)
         counts = Counts(0, 0, 0, 0, np.nan, np.nan)
         path = Trajectory(study.times, self.x[i], np.empty(0), counts, Status.finished, "the end was reached")
-        holding = Holding(study.mechanism, self.p[i], study.start.time, study.until, watched=False)
-        segment = Segment(start, program, path, study.solver, holding, (start, False, 0, None))
+        holding = Holding(study.mechanism, self.p[i], study.start.time, task.until, watched=False)
+        segment = Segment(start, program, path, task.solver.name, holding, (start, False, 0, None))
         return Run(MarchSolution(study.mechanism, [segment], [], self.p[i]), task, {})
 
 

@@ -114,7 +114,7 @@ def _kept(study: Study, run: Run, reason: str) -> dict[str, Any]:
 def _end(study: Study, run: Run) -> float:
     """The time that a run reached."""
     if run.status is Status.finished:
-        return float(study.until)
+        return float(study.task.until)
     if run.status is Status.event:
         return float(run.record[-1].t)
     return float(run.t[-1] if run.failure is None else run.failure.t)

@@ -8,14 +8,15 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import one_of, shown, whole
 from closedchain.errors import ModelError
 
-POINT = "point"  # the axis of points that are given one by one
+POINT = "point"  # the axis of points one by one
 SAMPLE = "sample"  # the axis of samples
 SAMPLINGS = ("latin-hypercube", "monte-carlo")
 MOST = 10_000_000  # points: more are a mistake of typing
@@ -69,32 +70,88 @@ class Points:
         return out
 
 
-def points(
-    given: Any,
-    *,
-    together: bool = False,
-    samples: int | None = None,
-    sampling: str = SAMPLINGS[0],
-    seed: int = 0,
-) -> Points:
-    """The points of a study from what a user gave; see `closedchain.studies.sweep.sweep`."""
-    if isinstance(given, Mapping):
-        if not given:
-            raise ModelError("there is nothing to vary: give names with values, for instance {'crank.length': [1, 2]}")
-        random = {name: x for name, x in given.items() if _is_distribution(x)}
-        lists = {_name(name): _numbers(name, x) for name, x in given.items() if name not in random}
+@dataclass(frozen=True)
+class Together:
+    """Lists of a study that go together, value by value: ``cc.sweep(m, cc.Together({"a": [1, 2], "b": [3, 4]}))``.
+
+    Attributes
+    ----------
+    lists
+        Values by name, as many for each; the dataset has an axis ``point``.
+    """
+
+    lists: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        _by_name("Together", self.lists)
+        random = [name for name, x in self.lists.items() if _is_distribution(x)]
         if random:
-            return _sampled(lists, random, together, samples, sampling, seed)
-        if samples is not None:
+            told, are = " and ".join(map(repr, random)), "is" if len(random) == 1 else "are"
+            raise ModelError(f"Together is for lists, but {told} {are} drawn at random: use cc.Samples(...)")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples of distributions: ``cc.sweep(m, cc.Samples({"crank.mass": scipy.stats.norm(1.0, 0.05)}, count=1000))``.
+
+    Attributes
+    ----------
+    parameters
+        Distributions of `scipy.stats` by name, with an axis ``sample`` of the dataset; lists beside them are combined
+        with the same samples.
+    count
+        How many samples.
+    sampling
+        ``"latin-hypercube"`` or ``"monte-carlo"``.
+    seed
+        Of the random numbers.
+    """
+
+    parameters: Mapping[str, Any]
+    count: int = field(kw_only=True)
+    sampling: str = field(default=SAMPLINGS[0], kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _by_name("Samples", self.parameters)
+        object.__setattr__(self, "count", whole("Samples: count", self.count, 1))
+        one_of("Samples: sampling", self.sampling, SAMPLINGS)
+        object.__setattr__(self, "seed", whole("Samples: seed", self.seed, 0))
+        if not any(map(_is_distribution, self.parameters.values())):
+            lists = [_name(name) for name in self.parameters]
             raise ModelError(
-                f"samples = {samples!r} points are to be drawn, but {', '.join(map(repr, lists))} "
+                f"{self.count} samples are to be drawn, but {', '.join(map(repr, lists))} "
                 f"{'is a list' if len(lists) == 1 else 'are lists'}: give a distribution, for instance "
-                "scipy.stats.uniform(0.8, 0.4) for 0.8 to 1.2, or leave samples out"
+                "scipy.stats.uniform(0.8, 0.4) for 0.8 to 1.2, or leave cc.Samples out"
             )
-        return _together(lists) if together else _combined(lists)
-    if samples is not None or together:
-        raise ModelError("points that are given one by one take neither samples nor together")
-    return _one_by_one(given)
+
+
+def points(parameters: Any) -> Points:
+    """The points of a study from what a user gave; see `closedchain.studies.sweep.sweep`."""
+    if isinstance(parameters, Together):
+        return _together(_lists(parameters.lists))
+    if isinstance(parameters, Samples):
+        random = {name: x for name, x in parameters.parameters.items() if _is_distribution(x)}
+        return _sampled(_lists({k: x for k, x in parameters.parameters.items() if k not in random}), random, parameters)
+    if isinstance(parameters, Mapping):
+        _by_name("parameters", parameters)
+        random = {name: x for name, x in parameters.items() if _is_distribution(x)}
+        if random:
+            told = " and ".join(map(repr, random))
+            raise ModelError(f"how many samples of {told}? Say for instance cc.Samples({{...}}, count=1000)")
+        return _combined(_lists(parameters))
+    return _one_by_one(parameters)
+
+
+def _by_name(what: str, parameters: Any) -> None:
+    if not isinstance(parameters, Mapping):
+        raise ModelError(f"{what} takes values by name, {{'crank.length': [0.9, 1.0]}}, not {shown(parameters)}")
+    if not parameters:
+        raise ModelError("there is nothing to vary: give names with values, for instance {'crank.length': [1, 2]}")
+
+
+def _lists(parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {_name(name): _numbers(name, x) for name, x in parameters.items()}
 
 
 # ---- lists -----------------------------------------------------------------------------------------------------------
@@ -115,23 +172,27 @@ def _together(lists: dict[str, np.ndarray]) -> Points:
     return Points(tuple(lists), values, {POINT: np.arange(len(values))})
 
 
-def _one_by_one(given: Any) -> Points:
+def _one_by_one(parameters: Any) -> Points:
     """Mappings in a sequence, or a table with a column for each name."""
-    if callable(getattr(given, "to_dict", None)) and hasattr(given, "columns"):  # a data frame
-        return _together({_name(name): _numbers(name, given[name]) for name in given.columns})
-    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(x, Mapping) for x in given):
+    if callable(getattr(parameters, "to_dict", None)) and hasattr(parameters, "columns"):  # a data frame
+        return _together({_name(name): _numbers(name, parameters[name]) for name in parameters.columns})
+    if (
+        isinstance(parameters, str)
+        or not isinstance(parameters, Sequence)
+        or not all(isinstance(x, Mapping) for x in parameters)
+    ):
         raise ModelError(
             "what to vary is a mapping of names to values, {'crank.length': [0.9, 1.0]}, a list of points, "
-            f"[{{'crank.length': 0.9}}, ...], or a data frame, not {given!r}"
+            f"[{{'crank.length': 0.9}}, ...], or a data frame, not {parameters!r}"
         )
-    if not given or not given[0]:
+    if not parameters or not parameters[0]:
         raise ModelError("there is nothing to vary: the list of points is empty")
-    names = tuple(given[0])
-    for k, point in enumerate(given):
+    names = tuple(parameters[0])
+    for k, point in enumerate(parameters):
         if set(point) != set(names):
             odd = sorted(map(str, set(point) ^ set(names)))
             raise ModelError(f"point {k} has other names than the first: {', '.join(map(repr, odd))}")
-    return _together({_name(name): _numbers(name, [point[name] for point in given]) for name in names})
+    return _together({_name(name): _numbers(name, [point[name] for point in parameters]) for name in names})
 
 
 def _name(name: Any) -> str:
@@ -140,13 +201,13 @@ def _name(name: Any) -> str:
     return name
 
 
-def _numbers(name: Any, given: Any) -> np.ndarray:
+def _numbers(name: Any, entries: Any) -> np.ndarray:
     with contextlib.suppress(TypeError):  # a single number, or what is refused below
-        _limit(len(given))  # before the numbers of a long range are made
+        _limit(len(entries))  # before the numbers of a long range are made
     try:
-        values = np.atleast_1d(np.asarray(given, float))
+        values = np.atleast_1d(np.asarray(entries, float))
     except (TypeError, ValueError):
-        raise ModelError(f"{name!r} takes numbers, for instance [0.9, 1.0, 1.1], not {given!r}") from None
+        raise ModelError(f"{name!r} takes numbers, for instance [0.9, 1.0, 1.1], not {entries!r}") from None
     if values.ndim != 1:
         raise ModelError(f"{name!r} takes a list of numbers, not an array of shape {values.shape}")
     if not len(values):
@@ -171,40 +232,22 @@ def _is_distribution(x: Any) -> bool:
     return callable(getattr(x, "ppf", None)) or callable(getattr(x, "icdf", None))
 
 
-def _sampled(
-    lists: dict[str, np.ndarray],
-    random: Mapping[str, Any],
-    together: bool,
-    samples: int | None,
-    sampling: str,
-    seed: int,
-) -> Points:
+def _sampled(lists: dict[str, np.ndarray], random: Mapping[str, Any], how: Samples) -> Points:
     """Every combination of the lists with the same samples of the distributions."""
-    told = " and ".join(map(repr, random))
-    if together:
-        raise ModelError(f"together is for lists, but {told} {'is' if len(random) == 1 else 'are'} drawn at random")
-    if samples is None:
-        raise ModelError(f"how many samples of {told}? Say for instance samples=1000")
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise ModelError(f"samples must be a positive whole number, not {samples!r}")
-    if sampling not in SAMPLINGS:
-        raise ModelError(f"sampling is {' or '.join(map(repr, SAMPLINGS))}, not {sampling!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ModelError(f"seed must be a whole number from 0 on, not {seed!r}")
-    _limit(math.prod(len(x) for x in lists.values()) * samples)
-    shares = _shares(int(samples), len(random), sampling, np.random.default_rng(seed))
+    _limit(math.prod(len(x) for x in lists.values()) * how.count)
+    shares = _shares(how.count, len(random), how.sampling, np.random.default_rng(how.seed))
     columns = []
     for k, (name, distribution) in enumerate(random.items()):
         values = np.asarray(_quantiles(distribution)(shares[:, k]), float)
-        if values.shape != (samples,) or not np.isfinite(values).all():
+        if values.shape != (how.count,) or not np.isfinite(values).all():
             raise ModelError(f"the distribution of {_name(name)!r} does not give finite numbers: look at its bounds")
         columns.append(values)
     drawn = np.stack(columns, axis=1)
     if not lists:
-        return Points(tuple(random), drawn, {SAMPLE: np.arange(samples)})
+        return Points(tuple(random), drawn, {SAMPLE: np.arange(how.count)})
     outer = _combined(lists)
-    values = np.hstack([np.repeat(outer.values, samples, axis=0), np.tile(drawn, (len(outer), 1))])
-    return Points((*outer.names, *random), values, {**outer.axes, SAMPLE: np.arange(samples)})
+    values = np.hstack([np.repeat(outer.values, how.count, axis=0), np.tile(drawn, (len(outer), 1))])
+    return Points((*outer.names, *random), values, {**outer.axes, SAMPLE: np.arange(how.count)})
 
 
 def _quantiles(distribution: Any) -> Callable[[np.ndarray], Any]:

@@ -104,7 +104,7 @@ class Store:
         if importlib.util.find_spec("zarr") is None:
             raise ModelError("saving a study needs the package zarr: pip install 'closedchain[sweep]'")
         self.study = study
-        self._home = Folder(folder, "to", "study", OWN, ROOMS)
+        self._home = Folder(folder, "save", "study", OWN, ROOMS)
         self.folder = self._home.shown
         self._home.claim()
         try:

@@ -21,21 +21,24 @@ from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ClosedChainError, ModelError
-from closedchain.integrate.solvers import SOLVERS, Solver
+from closedchain.integrate.times import Given
 from closedchain.march.batch.assemble import SENTENCES, Reason
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.identity import described_controller, digest_of_equations
-from closedchain.march.marks import Event, SingularPoses
+from closedchain.march.marks import Divergence, SingularPoses
 from closedchain.march.program.compiled import compiled
+from closedchain.march.task import Task
 from closedchain.model.forces.sampled import held
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
 from closedchain.simulation import simulate
 from closedchain.studies.drawn import as_drawn
+from closedchain.studies.options import as_array, numbers_of
 from closedchain.studies.points import Points
-from closedchain.studies.varied import Role, Start
+from closedchain.studies.start import PointStart
+from closedchain.studies.varied import Role
 
 if TYPE_CHECKING:
     import xarray
@@ -95,10 +98,10 @@ class Study:
     ----------
     points, roles
         Values of what is varied, and what its names mean.
-    times
-        Of the samples, s.
-    options
-        Of `simulate`, the same for all points.
+    start
+        How a point begins.
+    task
+        How a point runs: the options of `simulate`, the same for all points.
     keep, measure
         Variables over time, and numbers of each run.
     variables
@@ -116,20 +119,25 @@ class Study:
     mechanism: Mechanism
     points: Points
     roles: dict[str, Role]
-    start: Start
-    until: float
-    method: Formulation
-    solver: str
-    times: np.ndarray
-    options: dict[str, Any]
+    start: PointStart
+    task: Task
     keep: tuple[str, ...]
     measure: dict[str, Measure]
-    events: tuple[Event, ...] = ()
     variables: tuple[Variable, ...] = ()
     axes: dict[str, tuple[np.ndarray, dict[str, Any]]] = field(default_factory=dict)
     reference: State | None = None
     engine: str = "simulate"
     about: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Of the samples, s."""
+        return as_array(self.task.times)
+
+    @property
+    def span(self) -> float:
+        """From the beginning of a run to its end, s."""
+        return self.task.until - self.start.time
 
     def settings(self, number: int) -> tuple[dict[str, dict[str, float]], Formulation]:
         """Parameters, coordinates and velocities of a point, and its method."""
@@ -138,7 +146,8 @@ class Study:
             role = self.roles[name]
             kinds[role.kind][role.name] = value
         numbers = kinds.pop("method")
-        return kinds, replace(self.method, **numbers) if numbers else self.method  # type: ignore[type-var]
+        method = self.task.method
+        return kinds, replace(method, **numbers) if numbers else method  # type: ignore[type-var]
 
     def begin(self, number: int) -> tuple[State, Formulation]:
         """The start of a point, on the branch of the reference if there is one, and its method."""
@@ -163,24 +172,18 @@ class Study:
     def run(self, number: int) -> Run:
         """The whole run of a point, as `simulate` makes it."""
         start, method = self.begin(number)
+        task = self.task
         return simulate(
             self.mechanism,
             start,
-            self.until,
+            task.until,
             method=method,
-            solver=self.stepping,
-            rtol=self.options["rtol"],
-            atol=self.options["atol"],
+            solver=task.solver,
+            rtol=task.rtol,
+            atol=task.atol,
             t_eval=self.times,
-            events=(*self.events, SingularPoses(self.options["singularity"])),
+            events=(*task.events, SingularPoses(task.singularity), Divergence(task.divergence)),
         )
-
-    @property
-    def stepping(self) -> Solver:
-        """The solver with its options."""
-        step = self.options["step"]
-        options = {"max_steps": self.options["max_steps"]} | ({} if step is None else {"step": step})
-        return SOLVERS[self.solver](**options)
 
     def values(self, run: Run) -> dict[str, np.ndarray]:
         """The variables over time that are kept, or that a measure looks at."""
@@ -267,8 +270,8 @@ def _plain(attrs: Mapping[Any, Any]) -> dict[str, Any]:
 def _glance(study: Study) -> Run:
     """A run of no length of the first point that can be put together; it compiles what all of them need."""
     begin = study.start.time
-    end = begin + 1e-6 * (study.until - begin) if isinstance(study.method, ERLS) else begin  # which must go somewhere
-    short = replace(study, until=end, times=np.array([begin]), events=())
+    end = begin + 1e-6 * study.span if isinstance(study.task.method, ERLS) else begin  # which must go somewhere
+    short = replace(study, task=replace(study.task, until=end, times=Given(np.array([begin])), events=()))
     first: ClosedChainError | None = None
     tried = _likely(study)
     for number in tried:
@@ -306,12 +309,12 @@ def described(study: Study) -> dict[str, str]:
         "varied": ", ".join(f"{name} ({role.kind} {role.name})" for name, role in study.roles.items()),
         "points": f"{len(study.points)} of shape {study.points.shape}, {_digest(study.points.values)}",
         "start": str(study.start),
-        "until": repr(float(study.until)),
-        "method": repr(study.method),
-        "solver": study.solver,
-        "options": ", ".join(f"{name} {value!r}" for name, value in study.options.items()),
+        "until": repr(study.task.until),
+        "method": repr(study.task.method),
+        "solver": study.task.solver.name,
+        "options": ", ".join(f"{name} {value!r}" for name, value in numbers_of(study.task).items()),
         "samples": f"{len(study.times)}, {_digest(study.times)}",
-        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in study.events),
+        "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in study.task.events),
         "keep": ", ".join(study.keep),
         "measure": "; ".join(f"{name}: {_described_measure(x)}" for name, x in study.measure.items()),
         "engine": study.engine,
@@ -327,7 +330,7 @@ def _digest(array: np.ndarray) -> str:
 def _equations(study: Study) -> str:
     """A few digits that change with the equations of motion."""
     if study.reference is not None:
-        return digest_of_equations(compiled(study.reference, study.method))
+        return digest_of_equations(compiled(study.reference, study.task.method))
     return hashlib.sha256(str(study.mechanism).encode()).hexdigest()[:16]  # finite elements have none
 
 

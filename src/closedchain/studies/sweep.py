@@ -6,40 +6,39 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from closedchain.close.formulation import Formulation
-from closedchain.close.multipliers import Multipliers
+from closedchain.arguments import instance
+from closedchain.disk.save_to import SaveTo
 from closedchain.errors import Interrupted, ModelError
-from closedchain.integrate.solvers import SOLVERS
-from closedchain.integrate.times import Equal, Every
-from closedchain.march.marks import Event, SingularPoses
-from closedchain.march.options import end_time, sample_times, solver_for, tolerances, usual_solver
+from closedchain.integrate.times import Equal, Given
+from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
-from closedchain.progress import counted, reported
+from closedchain.progress import counted
 from closedchain.studies.batched import why_not
 from closedchain.studies.layout import Layout, divided
-from closedchain.studies.points import SAMPLINGS, points
+from closedchain.studies.options import RunOptions, as_array, check_names, task_of_points
+from closedchain.studies.points import Points, points
+from closedchain.studies.start import Start, start_of
 from closedchain.studies.store import Memory, Store
 from closedchain.studies.study import GOOD, Columns, Measure, Study, completed, described, looks_at
-from closedchain.studies.varied import roles, start_of
-from closedchain.studies.workers import Here, Task, carry_out, crew
+from closedchain.studies.varied import roles
+from closedchain.studies.workers import Here, Job, carry_out, crew
 
 if TYPE_CHECKING:
     import xarray
 
 BLOCK = 256  # points that are written together
 BYTES = 64e6  # of the results of a block, at most
-IN_A_TASK = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
-SAMPLES = 200_000  # of all points of a task, at most: a batch looks at some fifty numbers of each
-LESS = "take fewer of them, keep less of each (keep=(), every=...), or write them to a folder, to=..."
-TASK = 1.0  # s that a task should take: what is in flight is lost when a study is killed
+IN_A_JOB = {"simulate": 8, "batch": 32}  # points that are sent to a worker together, at most
+SAMPLES = 200_000  # of all points of a job, at most: a batch looks at some fifty numbers of each
+LESS = "take fewer of them, keep less of each (keep=(), t_eval=cc.Every(...)), or write them to a folder, save=..."
+JOB = 1.0  # s that a job should take: what is in flight is lost when a study is killed
 
 
 def sweep(
@@ -47,29 +46,12 @@ def sweep(
     parameters: Any,
     until: float = 1.0,
     *,
-    together: bool = False,
-    samples: int | None = None,
-    sampling: str = SAMPLINGS[0],
-    seed: int = 0,
-    start: State | Mapping[str, Any] | None = None,
-    velocity: Mapping[str, float] | None = None,
-    guess: Mapping[str, Any] | None = None,
+    start: State | Start | Mapping[str, Any] | None = None,
     keep: Sequence[str] | None = None,
     measure: Mapping[str, Measure] | None = None,
-    method: Formulation | None = None,
-    solver: str | None = None,
-    rtol: float = 1e-8,
-    atol: float | None = None,
-    step: float | None = None,
-    t_eval: Any = None,
-    every: float | None = None,
-    begin: float | None = None,
-    events: Sequence[Event] = (),
-    singularity: str = "pass",
-    max_steps: int = 10_000_000,
+    save: str | Path | SaveTo | None = None,
     executor: Any = None,
-    to: str | Path | None = None,
-    progress: Callable[[int, int, str], object] | None = None,
+    **options: Unpack[RunOptions],
 ) -> xarray.Dataset:
     """Simulate a mechanism at many points: all combinations of lists, points one by one, or samples.
 
@@ -79,39 +61,33 @@ def sweep(
         What moves.
     parameters
         What is varied, by name. ``{"crank.length": [0.9, 1.0], "O.motor": [5, 6, 7]}``: all combinations, with an
-        axis of the dataset for each name; distributions of `scipy.stats` instead of lists are sampled, with an axis
-        ``sample``. A list of mappings or a data frame: points one by one, with an axis ``point``. Names are those of
-        the mechanism's parameters; ``"start.O"`` and ``"start.O'"`` are a coordinate and a velocity at the start,
-        ``"k"`` and ``"b"`` stiffness and damping of a spring method, ``"method.sigma"`` any number of the method.
-    until, begin
-        End and beginning of all runs, s.
-    together
-        Lists go together, value by value, instead of in all combinations.
-    samples, sampling, seed
-        How many samples of the distributions; ``"latin-hypercube"`` (default) or ``"monte-carlo"``; where they come
-        from.
-    start, velocity, guess
-        Coordinates to hold at the start of each run, velocities, and where the search begins, as in `assemble`. Or a
-        state: its independent coordinates and velocities are kept, the others close the loops. Default: the mechanism's
-        own start.
+        axis of the dataset for each name. ``cc.Together({...})``: the lists go together, value by value; so do a list
+        of mappings and a data frame; with an axis ``point``. ``cc.Samples({...}, count=1000)``: distributions of
+        `scipy.stats`, with an axis ``sample``. Names are those of the mechanism's parameters; ``"start.O"`` and
+        ``"start.O'"`` are a coordinate and a velocity at the start, ``"k"`` and ``"b"`` stiffness and damping of a
+        spring method, ``"method.sigma"`` any number of the method.
+    until
+        End of all runs, s.
+    start
+        Coordinates that keep their values at the start of each run, by name, or `Start` with velocities, a guess and a
+        time. Or a state: its independent coordinates and velocities are kept, the others close the loops. Default: the
+        mechanism's own start.
     keep
         Variables over time, by the names of ``run.dataset``, or frames (``"coupler.tip"``: their positions). Default:
         all joint coordinates; ``()`` for none.
     measure
         Numbers of each run by name: in words, ``{"fastest": "max O'"}`` (`max`, `min`, `peak`, `range`, `mean`, `rms`,
         `first`, `last`), or functions of the run.
-    method, solver, rtol, atol, step, t_eval, every, events, singularity, max_steps
-        As in `simulate`, the same for all points.
+    save
+        A folder, or `SaveTo`: results are written there as they come, into a dataset in the Zarr format, and memory
+        does not grow with the study. Repeat the same call to resume after Ctrl-C, a crash or a power cut: it gives the
+        same bits. Of a finished study it gives the dataset at once. Needs ``closedchain[sweep]``.
     executor
         Who computes. None: all processors of this machine. A number: so many processes. Or an executor of
         `concurrent.futures` (a process pool, ``mpi4py.futures.MPIPoolExecutor()``), or a Dask client. The results are
         the same.
-    to
-        A folder: results are written there as they come, into a dataset in the Zarr format, and memory does not grow
-        with the study. The same call goes on where it was left, after Ctrl-C, a crash or a power cut, to the same bits;
-        of a finished study it gives the dataset at once. Needs ``closedchain[sweep]``.
-    progress
-        Called with the number of points done, their total, and a few words.
+    **options
+        ``method``, ``solver``, ``rtol``, ``atol``, ``t_eval`` and ``events`` of `simulate`, the same for all points.
 
     Returns
     -------
@@ -131,55 +107,32 @@ def sweep(
     >>> found["fastest"].round(3).values
     array([0.509, 0.854])
     """
-    method = Multipliers() if method is None else method
-    if not isinstance(mechanism, Mechanism):
-        raise ModelError(f"sweep needs a cc.Mechanism, not {mechanism!r}")
-    if not isinstance(method, Formulation):
-        raise ModelError(f"method must be a formulation, for instance cc.Multipliers(), not {method!r}")
-    if progress is not None and not callable(progress):
-        raise ModelError(f"progress takes a function of points done, their total and words, not {progress!r}")
-    if to is not None and not isinstance(to, str | Path):
-        raise ModelError(f"to takes the name of a folder, not {to!r}")
-    solver = usual_solver(method) if solver is None else solver
-    chosen_options: dict[str, Any] = {"max_steps": max_steps} | ({} if step is None else {"step": step})
-    by: Any = solver
-    if solver in SOLVERS and (step is not None or SOLVERS[solver].adaptive):
-        by = SOLVERS[solver](**chosen_options)
-    rtol, atol = tolerances(solver_for(method, by), rtol, atol)
-    SingularPoses(singularity)
-    until, begin = end_time("until", until), None if begin is None else end_time("begin", begin)
-    chosen = points(parameters, together=together, samples=samples, sampling=sampling, seed=seed)
-    beginning = start_of(mechanism, start, velocity, guess, begin)
-    times = sample_times(beginning.time, until, t_eval if every is None else Every(every))
-    many = len(times) if isinstance(times, Equal) else len(times.array)
-    _check_room(8 * many, f"{many:.3g} times", "take fewer of them, every=...")
-    keep, what = _names(keep), f"the results of {many:.3g} times of {len(chosen):.3g} points"
-    if to is None and (keep is None or len(keep)):  # one variable at least, before its times are made
-        _check_room(8 * many * len(chosen), what, LESS)
+    instance("the mechanism", mechanism, Mechanism, "a cc.Mechanism")
+    saving = SaveTo.of(save)
+    check_names(options)
+    chosen = points(parameters)
+    beginning = start_of(mechanism, start)
+    task, keep = task_of_points(options, beginning.time, until), _names(keep)
+    _check_room_for(task, chosen, saving is not None, keep)
     study = Study(
         mechanism=mechanism,
         points=chosen,
-        roles=roles(chosen.names, mechanism, method),
+        roles=roles(chosen.names, mechanism, task.method),
         start=beginning,
-        until=until,
-        method=method,
-        solver=solver,
-        times=times[:] if isinstance(times, Equal) else times.array,
-        options={"rtol": rtol, "atol": atol, "step": step, "singularity": singularity, "max_steps": max_steps},
+        task=replace(task, times=Given(as_array(task.times))),
         keep=(),
         measure=_measures(measure),
-        events=tuple(events),
     )
     study = completed(study, keep)
     reason = why_not(study)
     study = replace(study, engine=f"simulate: {reason}" if reason else "batch")
     study = replace(study, about=described(study))
-    if to is None:
-        _check_room(_size(study) * len(chosen), what, LESS)
+    if saving is None:
+        _check_room(_size(study) * len(chosen), _results(task, chosen), LESS)
     layout = divided(chosen.shape, _points_in_a_block(study))
-    results: Memory | Store = Memory(study, layout) if to is None else Store(to, study, layout)
+    results: Memory | Store = Memory(study, layout) if saving is None else Store(saving.folder, study, layout)
     try:
-        with nullcontext() if progress is None else reported(progress), counted() as told:
+        with counted() as told:
             _fill(study, results, executor, told)
         return results.dataset()
     finally:
@@ -215,6 +168,22 @@ def _points_in_a_block(study: Study) -> int:
     return max(1, min(BLOCK, int(BYTES / _size(study))))
 
 
+def _results(task: Task, chosen: Points) -> str:
+    return f"the results of {_count(task):.3g} times of {len(chosen):.3g} points"
+
+
+def _count(task: Task) -> int:
+    return len(task.times) if isinstance(task.times, Equal) else len(task.times.array)
+
+
+def _check_room_for(task: Task, chosen: Points, saved: bool, keep: Sequence[str] | None) -> None:
+    """Refuse more times, or results, than this machine can hold, before equal times are made."""
+    many = _count(task)
+    _check_room(8 * many, f"{many:.3g} times", "take fewer of them, t_eval=cc.Every(...)")
+    if not saved and (keep is None or len(keep)):  # one variable at least
+        _check_room(8 * many * len(chosen), _results(task, chosen), LESS)
+
+
 def _check_room(size: float, what: str, advice: str) -> None:
     """Refuse what this machine cannot hold before it tries."""
     try:
@@ -239,17 +208,17 @@ def _fill(study: Study, results: Memory | Store, executor: Any, progress: Callab
     who = crew(study, executor)
     here = isinstance(who, Here) and study.engine == "batch"
     blocks.most = min(
-        BLOCK if here else IN_A_TASK[study.engine.partition(":")[0]], max(1, SAMPLES // max(len(study.times), 1))
+        BLOCK if here else IN_A_JOB[study.engine.partition(":")[0]], max(1, SAMPLES // max(len(study.times), 1))
     )
     blocks.size = min(BLOCK // 8, blocks.most) if here else 1
     well = False
     try:
-        carry_out(study, blocks.tasks(), who, blocks.arrived)
+        carry_out(study, blocks.jobs(), who, blocks.arrived)
         well = True
     except KeyboardInterrupt:
         blocks.hand_over()
         there = f"{blocks.done} of {len(study.points)} points are"
-        kept = f"{there} done; with to=FOLDER the same call would go on"
+        kept = f"{there} done; with save=FOLDER the same call would go on"
         if isinstance(results, Store):
             kept = f"{there} in {str(results.folder)!r}: the same call goes on from there"
         stop = Interrupted(f"the study was interrupted. {kept}", dataset=results.dataset())
@@ -267,14 +236,14 @@ class _Blocks:
         self._open: dict[int, tuple[Columns, np.ndarray]] = {}  # columns, and which points are there
         self.done = sum(len(results.layout.points(block)) for block in results.done)
         self.failed = results.failures()
-        self.size = self.most = 1  # points in a task, now and at most
-        self._begun: dict[Task, float] = {}
+        self.size = self.most = 1  # points in a job, now and at most
+        self._begun: dict[Job, float] = {}
 
     def words(self) -> str:
         """How it goes."""
         return f"{self.failed or 'none'} failed"
 
-    def tasks(self) -> Iterator[Task]:
+    def jobs(self) -> Iterator[Job]:
         """What is left to do, block by block; points that were saved are taken up on the way."""
         layout: Layout = self.results.layout
         for block in range(len(layout)):
@@ -289,17 +258,17 @@ class _Blocks:
             if not missing:  # killed between the last point and the block
                 self._complete(block)
             while missing:
-                task = block, tuple(missing[: self.size])
+                job = block, tuple(missing[: self.size])
                 del missing[: self.size]
-                self._begun[task] = time.perf_counter()
-                yield task
+                self._begun[job] = time.perf_counter()
+                yield job
 
-    def arrived(self, task: Task, columns: Columns) -> None:
+    def arrived(self, job: Job, columns: Columns) -> None:
         """Points came from a worker."""
-        block, numbers = task
-        if task in self._begun:
-            each = (time.perf_counter() - self._begun.pop(task)) / len(numbers)
-            self.size = max(1, min(self.most, int(TASK / each)))
+        block, numbers = job
+        if job in self._begun:
+            each = (time.perf_counter() - self._begun.pop(job)) / len(numbers)
+            self.size = max(1, min(self.most, int(JOB / each)))
         self._take(block, numbers, columns)
         if self._open[block][1].all():
             self._complete(block)

@@ -33,10 +33,10 @@ from closedchain.studies.study import Columns, Study
 PATIENCE = 3  # deaths of a worker that a point may cause
 KEPT = 4  # studies that a worker remembers
 LOOK = 0.2  # s between two looks for a Ctrl-C while others compute
-UNKNOWN = 32  # tasks in flight where nobody knows how many workers there are
+UNKNOWN = 32  # jobs in flight where nobody knows how many workers there are
 
-Task = tuple[int, tuple[int, ...]]  # a block, and some of its points
-Arrived = Callable[[Task, Columns], None]
+Job = tuple[int, tuple[int, ...]]  # a block, and some of its points
+Arrived = Callable[[Job, Columns], None]
 
 
 # ---- what a worker does ----------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def packed(study: Study) -> bytes | None:
 
 
 class Here:
-    """The process itself, one task after the other."""
+    """The process itself, one job after the other."""
 
     workers = 1
 
@@ -155,7 +155,8 @@ class Crew:
         if self._make is None:
             raise ClosedChainError(
                 "a worker died, and with it this executor, which cannot be replaced: what is done is kept, and with "
-                "to=... the same call with a new executor goes on. executor=PROCESSES makes executors that are replaced"
+                "save=... the same call with a new executor goes on. executor=PROCESSES makes executors that are "
+                "replaced"
             )
         if self._ours and self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
@@ -230,37 +231,37 @@ def crew(study: Study, executor: Any) -> Here | Crew:
 # ---- the loop --------------------------------------------------------------------------------------------------------
 
 
-def carry_out(study: Study, tasks: Iterator[Task], who: Here | Crew, arrived: Arrived) -> None:
-    """Compute all tasks, a few of them in flight at a time, and hand over their columns as they come.
+def carry_out(study: Study, jobs: Iterator[Job], who: Here | Crew, arrived: Arrived) -> None:
+    """Compute all jobs, a few of them in flight at a time, and hand over their columns as they come.
 
-    A Ctrl-C is noted, and acted on between two tasks: in the middle of CasADi it would be lost.
+    A Ctrl-C is noted, and acted on between two jobs: in the middle of CasADi it would be lost.
     """
-    flying: dict[Future[Columns], Task] = {}
+    flying: dict[Future[Columns], Job] = {}
     try:
         with interrupts():
-            _carry_out(study, tasks, who, arrived, flying)
+            _carry_out(study, jobs, who, arrived, flying)
     finally:
         for future in flying:
             future.cancel()
 
 
 def _carry_out(
-    study: Study, tasks: Iterator[Task], who: Here | Crew, arrived: Arrived, flying: dict[Future[Columns], Task]
+    study: Study, jobs: Iterator[Job], who: Here | Crew, arrived: Arrived, flying: dict[Future[Columns], Job]
 ) -> None:
     window = 1 if isinstance(who, Here) else 2 * who.workers + 1 if who.workers else UNKNOWN
-    suspects: deque[Task] = deque()  # one point each
+    suspects: deque[Job] = deque()  # one point each
     deaths: dict[int, int] = {}
     left = True
     while True:
         while left and not suspects and len(flying) < window:
-            task = next(tasks, None)
-            if task is None:
+            job = next(jobs, None)
+            if job is None:
                 left = False
             else:
-                flying[_submitted(who, task)] = task
+                flying[_submitted(who, job)] = job
         if suspects and not flying:
-            task = suspects.popleft()
-            flying[_submitted(who, task)] = task
+            job = suspects.popleft()
+            flying[_submitted(who, job)] = job
         if not flying:
             return
         alone = len(flying) == 1
@@ -271,13 +272,13 @@ def _carry_out(
         pool_broke = any(isinstance(future.exception(), BrokenExecutor) for future in done)
         if pool_broke:
             done = wait(flying).done  # a moment later all that was in flight has come back, most of it lost
-        lost: list[Task] = []
+        lost: list[Job] = []
         for future in [x for x in flying if x in done]:  # in the order in which they were sent
-            task, error = flying.pop(future), future.exception()
+            job, error = flying.pop(future), future.exception()
             if error is None:
-                arrived(task, future.result())
+                arrived(job, future.result())
             elif _worker_died(error):
-                lost.append(task)
+                lost.append(job)
             else:
                 raise error
         if pool_broke:
@@ -293,9 +294,9 @@ def _carry_out(
             suspects.extend((block, (number,)) for number in numbers)
 
 
-def _submitted(who: Here | Crew, task: Task) -> Future[Columns]:
+def _submitted(who: Here | Crew, job: Job) -> Future[Columns]:
     try:
-        return who.submit(task[1])
+        return who.submit(job[1])
     except BrokenExecutor as error:  # it broke since the last look
         future: Future[Columns] = Future()
         future.set_exception(error)

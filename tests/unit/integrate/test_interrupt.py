@@ -12,6 +12,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.integrate.interrupt import check, interrupts
+from closedchain.progress import reported
 
 
 def press():
@@ -90,14 +91,17 @@ def test_a_study_ends_and_has_its_points():
             pressed.append(done)
             press()
 
-    with ThreadPoolExecutor(1) as executor, pytest.raises(cc.Interrupted, match="points are done; with to=") as caught:
+    with (
+        ThreadPoolExecutor(1) as executor,
+        reported(stop),
+        pytest.raises(cc.Interrupted, match="points are done; with save=") as caught,
+    ):
         cc.sweep(
             cc.library.pendulum(),
             {"start.hinge": np.linspace(0.1, 1.0, 40)},
             until=0.1,
             measure={"x": lambda run: float(run["hinge"].max())},
             executor=executor,
-            progress=stop,
         )
     status = caught.value.dataset["status"].values.tolist()
     done = status.count("finished")

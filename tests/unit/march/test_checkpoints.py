@@ -156,8 +156,8 @@ def test_marks_that_cannot_have_been_found_are_refused(name, value):
 def test_a_null_byte_is_said():
     with pytest.raises(cc.ModelError, match=r"save_to .*null byte"):
         cc.simulate(cc.library.pendulum(), until=0.1, save_to="null\0byte")
-    with pytest.raises(cc.ModelError, match=r"to .*null byte"):
-        cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, to="null\0byte")
+    with pytest.raises(cc.ModelError, match=r"save .*null byte"):
+        cc.sweep(cc.library.pendulum(), {"arm.mass": [1.0, 2.0]}, until=0.1, save="null\0byte")
 
 
 def test_a_name_that_is_too_long_is_said(tmp_path):

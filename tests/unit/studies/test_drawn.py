@@ -163,7 +163,7 @@ def test_a_folder_belongs_to_the_values_of_its_functions(tmp_path, monkeypatch):
     m.motor("hinge", torque=cc.Sampled(function, period=0.01))
 
     def study():
-        return cc.sweep(m, {"arm.mass": [1.0]}, until=0.02, measure={"x": length}, to=tmp_path / "study")
+        return cc.sweep(m, {"arm.mass": [1.0]}, until=0.02, measure={"x": length}, save=tmp_path / "study")
 
     first = study()
     assert study()["hinge"].equals(first["hinge"])

@@ -6,7 +6,9 @@ import pytest
 from scipy import stats
 
 import closedchain as cc
-from closedchain.studies.points import points
+from closedchain.studies.points import Samples, Together, points
+
+NORMAL = stats.norm(0, 1)
 
 
 def test_a_grid_has_the_last_name_fastest():
@@ -22,7 +24,7 @@ def test_a_grid_has_the_last_name_fastest():
 @pytest.mark.parametrize(
     "got",
     [
-        points({"a": [1, 2], "b": [10, 20]}, together=True),
+        points(Together({"a": [1, 2], "b": [10, 20]})),
         points([{"a": 1, "b": 10}, {"b": 20, "a": 2}]),
         points(pandas.DataFrame({"a": [1, 2], "b": [10, 20]})),
     ],
@@ -37,56 +39,60 @@ def test_points_one_by_one(got):
 def test_a_latin_hypercube_has_one_sample_in_each_interval():
     n = 50
     given = {"a": stats.uniform(2.0, 3.0), "b": stats.norm(0.0, 1.0)}
-    got = points(given, samples=n, seed=4)
+    got = points(Samples(given, count=n, seed=4))
     assert got.dims == ("sample",) and got.shape == (n,)
     for k, distribution in enumerate(given.values()):
         interval = np.floor(distribution.cdf(got.values[:, k]) * n).astype(int)
         assert sorted(interval) == list(range(n))
     assert abs(np.corrcoef(got.values.T)[0, 1]) < 0.5  # the two are shuffled by themselves
-    np.testing.assert_array_equal(got.values, points(given, samples=n, seed=4).values)
-    assert not np.array_equal(got.values, points(given, samples=n, seed=5).values)
+    np.testing.assert_array_equal(got.values, points(Samples(given, count=n, seed=4)).values)
+    assert not np.array_equal(got.values, points(Samples(given, count=n, seed=5)).values)
 
 
 def test_monte_carlo_leaves_intervals_empty():
-    got = points({"a": stats.uniform(0.0, 1.0)}, samples=50, sampling="monte-carlo", seed=1)
+    got = points(Samples({"a": stats.uniform(0.0, 1.0)}, count=50, sampling="monte-carlo", seed=1))
     assert len(set(np.floor(got.values[:, 0] * 50))) < 45  # 1 - 1/e of them have one: 32 are expected
 
 
 def test_lists_are_combined_with_the_same_samples():
-    got = points({"x": stats.uniform(0, 1), "k": [1.0, 2.0]}, samples=3)
+    got = points(Samples({"x": stats.uniform(0, 1), "k": [1.0, 2.0]}, count=3))
     assert got.dims == ("k", "sample") and got.names == ("k", "x") and got.shape == (2, 3)
     np.testing.assert_array_equal(got.values[:3, 1], got.values[3:, 1])
     assert got.coords()["x"][0] == "sample" and len(got.coords()["x"][1]) == 3
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "message"),
+    ("made", "message"),
     [
-        ({}, {}, "nothing to vary"),
-        ([], {}, "the list of points is empty"),
-        ("a", {}, "not 'a'"),
-        ({"a": []}, {}, "'a' has no value: its list is empty"),
-        ({"a": [1, np.nan]}, {}, "'a' takes finite numbers, but value 1 is nan"),
-        ({"a": ["one"]}, {}, "'a' takes numbers"),
-        ({"a": [[1, 2]]}, {}, r"not an array of shape \(1, 2\)"),
-        ({"a": [1, 2], "b": [1]}, {"together": True}, "'a' has 2, 'b' has 1"),
-        ([{"a": 1}, {"b": 1}], {}, "point 1 has other names than the first: 'a', 'b'"),
-        ({"a": stats.norm(0, 1)}, {}, "how many samples of 'a'"),
-        ({"a": stats.norm(0, 1)}, {"samples": 0}, "positive whole number, not 0"),
-        ({"a": stats.norm(0, 1)}, {"samples": 2, "sampling": "sobol"}, "not 'sobol'"),
-        ({"a": stats.norm(0, 1)}, {"samples": 2, "seed": -1}, "seed must be"),
-        ({"a": stats.norm(0, 1), "b": [1, 2]}, {"samples": 2, "together": True}, "together is for lists"),
-        ({"a": stats.norm(0, -1)}, {"samples": 2}, "the distribution of 'a' does not give finite numbers"),
-        ({"a": [1, 2]}, {"samples": 5}, "'a' is a list: give a distribution"),
-        ({"a": range(5000), "b": range(5000)}, {}, "2.5e[+]07 points, and 1e[+]07 are the most"),
-        ({"a": range(10**12)}, {}, "1e[+]12 points, and 1e[+]07 are the most"),
-        ({"a": range(10**12), "b": range(10**12)}, {"together": True}, "1e[+]12 points, and 1e[+]07 are the most"),
-        ({"a": stats.norm(0, 1)}, {"samples": 10**12}, "1e[+]12 points, and 1e[+]07 are the most"),
-        ({"a": stats.norm(0, 1), "b": range(10**6)}, {"samples": 10**6}, "1e[+]12 points, and 1e[+]07 are the most"),
-        ({3: [1, 2]}, {}, "has a name"),
+        (lambda: {}, "nothing to vary"),
+        (lambda: [], "the list of points is empty"),
+        (lambda: "a", "not 'a'"),
+        (lambda: {"a": []}, "'a' has no value: its list is empty"),
+        (lambda: {"a": [1, np.nan]}, "'a' takes finite numbers, but value 1 is nan"),
+        (lambda: {"a": ["one"]}, "'a' takes numbers"),
+        (lambda: {"a": [[1, 2]]}, r"not an array of shape \(1, 2\)"),
+        (lambda: Together({"a": [1, 2], "b": [1]}), "'a' has 2, 'b' has 1"),
+        (lambda: Together({}), "nothing to vary"),
+        (lambda: Together([{"a": 1}]), "Together takes values by name"),
+        (lambda: [{"a": 1}, {"b": 1}], "point 1 has other names than the first: 'a', 'b'"),
+        (lambda: {"a": NORMAL}, r"how many samples of 'a'\? Say for instance cc.Samples\("),
+        (lambda: Samples({"a": NORMAL}, count=0), "count must be a whole number of at least 1, not 0"),
+        (lambda: Samples({"a": NORMAL}, count=2, sampling="sobol"), "not 'sobol'"),
+        (lambda: Samples({"a": NORMAL}, count=2, seed=-1), "seed must be"),
+        (lambda: Together({"a": NORMAL, "b": [1, 2]}), "Together is for lists, but 'a' is drawn at random"),
+        (lambda: Samples({"a": stats.norm(0, -1)}, count=2), "the distribution of 'a' does not give finite numbers"),
+        (lambda: Samples({"a": [1, 2]}, count=5), "'a' is a list: give a distribution"),
+        (lambda: Samples({}, count=5), "nothing to vary"),
+        (lambda: Samples("a", count=5), "Samples takes values by name"),
+        (lambda: {"a": range(5000), "b": range(5000)}, "2.5e[+]07 points, and 1e[+]07 are the most"),
+        (lambda: {"a": range(10**12)}, "1e[+]12 points, and 1e[+]07 are the most"),
+        (lambda: Together({"a": range(10**12), "b": range(10**12)}), "1e[+]12 points, and 1e[+]07 are the most"),
+        (lambda: Samples({"a": NORMAL}, count=10**12), "1e[+]12 points, and 1e[+]07 are the most"),
+        (lambda: Samples({"a": NORMAL, "b": range(10**6)}, count=10**6), "1e[+]12 points, and 1e[+]07 are the most"),
+        (lambda: {3: [1, 2]}, "has a name"),
     ],
-    ids=lambda x: None,
+    ids=lambda x: x if isinstance(x, str) else "",
 )
-def test_what_cannot_be_meant_is_said(given, options, message):
+def test_what_cannot_be_meant_is_said(made, message):
     with pytest.raises(cc.ModelError, match=message):
-        points(given, **options)
+        points(made())

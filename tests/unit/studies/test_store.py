@@ -6,6 +6,7 @@ import pickle
 import shutil
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -13,17 +14,18 @@ import xarray
 
 import closedchain as cc
 from closedchain.disk import plain
+from closedchain.progress import reported
 from closedchain.studies import sweep as home
 from closedchain.studies.store import HEADER
 
 M = cc.library.pendulum()
-STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 10)}, "until": 0.1, "every": 0.05}
+STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 10)}, "until": 0.1, "t_eval": cc.Every(0.05)}
 
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
     monkeypatch.setattr(home, "BLOCK", 4)
-    monkeypatch.setattr(home, "IN_A_TASK", {"simulate": 1, "batch": 1})
+    monkeypatch.setattr(home, "IN_A_JOB", {"simulate": 1, "batch": 1})
 
 
 SEEN = []
@@ -35,10 +37,10 @@ def counted(run):
     return float(run["hinge"].max())
 
 
-def march(folder, measure=counted, **options):
+def march(folder, measure=counted, progress=None, **options):
     SEEN.clear()
-    with ThreadPoolExecutor(1) as executor:
-        return cc.sweep(M, to=folder, executor=executor, measure={"x": measure}, **(STUDY | options))
+    with ThreadPoolExecutor(1) as executor, nullcontext() if progress is None else reported(progress):
+        return cc.sweep(M, save=folder, executor=executor, measure={"x": measure}, **(STUDY | options))
 
 
 def same(a, b):
@@ -181,7 +183,7 @@ def test_axes_that_are_damaged_are_written_anew(whole, copied, axis, content):
 def test_coordinates_are_in_the_order_of_the_study(tmp_path):
     m = cc.library.double_pendulum()
     names = [f"start.{x}{prime}" for prime in ("", "'") for x in m.joints]
-    got = cc.sweep(m, {name: [0.1] for name in names}, until=0.01, to=tmp_path / "study")
+    got = cc.sweep(m, {name: [0.1] for name in names}, until=0.01, save=tmp_path / "study")
     assert list(got.coords) == [*names, "time"] and list(got["status"].coords) == names
 
 

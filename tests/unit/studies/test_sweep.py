@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.progress import reported
 from closedchain.studies import batched
 
 M = cc.library.four_bar()
-SHORT = {"until": 0.1, "every": 0.02}
+SHORT = {"until": 0.1, "t_eval": np.linspace(0.0, 0.1, 6)}
 
 
 @pytest.fixture(autouse=True)
@@ -61,27 +62,27 @@ def test_points_that_fail_are_values():
 
     points = [{"coupler.length": 4.0, "rocker.length": x} for x in (2.5, 2.4, 9.0)]
     points += [{"coupler.length": 4.0, "rocker.length": 2.5}]
-    got = cc.sweep(M, points, measure={"x": broken}, max_steps=10_000, executor=1, **SHORT)
+    got = cc.sweep(M, points, measure={"x": broken}, solver=cc.solvers.DOP853(max_steps=10_000), executor=1, **SHORT)
     assert got["status"].values.tolist() == ["finished", "measure failed", "no start", "finished"]
     assert got["reason"].values[1] == "measure 'x': ZeroDivisionError: by nothing"
     assert "loop closed by 'B'" in got["reason"].values[2]
     assert np.isnan(got["O"].values[2]).all() and np.isfinite(got["O"].values[[0, 1, 3]]).all()
     assert got["rocker.length"].dims == ("point",)
     # a run that stops early keeps what it has
-    got = cc.sweep(M, {"O.motor": [6.0]}, until=2.0, max_steps=20, t_eval=[0.0, 0.1, 2.0])
+    got = cc.sweep(M, {"O.motor": [6.0]}, until=2.0, solver=cc.solvers.DOP853(max_steps=20), t_eval=[0.0, 0.1, 2.0])
     assert got["status"].values[0] == "too_many_steps" and "limit of steps" in got["reason"].values[0]
     assert np.isfinite(got["O"].values[0]).tolist() == [True, True, False] and 0.1 < float(got["end"][0]) < 2.0
 
 
 def test_complaints_are_kept():
     with warnings.catch_warnings(record=True) as caught:
-        got = cc.sweep(M, {"O.motor": [6.0]}, until=0.5, solver="rk4", step=0.05, rtol=1e-12)
+        got = cc.sweep(M, {"O.motor": [6.0]}, until=0.5, solver=cc.solvers.RK4(step=0.05), rtol=1e-12)
     assert "energy of 'four-bar' is off" in got["complaint"].values[0] and not caught
 
 
 def test_an_event_may_end_a_point():
     event = cc.Event("up", M.joints["O"].q - 1.6, then="stop")
-    got = cc.sweep(M, {"O.motor": [6.0, -6.0]}, events=[event], until=0.5, every=0.01, executor=1)
+    got = cc.sweep(M, {"O.motor": [6.0, -6.0]}, events=[event], until=0.5, t_eval=cc.Every(0.01), executor=1)
     assert got["status"].values.tolist() == ["event", "finished"]
     assert float(got["end"][0]) < 0.5 and np.isnan(got["O"].values[0, -1])
 
@@ -101,15 +102,17 @@ def test_an_event_may_end_a_point():
         ({"measure": "max O"}, "not 'max O'"),
         ({"executor": "pool"}, "not 'pool'"),
         ({"executor": 0}, "positive number of processes"),
-        ({"to": 3}, "to takes the name of a folder"),
+        ({"save": 3}, "save takes the name of a folder, not 3"),
+        ({"together": True}, "sweep has no option 'together'"),
+        ({"event": ()}, "sweep has no option 'event'; did you mean 'events'"),
+        ({"step": 1e-3}, r"'step': it belongs to the solver, for instance solver=cc.solvers.RK4\(step=...\)"),
         ({"solver": "euler"}, "there is no solver 'euler'"),
         ({"method": "springs"}, "not 'springs'"),
         ({"until": 0.1, "t_eval": [0.0, 3.0]}, "outside of the run"),
-        ({"progress": 3}, "progress takes a function"),
         ({"parameters": {"O.motor": range(10**12)}}, "1e[+]12 points, and 1e[+]07 are the most"),
         (
-            {"parameters": {"O.motor": np.linspace(5, 6, 100_000)}, "every": 1e-9},
-            r"1e[+]08 times of 1e[+]05 points would take 7.45e[+]04 GB, more than the .* GB of this machine: .* to=",
+            {"parameters": {"O.motor": np.linspace(5, 6, 100_000)}, "t_eval": cc.Every(1e-9)},
+            r"1e[+]08 times of 1e[+]05 points would take 7.45e[+]04 GB, more than the .* GB of this machine: .* save=",
         ),
         ({"parameters": {"crank.mass": [-1.0, -2.0]}}, "none of the 2 points .* can begin.* negative mass of -1 kg"),
     ],
@@ -126,10 +129,10 @@ def test_times_that_are_not_kept_need_no_room(monkeypatch):
     monkeypatch.setattr("closedchain.studies.sweep.os", SimpleNamespace(sysconf=pages.get))
     points = {"O.motor": np.linspace(5, 6, 10)}
     with pytest.raises(cc.ModelError, match=r"results of 201 times of 10 points would take 1.5e-05 GB.* [(]keep="):
-        cc.sweep(M, points, until=0.02, every=1e-4)
-    with pytest.raises(cc.ModelError, match=r"^2e[+]03 times would take 1.49e-05 GB.* take fewer of them, every="):
-        cc.sweep(M, points, until=0.02, every=1e-5, keep=())
-    got = cc.sweep(M, points, until=0.02, every=1e-4, keep=(), executor=1)
+        cc.sweep(M, points, until=0.02, t_eval=cc.Every(1e-4))
+    with pytest.raises(cc.ModelError, match=r"^2e[+]03 times would take 1.49e-05 GB.* take fewer of them, t_eval="):
+        cc.sweep(M, points, until=0.02, t_eval=cc.Every(1e-5), keep=())
+    got = cc.sweep(M, points, until=0.02, t_eval=cc.Every(1e-4), keep=(), executor=1)
     assert set(got["status"].values) == {"finished"} and "O" not in got
 
 
@@ -140,7 +143,8 @@ def test_no_point_that_can_be_put_together_is_an_error():
 
 def test_progress_is_told():
     told = []
-    cc.sweep(M, {"O.motor": [5.0, 6.0, 7.0]}, progress=lambda *x: told.append(x), executor=1, **SHORT)
+    with reported(lambda *x: told.append(x)):
+        cc.sweep(M, {"O.motor": [5.0, 6.0, 7.0]}, executor=1, **SHORT)
     assert told[0] == (0, 3, "none failed") and told[-1] == (3, 3, "none failed")
 
 
@@ -191,7 +195,7 @@ def test_long_runs_are_looked_at_a_few_at_a_time(monkeypatch):
         workers, "compute", lambda study, numbers: sizes.append(len(numbers)) or compute(study, numbers)
     )
     monkeypatch.setattr(sweep, "SAMPLES", 20)
-    found = cc.sweep(cc.library.four_bar(), {"O.motor": np.linspace(5.0, 6.0, 16)}, 0.1, every=0.02, keep=())
+    found = cc.sweep(cc.library.four_bar(), {"O.motor": np.linspace(5.0, 6.0, 16)}, 0.1, t_eval=cc.Every(0.02), keep=())
     assert found.attrs["engine"] == "batch" and max(sizes) == 3 and sum(sizes) == 16  # of six samples each
 
 
@@ -199,13 +203,14 @@ def test_complaints_of_a_batch_are_those_of_runs(monkeypatch):
     monkeypatch.setattr(batched, "FEW", 1)
     m = cc.Mechanism("swing", gravity=(0, -9.81, 0))
     m.revolute("hinge", m.ground, m.body("arm", cc.rod(length=1.0, mass=1.0)), limits=(-1.0, 1.0))
+    times = [0.0, 0.1, 0.2, 0.3]
     starts = [0.5, -0.5, -2.0]  # the rod hangs at -pi/2
-    got = cc.sweep(m, {"start.hinge": starts}, until=0.3, every=0.1)
+    got = cc.sweep(m, {"start.hinge": starts}, until=0.3, t_eval=times)
     assert got.attrs["engine"] == "batch" and got["complaint"].values[0] == ""
     for k, start in enumerate(starts):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            cc.simulate(m, m.assemble(hinge=start), until=0.3, every=0.1)
+            cc.simulate(m, m.assemble(hinge=start), until=0.3, t_eval=times)
         assert got["complaint"].values[k] == "; ".join(str(w.message) for w in caught)
     assert "'hinge' leaves its limits (-1, 1)" in got["complaint"].values[2]
 
@@ -218,7 +223,7 @@ def test_what_is_not_for_a_batch_is_said(monkeypatch):
         ({"measure": {"x": lambda run: 1.0}}, "measure 'x' is a function"),
         ({"keep": ["closure_conditioning"]}, "'closure_conditioning' is found in each run"),
     ):
-        got = cc.sweep(M, {"O.motor": [6.0]}, until=0.01, every=0.01, **options)
+        got = cc.sweep(M, {"O.motor": [6.0]}, until=0.01, t_eval=[0.0, 0.01], **options)
         assert message in got.attrs["engine"]
 
 

@@ -14,12 +14,12 @@ from closedchain.studies import compute, workers
 from closedchain.studies import sweep as home
 
 M = cc.library.pendulum()
-STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 12)}, "until": 0.05, "every": 0.05}
+STUDY = {"parameters": {"start.hinge": np.linspace(0.1, 1.0, 12)}, "until": 0.05, "t_eval": cc.Every(0.05)}
 
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(home, "IN_A_TASK", {"simulate": 2, "batch": 2})
+    monkeypatch.setattr(home, "IN_A_JOB", {"simulate": 2, "batch": 2})
 
 
 class Deadly:

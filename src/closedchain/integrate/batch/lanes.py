@@ -10,10 +10,12 @@ A lane makes the steps and corrections that `rk4.advance` or `semi_implicit_eule
 `cc.simulate` does, to rounding.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
-from closedchain.integrate.batch.points import BatchRecord, leave
+from closedchain.integrate.batch.points import BatchRecord, PieceType, SamplesType, leave
 from closedchain.integrate.fixed_step import CONTRACTS, CORRECTIONS, next_step
 from closedchain.integrate.methods.rk4 import DENSE_ROWS, STAGES, stages
 from closedchain.integrate.project import FLOOR, HARMFUL, MAX_ITERATIONS, STEEP, hermite_rows, interpolate
@@ -21,7 +23,6 @@ from closedchain.integrate.step_control import (
     CORRECTION_FAILED,
     F1,
     F2,
-    F3,
     FINISHED,
     INTERRUPTED,
     NAN,
@@ -39,6 +40,64 @@ I1 = numba.int64[::1]
 # rows of the workspace
 F_NEW, Y, X_PLUS, SAMPLE, DRAWN, POLYNOMIAL = range(STAGES, STAGES + 6)
 ROWS = POLYNOMIAL + DENSE_ROWS
+
+
+class LanePoints(NamedTuple):
+    """Points of a study, one row or record for each: parameters (m, np), starts (m, n), and records (m,)."""
+
+    p: np.ndarray
+    x: np.ndarray
+    options: np.ndarray
+    state: np.ndarray
+
+
+class Correction(NamedTuple):
+    """What puts lanes back on the manifold.
+
+    Attributes
+    ----------
+    address : of the correction with lanes; 0 if there is none.
+    w : its parameters.
+    tolerance, least_pivot : of the position residual; the pivot below which a run stops.
+    clock : (1,) the time.
+    x_plus, residual, before : (n lanes,), (3 lanes,), (lanes,) workspace.
+    """
+
+    address: int
+    w: np.ndarray
+    tolerance: float
+    least_pivot: float
+    clock: np.ndarray
+    x_plus: np.ndarray
+    residual: np.ndarray
+    before: np.ndarray
+
+
+class Block(NamedTuple):
+    """Points that march together, one in each lane.
+
+    Attributes
+    ----------
+    first : the point in the first lane.
+    w, w_kinematics : parameters, with lanes.
+    x : (n lanes,) the states; row 0 of work holds their derivatives.
+    work : (ROWS, n lanes).
+    status, pivot, min_pivot : (lanes,) of each lane; the pivot, and the least one after a step.
+    """
+
+    first: int
+    w: np.ndarray
+    w_kinematics: np.ndarray
+    x: np.ndarray
+    work: np.ndarray
+    status: np.ndarray
+    pivot: np.ndarray
+    min_pivot: np.ndarray
+
+
+LanePointsType = numba.types.NamedTuple((F2, F2, OptionsRecord[::1], StateRecord[::1]), LanePoints)
+CorrectionType = numba.types.NamedTuple((numba.int64, F1, numba.float64, numba.float64, F1, F1, F1, F1), Correction)
+BlockType = numba.types.NamedTuple((numba.int64, F1, F1, F1, F2, I1, F1, F1), Block)
 
 
 @jit(numba.void(F2, numba.int64, numba.int64, F1))
@@ -84,28 +143,24 @@ def move(status, source, target):
             target[i] = source[i]
 
 
-@jit(numba.void(numba.int64, F1, F1, F1, numba.float64, I1, F1, F1, F1, F1))
-def put_back(correct, clock, w, y, tolerance, status, pivot, x_plus, residual, before):
+@jit(numba.void(CorrectionType, F1, I1, F1))
+def put_back(c, y, status, pivot):
     """Put all lanes back on the manifold, in place, by `CORRECTIONS` Newton steps, as `fixed_step.put_back` does one.
 
     Parameters
     ----------
-    correct : address of the correction with lanes.
-    clock : (1,) the time.
-    w : its parameters.
+    c : see `Correction`.
     y : (n lanes,) the states; they are changed.
-    tolerance : of the position residual.
     status, pivot : (lanes,) lanes that do not converge are marked; the pivots.
-    x_plus, residual, before : (n lanes,), (3 lanes,), (lanes,) workspace.
     """
-    lanes = status.size
+    lanes, residual, before = status.size, c.residual, c.before
     for l in range(lanes):
         before[l] = np.inf
     for k in range(CORRECTIONS):
-        call(correct, clock, y, w, x_plus, residual)
-        copy(x_plus, y)
+        call(c.address, c.clock, y, c.w, c.x_plus, residual)
+        copy(c.x_plus, y)
         for l in range(lanes):
-            converges = residual[l] <= max(CONTRACTS * before[l], FLOOR * tolerance)  # not so if it is not a number
+            converges = residual[l] <= max(CONTRACTS * before[l], FLOOR * c.tolerance)  # not so if it is not a number
             before[l] = residual[l]
             if k == CORRECTIONS - 1 and status[l] == RUNNING and not converges:
                 status[l] = CORRECTION_FAILED
@@ -114,14 +169,14 @@ def put_back(correct, clock, w, y, tolerance, status, pivot, x_plus, residual, b
     strike(y, lanes, status, CORRECTION_FAILED)
 
 
-@jit(numba.void(numba.int64, F1, F1, F1, numba.float64, numba.float64, I1, F1, F1, F1, F1))
-def put_sample_back(correct, clock, w, y, tolerance, least_pivot, status, drawn, x_plus, residual, before):
+@jit(numba.void(CorrectionType, F1, F1, I1))
+def put_sample_back(c, y, drawn, status):
     """Put samples back by iteration, each lane as `project.put_back` does; those that fail are marked.
 
     The names are those of `put_back`; ``drawn`` (n lanes,) holds the samples as they were, for lanes that are better
     left alone.
     """
-    lanes = status.size
+    lanes, x_plus, residual, before = status.size, c.x_plus, c.residual, c.before
     going, settled = np.empty(lanes, np.bool_), np.empty(lanes, np.bool_)
     for l in range(lanes):
         going[l], settled[l], before[l] = status[l] == RUNNING, False, np.inf
@@ -131,7 +186,7 @@ def put_sample_back(correct, clock, w, y, tolerance, least_pivot, status, drawn,
             some = some or going[l]
         if not some:
             break
-        call(correct, clock, y, w, x_plus, residual)
+        call(c.address, c.clock, y, c.w, x_plus, residual)
         for i in range(y.size):
             l = i % lanes
             if going[l]:
@@ -143,27 +198,27 @@ def put_sample_back(correct, clock, w, y, tolerance, least_pivot, status, drawn,
                 continue
             r, pivot = residual[l], residual[2 * lanes + l]
             done = False
-            if r <= tolerance:
+            if r <= c.tolerance:
                 done = settled[l] or not 0.0 < pivot < STEEP
                 settled[l] = True
             if not done and (not r < before[l] or k == MAX_ITERATIONS - 1):
                 done = True
-                if not r <= FLOOR * tolerance:
+                if not r <= FLOOR * c.tolerance:
                     status[l] = CORRECTION_FAILED
             before[l] = r
             going[l] = not done and status[l] == RUNNING
-            if not going[l] and pivot < HARMFUL and least_pivot > 0.0:
+            if not going[l] and pivot < HARMFUL and c.least_pivot > 0.0:
                 for i in range(l, y.size, lanes):
                     y[i] = drawn[i]
 
 
-@jit(numba.void(F1, F3, numba.int64, numba.int64, I1))
+@jit(numba.void(F1, SamplesType, numba.int64, numba.int64, I1))
 def store(y, samples, first, j, status):
     """Sample number j of all lanes that run."""
     lanes = status.size
     for l in range(lanes):
         if status[l] == RUNNING:
-            sample = samples[first + l, j]
+            sample = samples.x[first + l, j]
             for i in range(sample.size):
                 sample[i] = y[i * lanes + l]
 
@@ -176,18 +231,19 @@ def finish(status, how):
             status[l] = how
 
 
-@jit(numba.void(BatchRecord, F1, F1, numba.float64, numba.float64, F1, F1, F1, F1, F1, F1, F1, numba.int64))
-def euler(b, w_correct, w_kinematics, t, h, x, f, y, rates, x_plus, residual, clock, lanes):
+@jit(numba.void(BatchRecord, BlockType, CorrectionType, numba.float64, numba.float64))
+def euler(b, block, c, t, h):
     """A step of semi-implicit Euler from `x` with its derivative `f`: the end `y`, before it is put back."""
-    moving = b.nq * lanes  # where the coordinates end
-    clock[0] = t
-    copy(x, y)
+    f, rates, y = block.work[0], block.work[1], block.work[Y]
+    moving = b.nq * block.status.size  # where the coordinates end
+    c.clock[0] = t
+    copy(block.x, y)
     for i in range(moving, y.size):
         y[i] += h * f[i]
     if b.tangent != 0:
-        call(b.correct, clock, y, w_correct, x_plus, residual)
-        copy(x_plus, y)
-    call(b.kinematics, clock, y, w_kinematics, rates)
+        call(b.correct, c.clock, y, c.w, c.x_plus, c.residual)
+        copy(c.x_plus, y)
+    call(b.kinematics, c.clock, y, block.w_kinematics, rates)
     for i in range(moving):
         y[i] += h * rates[i]
 
@@ -204,69 +260,41 @@ def book(state, first, status, t_new, next_sample, evaluations):
             s.next_sample = next_sample
 
 
-@jit(
-    numba.void(
-        BatchRecord,
-        F1,
-        F3,
-        OptionsRecord,
-        StateRecord[::1],
-        StateRecord,
-        F1,
-        F1,
-        F1,
-        F1,
-        F1,
-        I1,
-        F1,
-        F1,
-        F1,
-        F2,
-        numba.int64,
-        I1,
-    )
-)
-def march_block(
-    b, t_eval, samples, o, state, s, w, w_correct, w_kinematics, x, min_pivot, status, pivot, residual, before, work,
-    first, flag,
-):  # fmt: skip
+@jit(numba.void(BatchRecord, BlockType, CorrectionType, SamplesType, OptionsRecord, StateRecord[::1], StateRecord, I1))
+def march_block(b, block, c, samples, o, state, s, flag):
     """March the lanes that run to their end, or until they fail.
 
     Parameters
     ----------
     b, o : the records of the batch, and of the run, which is the same for all lanes.
-    t_eval, samples, state : as for `MARCH`.
+    block, c, samples : see `Block`, `Correction` and `PointSamples`.
+    state : (m,) records of all points.
     s : a record that counts the steps of the block.
-    w, w_correct, w_kinematics : parameters, with lanes.
-    x : (n lanes,) the states; row 0 of work holds their derivatives.
-    min_pivot, status, pivot : (lanes,).
-    residual, before, work : (3 lanes,), (lanes,), (ROWS, n lanes) workspace.
-    first : the point in the first lane.
     flag : not 0 to stop.
     """
-    lanes = status.size
-    k, f_new, y, x_plus = work[:STAGES], work[F_NEW], work[Y], work[X_PLUS]
-    sample, drawn, rows = work[SAMPLE], work[DRAWN], work[POLYNOMIAL:]
-    clock, last = np.empty(1), y.size - lanes
+    first, x, status, pivot, work = block.first, block.x, block.status, block.pivot, block.work
+    t_eval, clock, lanes = samples.t, c.clock, block.status.size
+    k, f_new, y, sample, drawn, rows = work[:STAGES], work[F_NEW], work[Y], work[SAMPLE], work[DRAWN], work[POLYNOMIAL:]
+    last = y.size - lanes
     while flag[0] == 0 and running(status) > 0:
         h, t_new = next_step(o, s)
         if s.status != RUNNING:
             finish(status, s.status)
             break
         if b.kinematics == 0:
-            stages(b.rhs, w, s.t, h, x, k, y, clock)
+            stages(b.rhs, block.w, s.t, h, x, k, y, clock)
         else:
-            euler(b, w_correct, w_kinematics, s.t, h, x, k[0], y, k[1], x_plus, residual, clock, lanes)
+            euler(b, block, c, s.t, h)
         strike(y, lanes, status, NAN)  # a stage that is not a number makes an end that is none
 
         # the end: put back on the manifold, and the derivative there
         clock[0] = t_new
         if b.correct != 0:
-            put_back(b.correct, clock, w_correct, y, o.correct_tol, status, pivot, x_plus, residual, before)
+            put_back(c, y, status, pivot)
             for l in range(lanes):
                 if status[l] == RUNNING and pivot[l] < o.least_pivot:
                     status[l] = SINGULAR
-        call(b.rhs, clock, y, w, f_new)
+        call(b.rhs, clock, y, block.w, f_new)
         strike(f_new, lanes, status, NAN)
         if b.kinematics != 0:  # the work, by the trapezoidal rule
             for i in range(last, y.size):
@@ -284,10 +312,7 @@ def march_block(
                 if b.correct != 0:
                     clock[0] = t_eval[taken]
                     copy(sample, drawn)
-                    put_sample_back(
-                        b.correct, clock, w_correct, sample, o.correct_tol, o.least_pivot, status, drawn, x_plus,
-                        residual, before,
-                    )  # fmt: skip
+                    put_sample_back(c, sample, drawn, status)
                 store(sample, samples, first, taken, status)
             taken += 1
 
@@ -301,79 +326,64 @@ def march_block(
             finish(status, FINISHED)
         elif b.correct != 0:
             for l in range(lanes):
-                if status[l] == RUNNING and pivot[l] < min_pivot[l]:
+                if status[l] == RUNNING and pivot[l] < block.min_pivot[l]:
                     status[l] = SINGULAR
 
 
-@jit(
-    numba.void(
-        BatchRecord[::1],
-        F2,
-        F1,
-        F3,
-        OptionsRecord[::1],
-        StateRecord[::1],
-        StateRecord[::1],
-        F2,
-        numba.int64,
-        numba.int64,
-        numba.int64,
-        I1,
-    )
-)
-def march_in_lanes(batch, p, t_eval, samples, options, state, clockwork, x0, lanes, first, last, flag):
-    """Points ``first`` to ``last`` at a fixed step, in lanes.
+@jit(numba.void(BatchRecord[::1], LanePointsType, SamplesType, StateRecord[::1], numba.int64, PieceType))
+def march_in_lanes(batch, points, samples, clockwork, lanes, piece):
+    """The points of a piece at a fixed step, in lanes.
 
     Parameters
     ----------
-    batch, t_eval, samples, options, state, first, last, flag : as for `MARCH`; addresses are those with lanes.
-    p, x0 : (m, np), (m, n) parameters and starts.
+    batch : one record of `BATCH`; its addresses are those with lanes.
+    points, samples : see `LanePoints` and `PointSamples`.
     clockwork : one record to count steps in.
     lanes : how many.
+    piece : see `Piece`.
     """
-    b, n = batch[0], x0.shape[1]
-    parameters, w = np.empty(p.shape[1] * lanes), np.empty(b.n_w * lanes)
+    b, n, state, last = batch[0], points.x.shape[1], points.state, piece.last
+    parameters, w = np.empty(points.p.shape[1] * lanes), np.empty(b.n_w * lanes)
     w_correct, w_kinematics = np.empty(b.n_w_correct * lanes), np.empty(b.n_w_kinematics * lanes)
     x, work = np.empty(n * lanes), np.zeros((ROWS, n * lanes))
     min_pivot, pivot, before, residual = np.empty(lanes), np.ones(lanes), np.empty(lanes), np.ones(3 * lanes)
     status, clock = np.empty(lanes, np.int64), np.empty(1)
-    for block in range(first, last, lanes):
-        if flag[0] != 0:
+    for first in range(piece.first, last, lanes):
+        if piece.flag[0] != 0:
             return
-        o, s = options[block], clockwork[0]
-        gather(p, block, lanes, parameters)
-        gather(x0, block, lanes, x)
+        o, s = points.options[first], clockwork[0]
+        block = Block(first, w, w_kinematics, x, work, status, pivot, min_pivot)
+        c = Correction(b.correct, w_correct, o.correct_tol, o.least_pivot, clock, work[X_PLUS], residual, before)
+        gather(points.p, first, lanes, parameters)
+        gather(points.x, first, lanes, x)
         call(b.prepare, parameters, w)
         if b.kinematics != 0:
             call(b.prepare_kinematics, parameters, w_kinematics)
         for l in range(lanes):
-            status[l] = RUNNING if block + l < last else INTERRUPTED  # lanes without a point never run
+            status[l] = RUNNING if first + l < last else INTERRUPTED  # lanes without a point never run
             min_pivot[l] = -np.inf
         clock[0] = o.t0
         if b.correct != 0:
             call(b.prepare_correct, parameters, w_correct)
-            call(b.correct, clock, x, w_correct, work[X_PLUS], residual)
+            call(b.correct, clock, x, w_correct, c.x_plus, residual)
             for l in range(lanes):
                 if b.faded > 0.0:
                     min_pivot[l] = b.faded * residual[2 * lanes + l]
                 if residual[2 * lanes + l] < b.watched and status[l] == RUNNING:
                     status[l] = SINGULAR
         s.status, s.steps, s.next_sample, s.t = RUNNING, 0, 0, o.t0
-        if t_eval.size > 0 and t_eval[0] == o.t0:
-            store(x, samples, block, 0, status)
+        if samples.t.size > 0 and samples.t[0] == o.t0:
+            store(x, samples, first, 0, status)
             s.next_sample = 1
         for l in range(lanes):
             if status[l] == RUNNING:
-                state[block + l].next_sample = s.next_sample
-                state[block + l].evaluations = 1
+                state[first + l].next_sample = s.next_sample
+                state[first + l].evaluations = 1
         if o.t0 == o.t1:
             finish(status, FINISHED)
         call(b.rhs, clock, x, w, work[0])
         strike(work[0], lanes, status, NAN)
-        march_block(
-            b, t_eval, samples, o, state, s, w, w_correct, w_kinematics, x, min_pivot, status, pivot, residual, before,
-            work, block, flag,
-        )  # fmt: skip
-        for l in range(min(lanes, last - block)):
-            state[block + l].status = status[l]
-            leave(state[block + l], samples[block + l])
+        march_block(b, block, c, samples, o, state, s, piece.flag)
+        for l in range(min(lanes, last - first)):
+            state[first + l].status = status[l]
+            leave(state[first + l], samples.x[first + l])

@@ -4,9 +4,12 @@ A point is a start and parameters. Threads call these functions at the same time
 arrays; what they compute does not depend on how the points are divided.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
+from closedchain.integrate.batch.threads import Piece
 from closedchain.integrate.project import settle
 from closedchain.integrate.step_control import (
     ADVANCE,
@@ -49,23 +52,36 @@ BATCH = np.dtype(
 )
 BatchRecord = numba.from_dtype(BATCH)
 
-MARCH = numba.void(
-    # the solver's function is called by its address: this loop is compiled once, and serves all of them
-    numba.types.FunctionType(ADVANCE),
-    BatchRecord[::1],  # one record
-    F2,  # w (m, n_w): parameters of rhs
-    F2,  # w_correct (m, n_wc): parameters of correct
-    F2,  # atol (m, n)
-    F1,  # t_eval (k)
-    F3,  # samples (m, k, n)
-    OptionsRecord[::1],  # m records
-    StateRecord[::1],  # m records
-    F2,  # x (m, n)
-    F2,  # work (rows, n)
-    numba.int64,  # first point
-    numba.int64,  # the one after the last
-    numba.int64[::1],  # one flag: not 0 to stop
-)
+
+class Points(NamedTuple):
+    """Points of a study, one row or record for each.
+
+    Attributes
+    ----------
+    w, w_correct : (m, n_w), (m, n_wc) parameters of the right-hand side and of the correction.
+    atol : (m, n) absolute tolerances.
+    options, state : (m,) records.
+    x : (m, n) the starts; they are changed.
+    """
+
+    w: np.ndarray
+    w_correct: np.ndarray
+    atol: np.ndarray
+    options: np.ndarray
+    state: np.ndarray
+    x: np.ndarray
+
+
+class PointSamples(NamedTuple):
+    """Times of the samples (k,), and room for those of all points (m, k, n)."""
+
+    t: np.ndarray
+    x: np.ndarray
+
+
+PointsType = numba.types.NamedTuple((F2, F2, F2, OptionsRecord[::1], StateRecord[::1], F2), Points)
+SamplesType = numba.types.NamedTuple((F1, F3), PointSamples)
+PieceType = numba.types.NamedTuple((numba.int64, numba.int64, numba.int64[::1]), Piece)
 
 
 @jit(numba.void(numba.int64, F2, F2))
@@ -75,9 +91,11 @@ def prepare_all(prepare, p, w):
         call(prepare, p[i], w[i])
 
 
-@jit(numba.void(BatchRecord, F1, F1, F1, F1, F2, OptionsRecord[::1], StateRecord[::1], F1, F2))
-def enter(b, w, w_correct, atol, t_eval, samples, options, state, x, work):
-    """Begin one point: look at its pivots, take the sample at the start, choose the first step."""
+@jit(numba.void(BatchRecord, PointsType, SamplesType, numba.int64, F2))
+def enter(b, points, samples, i, work):
+    """Begin point i: look at its pivots, take the sample at the start, choose the first step."""
+    options, state, x = points.options[i : i + 1], points.state[i : i + 1], points.x[i]
+    w, w_correct, atol = points.w[i], points.w_correct[i], points.atol[i]
     o, s = options[0], state[0]
     if b.correct != 0:
         clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
@@ -89,8 +107,8 @@ def enter(b, w, w_correct, atol, t_eval, samples, options, state, x, work):
             s.status = SINGULAR
             return
     settle(b.correct, w, w_correct, atol, options, state, x)
-    if t_eval.size > 0 and t_eval[0] == o.t0:
-        copy(x, samples[0])
+    if samples.t.size > 0 and samples.t[0] == o.t0:
+        copy(x, samples.x[i, 0])
         s.next_sample = 1
     if o.t0 == o.t1:
         s.status = FINISHED
@@ -108,29 +126,39 @@ def leave(s, samples):
             samples[j, i] = np.nan
 
 
-@jit(MARCH)
-def march_points(advance, batch, w, w_correct, atol, t_eval, samples, options, state, x, work, first, last, flag):
-    """Points ``first`` to ``last``."""
+# the solver's function is called by its address: this loop is compiled once, and serves all of them
+@jit(numba.void(numba.types.FunctionType(ADVANCE), BatchRecord[::1], PointsType, SamplesType, F2, PieceType))
+def march_points(advance, batch, points, samples, work, piece):
+    """The points of a piece.
+
+    Parameters
+    ----------
+    advance : of the solver.
+    batch : one record of `BATCH`.
+    points, samples : see `Points` and `PointSamples`.
+    work : (rows, n) workspace of the solver.
+    piece : see `Piece`.
+    """
     b = batch[0]
-    step_t, step_x, dense = np.empty(ATTEMPTS), np.empty((0, x.shape[1])), np.empty((0, 0, 0))
-    for i in range(first, last):
-        o, s = options[i : i + 1], state[i : i + 1]
-        enter(b, w[i], w_correct[i], atol[i], t_eval, samples[i], o, s, x[i], work)
-        while s[0].status == RUNNING and flag[0] == 0:
+    step_t, step_x, dense = np.empty(ATTEMPTS), np.empty((0, points.x.shape[1])), np.empty((0, 0, 0))
+    for i in range(piece.first, piece.last):
+        o, s = points.options[i : i + 1], points.state[i : i + 1]
+        enter(b, points, samples, i, work)
+        while s[0].status == RUNNING and piece.flag[0] == 0:
             advance(
                 b.rhs,
                 b.correct,
-                w[i],
-                w_correct[i],
-                atol[i],
-                t_eval,
-                samples[i],
+                points.w[i],
+                points.w_correct[i],
+                points.atol[i],
+                samples.t,
+                samples.x[i],
                 o,
                 s,
-                x[i],
+                points.x[i],
                 work,
                 step_t,
                 step_x,
                 dense,
             )
-        leave(s[0], samples[i])
+        leave(s[0], samples.x[i])

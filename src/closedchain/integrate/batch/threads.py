@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,24 +15,32 @@ MOST = 64  # points in a piece: one that is told to stop comes to an end soon
 LISTEN = 0.05  # s between two looks at whether to stop
 
 
+class Piece(NamedTuple):
+    """Items that one thread works on: ``range(first, last)``, until ``flag[0]`` is not zero."""
+
+    first: int
+    last: int
+    flag: np.ndarray
+
+
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def share_out(
-    work: Callable[[int, int, np.ndarray], object],
+    work: Callable[[Piece], object],
     number: int,
     threads: int,
     stop: Callable[[], bool] | None = None,
     multiple: int = 1,
 ) -> None:
-    """Call ``work(first, last, flag)`` for pieces of ``range(number)``, on several threads.
+    """Call ``work(piece)`` for pieces of ``range(number)``, on several threads.
 
     Parameters
     ----------
     work
-        Must release the GIL to gain anything, and should end soon once ``flag[0]`` is not zero.
+        Must release the GIL to gain anything, and should end soon once ``piece.flag[0]`` is not zero.
     number, threads
         How much there is to do, and by how many.
     stop
@@ -52,7 +61,7 @@ def share_out(
                     first = next(pieces, None)
                 if first is None:
                     return
-                work(first, min(first + size, number), flag)
+                work(Piece(first, min(first + size, number), flag))
         except BaseException:
             flag[0] = 1  # the others need not go on
             raise

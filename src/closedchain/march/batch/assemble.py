@@ -146,7 +146,7 @@ def batch_assemble(
     >>> batch_assemble(m.assemble(O=cc.pi / 2), p, ["O"]).ok
     array([ True,  True, False])
     """
-    from closedchain.march.batch.closing import close_points
+    from closedchain.march.batch.closing import Found, Target, Targets, close_points
 
     start.check()
     p = np.array(p, float, ndmin=2)
@@ -167,13 +167,19 @@ def batch_assemble(
     rows = [closing.labels[i] for i in closing.rows]
     q, v = np.full((m, topology.nq), np.nan), np.full((m, topology.nv), np.nan)
     code = np.full(m, int(Reason.interrupted))
-    arguments = (
-        search.record(start.t), search.places, p_from, p, start.q[search.places],
-        _columns(m, [held[q_labels[i]] for i in search.places]),
-        np.array([start.coordinates[x] for x in rows]), _columns(m, [held[x] for x in rows]),
-        _columns(m, list(wanted.values())), np.ascontiguousarray(start.q), q, v, code,
-    )  # fmt: skip
-    share_out(lambda *piece: close_points(*arguments, *piece), m, cores() if threads is None else threads)
+    record, q_from, found = search.record(start.t), np.ascontiguousarray(start.q), Found(q, v, code)
+    reference = Target(p_from, q_from[search.places], np.array([start.coordinates[x] for x in rows], float))
+    targets = Targets(
+        p=p,
+        values=_columns(m, [held[q_labels[i]] for i in search.places]),
+        held=_columns(m, [held[x] for x in rows]),
+        velocities=_columns(m, list(wanted.values())),
+    )
+    share_out(
+        lambda piece: close_points(record, search.places, reference, q_from, targets, found, piece),
+        m,
+        cores() if threads is None else threads,
+    )
     if m:
         with LOCK:
             units = search.unit.map(m)

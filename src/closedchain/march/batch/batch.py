@@ -22,11 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import vector, whole
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
-from closedchain.integrate.arguments import positive, sample_times, vector
+from closedchain.errors import ModelError
+from closedchain.integrate.arguments import sample_times
 from closedchain.integrate.batch.threads import cores
-from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.solvers import SOLVERS, Solver, named
 from closedchain.march.batch.assemble import BatchStart, Reason, batch_assemble
 from closedchain.march.batch.ways import Batch, march_lanes, march_one_by_one, march_points
 from closedchain.march.program.compiled import Compiled, asked_of, tolerances
@@ -102,20 +104,15 @@ def can_batch(
 
 def batch_march(
     program: Compiled,
-    t0: float,
-    until: float,
-    x0: np.ndarray,
-    p: np.ndarray,
-    t_eval: np.ndarray,
+    span: tuple[float, float],
+    x0: Any,
+    p: Any,
+    t_eval: Any,
     *,
-    solver: str = "dop853",
+    solver: str | Solver = "dop853",
     rtol: float = 1e-8,
     atol: Any = None,
-    step: float | None = None,
-    first_step: float | None = None,
-    max_step: float = np.inf,
-    max_steps: int = 10_000_000,
-    numbers: np.ndarray | None = None,
+    numbers: Any = None,
     threads: int | None = None,
     lanes: int | None = None,
     stop: Callable[[], bool] | None = None,
@@ -126,15 +123,15 @@ def batch_march(
     ----------
     program
         The equations, from `compiled`; nothing is compiled for a point.
-    t0, until
+    span
         Beginning and end of all runs, s.
     x0
         Starts (m, nx), from ``program.pack(q, v)``.
     p
         Parameter values (m, np), each as from `parameter_vector`.
     t_eval
-        Times (k,) of samples, strictly from t0 to until.
-    solver, rtol, atol, step, first_step, max_step, max_steps
+        Times (k,) of samples, strictly from beginning to end.
+    solver, rtol, atol
         As for `cc.simulate`.
     numbers
         The method's own numbers (m, n), where points differ in them (a spring's stiffness); default: the program's.
@@ -158,20 +155,39 @@ def batch_march(
     >>> program = compiled(m.assemble(), cc.Multipliers())
     >>> x0 = np.array([[0.1, 0.0, 0.0], [0.2, 0.0, 0.0]])
     >>> p = np.tile(parameter_vector(m), (2, 1))
-    >>> result = batch_march(program, 0.0, 1.0, x0, p, [1.0])
+    >>> result = batch_march(program, (0.0, 1.0), x0, p, [1.0])
     >>> result.x[:, 0, 0].round(4)
     array([-3.2409, -3.3397])
     """
     clock = time.perf_counter()
-    batch = _checked(
-        program, t0, until, x0, p, t_eval, solver, rtol, atol, step, first_step, max_step, max_steps, numbers
+    solver = named(solver)
+    if solver.driver or solver.name == "auto":
+        raise ModelError(f"a batch is not marched by {solver.name!r}")
+    t0, until = vector("span", span, 2).tolist()
+    x0, p = _rows(program, x0, p)
+    own = np.broadcast_to(
+        program.numbers if numbers is None else np.asarray(numbers, float), (len(x0), len(program.numbers))
     )
-    threads = cores() if threads is None else int(positive("threads", threads))
+    scale = drawn_scale(program.equations, p, until - t0)
+    batch = Batch(
+        program=program,
+        t0=t0,
+        until=until,
+        x0=x0,
+        p=np.ascontiguousarray(np.hstack([p, own])),
+        t_eval=np.ascontiguousarray(sample_times(np.asarray(t_eval, float), t0, until)),
+        solver=solver,
+        rtol=float(rtol),
+        atol=np.ascontiguousarray(tolerances(program, scale, float(rtol), atol)),
+        asked=asked_of(program, scale, float(rtol), atol),
+        time=scale.time.ravel(),
+    )
+    threads = cores() if threads is None else whole("threads", threads, 1)
     x = np.full((len(batch.x0), len(batch.t_eval), batch.x0.shape[1]), np.nan)
-    together = _lanes(program, solver, lanes)
+    together = _lanes(program, solver.name, lanes)
     if together > 1:
         state = march_lanes(batch, x, threads, stop, together)
-    elif not SOLVERS[solver].needs:
+    elif not solver.needs:
         state = march_points(batch, x, threads, stop)
     else:
         state = march_one_by_one(batch, x, threads, stop)
@@ -181,57 +197,16 @@ def batch_march(
     return BatchResult(x, status, t_end, steps, rejections, evaluations, time.perf_counter() - clock)
 
 
-def _checked(
-    program: Compiled,
-    t0: float,
-    until: float,
-    x0: Any,
-    p: Any,
-    t_eval: Any,
-    solver: str,
-    rtol: float,
-    atol: Any,
-    step: float | None,
-    first_step: float | None,
-    max_step: float,
-    max_steps: int,
-    numbers: Any,
-) -> Batch:
-    """Arguments of `batch_march`, taken as they are meant or refused with a sentence."""
-    if solver not in SOLVERS or SOLVERS[solver].driver or solver == "auto":
-        raise ValueError(f"a batch is not marched by {solver!r}")
-    adaptive = SOLVERS[solver].adaptive
-    if adaptive and step is not None:
-        raise ValueError(f"{solver} chooses its step; say first_step or max_step instead of step")
-    if not adaptive and (step is None or first_step is not None or max_step != np.inf):
-        raise ValueError(f"{solver} has a fixed step: say step=..., and neither first_step nor max_step")
+def _rows(program: Compiled, x0: Any, p: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and parameters with a row for each point, as copies."""
     x0, p = (np.array(a, float, ndmin=2) for a in (x0, p))
-    m, n = x0.shape
-    if n != program.closed.x.shape[0] or len(p) != m or p.shape[1] != program.equations.limbs.p.shape[0]:
-        raise ValueError(
-            f"x0 and p must have a row for each point, of {program.closed.x.shape[0]} and "
-            f"{program.equations.limbs.p.shape[0]} entries, not the shapes {x0.shape} and {p.shape}"
+    wanted = program.closed.x.shape[0], program.equations.limbs.p.shape[0]
+    if len(p) != len(x0) or (x0.shape[1], p.shape[1]) != wanted:
+        raise ModelError(
+            f"x0 and p must have a row for each point, of {wanted[0]} and {wanted[1]} entries, not the shapes "
+            f"{x0.shape} and {p.shape}"
         )
-    own = np.broadcast_to(program.numbers if numbers is None else np.asarray(numbers, float), (m, len(program.numbers)))
-    t0, until = vector("t0 and until", (t0, until))
-    scale = drawn_scale(program.equations, p, until - t0)
-    return Batch(
-        program=program,
-        t0=float(t0),
-        until=float(until),
-        x0=x0,
-        p=np.ascontiguousarray(np.hstack([p, own])),
-        t_eval=np.ascontiguousarray(sample_times(np.asarray(t_eval, float), t0, until)),
-        solver=solver,
-        rtol=float(rtol),
-        atol=np.ascontiguousarray(tolerances(program, scale, float(rtol), atol)),
-        asked=asked_of(program, scale, float(rtol), atol),
-        time=scale.time.ravel(),
-        step=None if step is None else float(positive("step", step)),
-        first_step=None if first_step is None else float(positive("first_step", first_step)),
-        max_step=float(positive("max_step", max_step)),
-        max_steps=max_steps,
-    )
+    return x0, p
 
 
 def _lanes(program: Compiled, solver: str, asked: int | None) -> int:
@@ -240,5 +215,5 @@ def _lanes(program: Compiled, solver: str, asked: int | None) -> int:
     if asked is None:
         return engine.vector_width() if possible else 1
     if asked < 1 or (asked > 1 and not possible):
-        raise ValueError(f"{solver} with {type(program.method).__name__} takes lanes=1, not {asked}")
+        raise ModelError(f"{solver} with {type(program.method).__name__} takes lanes=1, not {asked}")
     return asked

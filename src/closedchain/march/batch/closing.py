@@ -5,9 +5,12 @@ those of the point, at once where Newton's method contracts (the natural test of
 Nonlinear Problems, 2.1, which keeps it on its branch), otherwise in steps that are halved until it does.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
+from closedchain.integrate.batch.points import PieceType
 from closedchain.integrate.step_control import F1, F2, copy
 from closedchain.native.call import call
 from closedchain.native.jit import jit
@@ -39,6 +42,36 @@ CLOSING = np.dtype(
 )
 ClosingRecord = numba.from_dtype(CLOSING)
 I1 = numba.int64[::1]
+
+
+class Target(NamedTuple):
+    """What a pose has to have: parameters (np,), held entries of q, and held values that are functions of q."""
+
+    p: np.ndarray
+    values: np.ndarray
+    held: np.ndarray
+
+
+class Targets(NamedTuple):
+    """The same for many points, a row for each, with the velocities that are held."""
+
+    p: np.ndarray
+    values: np.ndarray
+    held: np.ndarray
+    velocities: np.ndarray
+
+
+class Found(NamedTuple):
+    """Coordinates (m, nq), velocities (m, nv) and outcomes (m,), as they are found."""
+
+    q: np.ndarray
+    v: np.ndarray
+    code: np.ndarray
+
+
+TargetType = numba.types.NamedUniTuple(F1, 3, Target)
+TargetsType = numba.types.NamedUniTuple(F2, 4, Targets)
+FoundType = numba.types.NamedTuple((F2, F2, I1), Found)
 
 
 @jit(numba.boolean(F1))
@@ -147,29 +180,29 @@ def newton(c, q, held, p):
     return rests and finite(r) and largest(r) <= c.tolerance
 
 
-@jit(numba.boolean(ClosingRecord, I1, F1, F1, F1, F1, F1, F1, F1))
-def reach(c, places, p_from, p_to, values_from, values_to, held_from, held_to, q):
+@jit(numba.boolean(ClosingRecord, I1, TargetType, TargetType, F1))
+def reach(c, places, reference, target, q):
     """Go from the closed pose q of a reference to that of a point, in place; False if there is no way.
 
     Parameters
     ----------
     c : the record of `CLOSING`.
-    places, values_from, values_to : which entries of q are held, and their values.
-    p_from, p_to : parameters.
-    held_from, held_to : held values that are functions of q.
+    places : which entries of q are held.
+    reference, target : see `Target`.
     """
     done, stride = 0.0, 1.0
-    trial, p, held = np.empty(q.size), np.empty(p_to.size), np.empty(held_to.size)
+    trial, p, held = np.empty(q.size), np.empty(target.p.size), np.empty(target.held.size)
     while done < 1.0:
         share = min(done + stride, 1.0)
         rest = 1.0 - share
         for i in range(p.size):
-            p[i] = p_to[i] if rest == 0.0 else rest * p_from[i] + share * p_to[i]
+            p[i] = target.p[i] if rest == 0.0 else rest * reference.p[i] + share * target.p[i]
         for i in range(held.size):
-            held[i] = held_to[i] if rest == 0.0 else rest * held_from[i] + share * held_to[i]
+            held[i] = target.held[i] if rest == 0.0 else rest * reference.held[i] + share * target.held[i]
         copy(q, trial)
         for i in range(places.size):
-            trial[places[i]] = values_to[i] if rest == 0.0 else rest * values_from[i] + share * values_to[i]
+            value = target.values[i]
+            trial[places[i]] = value if rest == 0.0 else rest * reference.values[i] + share * value
         if newton(c, trial, held, p):
             copy(trial, q)
             done, stride = share, 2.0 * stride
@@ -202,27 +235,30 @@ def move(c, q, wanted, p, v):
     return miss <= 10.0 * c.rank * size
 
 
-@jit(
-    numba.void(
-        ClosingRecord[::1], I1, F1, F2, F1, F2, F1, F2, F2, F1, F2, F2, I1, numba.int64, numba.int64, numba.int64[::1]
-    )
-)
-def close_points(
-    closing, places, p_from, p, values_from, values, held_from, held, wanted, q_from, q, v, code, first, last, flag
-):  # fmt: skip
-    """Close points ``first`` to ``last``; see `reach` for the names, which are here those of all points."""
+@jit(numba.void(ClosingRecord[::1], I1, TargetType, F1, TargetsType, FoundType, PieceType))
+def close_points(closing, places, reference, q_reference, targets, found, piece):
+    """Close the points of a piece.
+
+    Parameters
+    ----------
+    closing : one record of `CLOSING`.
+    places : which entries of q are held.
+    reference, q_reference : the closed pose from which all points are reached.
+    targets, found, piece : see `Targets`, `Found` and `Piece`.
+    """
     c = closing[0]
     fixed = np.empty(c.fixed_rows)
-    for i in range(first, last):
-        if flag[0] != 0:
+    for i in range(piece.first, piece.last):
+        if piece.flag[0] != 0:
             return
-        copy(q_from, q[i])
-        if not reach(c, places, p_from, p[i], values_from, values[i], held_from, held[i], q[i]):
-            code[i] = OPEN
+        p, q, v = targets.p[i], found.q[i], found.v[i]
+        copy(q_reference, q)
+        if not reach(c, places, reference, Target(p, targets.values[i], targets.held[i]), q):
+            found.code[i] = OPEN
             continue
         if c.fixed_rows > 0:
-            call(c.fixed, np.array([c.t]), q[i], p[i], fixed)
+            call(c.fixed, np.array([c.t]), q, p, fixed)
             if not largest(fixed) < c.fixed_tolerance or not finite(fixed):
-                code[i] = NEVER
+                found.code[i] = NEVER
                 continue
-        code[i] = CLOSED if move(c, q[i], wanted[i], p[i], v[i]) else CONTRADICTED
+        found.code[i] = CLOSED if move(c, q, targets.velocities[i], p, v) else CONTRADICTED

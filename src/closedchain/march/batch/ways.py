@@ -13,9 +13,9 @@ import casadi as ca
 import numpy as np
 
 from closedchain.integrate.arguments import fixed_steps
-from closedchain.integrate.batch.threads import share_out
+from closedchain.integrate.batch.threads import Piece, share_out
 from closedchain.integrate.integrate import integrate
-from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Status
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled
@@ -40,10 +40,10 @@ class Batch:
         Beginning and end, s, and the times (k,) of samples.
     x0, p
         Starts (m, nx); parameters (m, np) with the method's own numbers behind them.
-    atol, asked, time
-        Tolerances (m, nx), relative ones (m,) and times (m,) of all points, as for `integrate`.
-    solver, rtol, step, first_step, max_step, max_steps
-        As for `integrate`.
+    solver
+        With its options.
+    rtol, atol, asked, time
+        The relative tolerance; tolerances (m, nx), relative ones (m,) and times (m,) of all points, as for `integrate`.
     """
 
     program: Compiled
@@ -52,15 +52,11 @@ class Batch:
     x0: np.ndarray
     p: np.ndarray
     t_eval: np.ndarray
-    solver: str
+    solver: Solver
     rtol: float
     atol: np.ndarray
     asked: np.ndarray
     time: np.ndarray
-    step: float | None
-    first_step: float | None
-    max_step: float
-    max_steps: int
 
     def records(self) -> tuple[np.ndarray, np.ndarray]:
         """Options and states of all points, as for `integrate`."""
@@ -71,13 +67,28 @@ class Batch:
         o["t0"], o["t1"], o["direction"] = self.t0, self.until, 1.0 if self.until >= self.t0 else -1.0
         o["rtol"], o["max_step"], o["first_step"] = self.rtol, self.max_step, self.first_step or 0.0
         o["time"] = self.time
-        o["max_steps"], o["correct_tol"], o["correct_samples"] = self.max_steps, 1e-13, 1
+        o["max_steps"], o["correct_tol"], o["correct_samples"] = self.solver.max_steps, 1e-13, 1
         o["min_pivot"], o["least_pivot"], o["look_at"] = -np.inf, self.least_pivot, -1
         if self.step is not None:
             o["fixed_steps"], o["step"] = fixed_steps(self.step, abs(self.until - self.t0))
         s["t"], s["err_old"], s["h_min"], s["bad_index"] = self.t0, 1e-4, np.inf, -1
         s["cause"], s["pivot"] = Status.step_too_small, 1.0
         return o, s
+
+    @property
+    def step(self) -> float | None:
+        """The length of a step, s; None if the solver chooses it."""
+        return getattr(self.solver, "step", None)
+
+    @property
+    def first_step(self) -> float | None:
+        """The first step to try, s; None if the solver chooses it."""
+        return getattr(self.solver, "first_step", None)
+
+    @property
+    def max_step(self) -> float:
+        """The longest step, s."""
+        return float(getattr(self.solver, "max_step", np.inf))
 
     @property
     def least_pivot(self) -> float:
@@ -96,7 +107,7 @@ def _shared(batch: Batch, rhs: int, correct: int) -> np.ndarray:
 
     shared = np.zeros(1, BATCH)
     shared[0]["rhs"], shared[0]["correct"] = rhs, correct
-    shared[0]["error_order"] = SOLVERS[batch.solver].error_order
+    shared[0]["error_order"] = batch.solver.error_order
     shared[0]["watched"], shared[0]["faded"] = batch.watched, fading(batch.program)
     return shared
 
@@ -105,50 +116,51 @@ def march_points(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> np.nd
     """Points by a solver with step control; the records of their states."""
     from closedchain.integrate.batch import points as batch_points
 
-    advance, home = SOLVERS[batch.solver].load()
+    advance, home = batch.solver.load()
     program = batch.program
     options, state = batch.records()
     options["attempts"] = batch_points.ATTEMPTS
     shared = _shared(batch, program.rhs.address, program.correct.address if program.correct else 0)
     w = work_vectors(program.rhs, batch.p)
-    for name, value in corners.options(batch.solver, program).items():
+    for name, value in corners.options(batch.solver.name, program).items():
         options[name] = value
-    signals = corners.signals(batch.solver, program)
+    signals = corners.signals(batch.solver.name, program)
     if signals is not None:
         w = np.hstack([w, work_vectors(signals, batch.p)])
     w_correct = work_vectors(program.correct, batch.p) if program.correct else np.empty((len(w), 0))
-    now = batch.x0.copy()
+    points = batch_points.Points(w, w_correct, batch.atol, options, state, batch.x0.copy())
+    samples = batch_points.PointSamples(batch.t_eval, x)
 
-    def some(first: int, last: int, flag: np.ndarray) -> None:
-        room = np.zeros((home.WORK_ROWS, now.shape[1]))
-        batch_points.march_points(
-            advance, shared, w, w_correct, batch.atol, batch.t_eval, x, options, state, now, room, first, last, flag
-        )
+    def some(piece: Piece) -> None:
+        work = np.zeros((home.WORK_ROWS, points.x.shape[1]))
+        batch_points.march_points(advance, shared, points, samples, work, piece)
 
-    share_out(some, len(now), threads, stop)
+    share_out(some, len(state), threads, stop)
     state["status"][state["status"] == Status.running] = Status.interrupted  # never begun
     return state
 
 
 def march_lanes(batch: Batch, x: np.ndarray, threads: int, stop: Stop, lanes: int) -> np.ndarray:
     """Points at a fixed step, several at once; the records of their states."""
-    from closedchain.integrate.batch.lanes import march_in_lanes
+    from closedchain.integrate.batch.lanes import LanePoints, march_in_lanes
+    from closedchain.integrate.batch.points import PointSamples
     from closedchain.integrate.step_control import STATE
 
     program = batch.program
     options, state = batch.records()
     shared = _shared(batch, 0, 0)
     b = shared[0]
-    for name, function in in_lanes(program, lanes, SOLVERS[batch.solver].needs).items():
+    for name, function in in_lanes(program, lanes, batch.solver.needs).items():
         suffix = "" if name == "rhs" else f"_{name}"
         b[name], b[f"prepare{suffix}"] = function.address, function.prepare_address
         b[f"n_w{suffix}"] = function.n_work
     if b["kinematics"]:
         b["tangent"], b["nq"] = kinematics(program).tangent, program.equations.topology.nq
 
-    def some(first: int, last: int, flag: np.ndarray) -> None:
-        clockwork = np.zeros(1, STATE)
-        march_in_lanes(shared, batch.p, batch.t_eval, x, options, state, clockwork, batch.x0, lanes, first, last, flag)
+    points, samples = LanePoints(batch.p, batch.x0, options, state), PointSamples(batch.t_eval, x)
+
+    def some(piece: Piece) -> None:
+        march_in_lanes(shared, points, samples, np.zeros(1, STATE), lanes, piece)
 
     share_out(some, len(state), threads, stop, multiple=lanes)
     state["status"][state["status"] == Status.running] = Status.interrupted  # never begun
@@ -180,7 +192,8 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
     program = batch.program
     _, state = batch.records()
     n_p = program.equations.limbs.p.shape[0]
-    SOLVERS[batch.solver].load()
+    batch.solver.load()
+    solver = batch.solver.name
 
     def one(i: int) -> None:
         full, start, pivot = batch.p[i], batch.x0[i], 1.0
@@ -193,28 +206,28 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
             return
         faded = fading(program)
         run = integrate(
-            batch.solver, mine.rhs.address, start, (batch.t0, batch.until), corners.work(batch.solver, mine, p),
-            corners=corners.options(batch.solver, mine),
+            solver, mine.rhs.address, start, (batch.t0, batch.until), corners.work(solver, mine, p),
+            corners=corners.options(solver, mine),
             rtol=batch.rtol, atol=batch.atol[i], asked=float(batch.asked[i]), time=float(batch.time[i]),
             t_eval=batch.t_eval, step=batch.step,
             correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,
-            min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot, max_steps=batch.max_steps,
-            first_step=batch.first_step, max_step=batch.max_step,
-            **for_solver(batch.solver, mine, p),
+            min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot,
+            max_steps=batch.solver.max_steps, first_step=batch.first_step, max_step=batch.max_step,
+            **for_solver(solver, mine, p),
         )  # fmt: skip
         x[i, : len(run.x)] = run.x
         s, c = state[i], run.counts
         s["status"], s["t"] = run.status, batch.until if run.failure is None else run.failure.t
         s["steps"], s["rejections"], s["evaluations"] = c.steps, c.rejections, c.evaluations
 
-    def some(first: int, last: int, flag: np.ndarray) -> None:
-        for i in range(first, last):
-            if flag[0]:
+    def some(piece: Piece) -> None:
+        for i in range(piece.first, piece.last):
+            if piece.flag[0]:
                 break
             one(i)
 
     if len(state):
-        for_solver(batch.solver, program, batch.p[0, :n_p])  # compiled before threads ask for it
+        for_solver(solver, program, batch.p[0, :n_p])  # compiled before threads ask for it
     share_out(some, len(state), threads, stop)
     state["status"][state["status"] == Status.running] = Status.interrupted  # never begun
     return state

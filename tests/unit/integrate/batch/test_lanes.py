@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
+from closedchain.integrate.solvers import RK4, SemiImplicitEuler
 from closedchain.integrate.trajectory import Status
 from closedchain.march.batch.batch import batch_march
 from closedchain.march.program.compiled import compiled
@@ -31,7 +32,7 @@ def points(name, method):
     return program, names, np.tile(program.pack(start.q, start.v), (POINTS, 1)), p
 
 
-@pytest.mark.parametrize("solver", ["rk4", "semi-implicit-euler"])
+@pytest.mark.parametrize("solver", [RK4, SemiImplicitEuler])
 @pytest.mark.parametrize(
     ("name", "method"),
     [
@@ -44,7 +45,7 @@ def points(name, method):
 )
 def test_a_lane_is_what_one_point_alone_is(solver, name, method):
     program, _, x0, p = points(name, method)
-    both = [batch_march(program, 0.0, 0.1, x0, p, TIMES, solver=solver, step=STEP, lanes=n) for n in (LANES, 1)]
+    both = [batch_march(program, (0.0, 0.1), x0, p, TIMES, solver=solver(step=STEP), lanes=n) for n in (LANES, 1)]
     assert (both[0].status == Status.finished).all() and (both[1].status == Status.finished).all()
     # the same operations; 25 steps with some units of rounding each
     np.testing.assert_allclose(both[0].x, both[1].x, rtol=0, atol=1e-12)
@@ -54,16 +55,16 @@ def test_a_lane_is_what_one_point_alone_is(solver, name, method):
 
 def test_lanes_fail_alone_and_in_their_own_way():
     program, names, x0, p = points("four_bar", cc.Multipliers())
-    good = batch_march(program, 0.0, 0.1, x0, p, TIMES, solver="rk4", step=STEP, lanes=LANES)
+    good = batch_march(program, (0.0, 0.1), x0, p, TIMES, solver=RK4(step=STEP), lanes=LANES)
     bad, wrong = x0.copy(), p.copy()
     wrong[1, names.index("coupler.mass")] = np.nan  # no derivative
     bad[2, :2] += 1.5  # far off the manifold: two corrections do not lead back
     wrong[5, names.index("O.motor")] = 1e7  # too much for the step
-    result = batch_march(program, 0.0, 0.1, bad, wrong, TIMES, solver="rk4", step=STEP, lanes=LANES)
+    result = batch_march(program, (0.0, 0.1), bad, wrong, TIMES, solver=RK4(step=STEP), lanes=LANES)
     assert result.status[[1, 2]].tolist() == [Status.nan, Status.correction_failed]
     assert result.status[5] in (Status.nan, Status.correction_failed, Status.singular)
     # each ends as it does alone
-    alone = batch_march(program, 0.0, 0.1, bad, wrong, TIMES, solver="rk4", step=STEP, lanes=1)
+    alone = batch_march(program, (0.0, 0.1), bad, wrong, TIMES, solver=RK4(step=STEP), lanes=1)
     np.testing.assert_array_equal(result.status, alone.status)
     np.testing.assert_array_equal(result.t_end, alone.t_end)
     np.testing.assert_array_equal(np.isnan(result.x), np.isnan(alone.x))
@@ -74,9 +75,9 @@ def test_lanes_fail_alone_and_in_their_own_way():
 
 def test_a_limit_of_steps_and_a_shorter_last_step():
     program, _, x0, p = points("four_bar", cc.Multipliers())
-    short = batch_march(program, 0.0, 0.1, x0, p, TIMES, solver="rk4", step=STEP, lanes=LANES, max_steps=3)
+    short = batch_march(program, (0.0, 0.1), x0, p, TIMES, solver=RK4(step=STEP, max_steps=3), lanes=LANES)
     assert (short.status == Status.too_many_steps).all() and (short.steps == 3).all()
     np.testing.assert_allclose(short.t_end, 3 * STEP, rtol=1e-15)
-    uneven = [batch_march(program, 0.0, 0.1, x0, p, [0.1], solver="rk4", step=7e-3, lanes=n) for n in (LANES, 1)]
+    uneven = [batch_march(program, (0.0, 0.1), x0, p, [0.1], solver=RK4(step=7e-3), lanes=n) for n in (LANES, 1)]
     assert (uneven[0].steps == 15).all()
     np.testing.assert_allclose(uneven[0].x, uneven[1].x, rtol=0, atol=1e-12)  # 15 steps, rounding

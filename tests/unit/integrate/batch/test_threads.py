@@ -13,20 +13,20 @@ from closedchain.integrate.batch.threads import MOST, cores, share_out
 def test_everything_is_done_once_in_whole_pieces(number, threads, multiple):
     done, pieces = np.zeros(number, int), []
 
-    def work(first, last, flag):
-        done[first:last] += 1
-        pieces.append((first, last))
+    def work(piece):
+        done[piece.first : piece.last] += 1
+        pieces.append(piece)
 
     share_out(work, number, threads, multiple=multiple)
     assert (done == 1).all()
-    assert all(first % multiple == 0 and last - first <= max(MOST, multiple) for first, last in pieces)
+    assert all(x.first % multiple == 0 and x.last - x.first <= max(MOST, multiple) for x in pieces)
 
 
 def test_an_error_is_raised_and_the_others_end():
-    def work(first, last, flag):
-        if first == 0:
+    def work(piece):
+        if piece.first == 0:
             raise ZeroDivisionError("piece 0")
-        while not flag[0]:
+        while not piece.flag[0]:
             time.sleep(1e-3)
 
     with pytest.raises(ZeroDivisionError, match="piece 0"):
@@ -36,9 +36,9 @@ def test_an_error_is_raised_and_the_others_end():
 def test_stop_raises_the_flag():
     begun = threading.Event()
 
-    def work(first, last, flag):
+    def work(piece):
         begun.set()
-        while not flag[0]:
+        while not piece.flag[0]:
             time.sleep(1e-3)
 
     share_out(work, 100, 2, stop=begun.is_set)
