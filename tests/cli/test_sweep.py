@@ -22,7 +22,7 @@ def test_json_tells_points_and_spread(cli):
     told = cli("sweep", "four-bar", *typed, *QUICK, "--json").json
     assert (told["points"], told["finished"], told["axes"]) == (6, 6, {"O.motor": 3, "start.O": 2})
     m = cc.library.four_bar()
-    run = cc.simulate(m, m.assemble(O=cc.pi / 2), parameters={"O.motor": 7.0}, until=0.05, every=0.025)
+    run = cc.simulate(m, m.assemble(O=cc.pi / 2), parameters={"O.motor": 7.0}, until=0.05, t_eval=cc.Every(0.025))
     assert told["numbers"]["fastest"]["max"] == pytest.approx(float(run["O'"].max()), rel=1e-12)  # starts to rounding
     assert told["numbers"]["fastest"]["at"] == "O.motor = 7, start.O = 1.5708"
     assert told["failures"] == told["complaints"] == told["wrote"] == []
