@@ -159,7 +159,8 @@ def sweep(
                     )
                 )
         except KeyboardInterrupt as stop:
-            return fail(str(stop) or "interrupted", INTERRUPTED, results.as_json)
+            said = str(stop).replace("save=FOLDER", "--to FOLDER")
+            return fail(said or "interrupted", INTERRUPTED, results.as_json)
         summary = summarised(got) | {"seconds": time.perf_counter() - clock, "to": results.to}
         written, troubles = save.each(paths, partial(_write, got))
     return _tell(got, summary | {"wrote": written}, troubles, results.as_json)
