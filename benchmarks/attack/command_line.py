@@ -46,7 +46,7 @@ FITTING: dict[str, list[str]] = {
     "--workers": ["1", "2"],
     "K": ["1", "2", "0", "99"],
     "NAME": ["chord", "base", "consistent", "paper", "quintic", "cosine", "xy", "projection", "denoc"],
-    "--method": [*METHODS],
+    "--method": [*METHODS, "erls"],
     "--solver": [*SOLVERS],
     "NAMES": ["O", "A,B", "O,C", "all", "hinge", "torques", "energy"],
     "--methods": [",".join(list(METHODS)[i : i + 2]) for i in range(0, 10, 2)],
@@ -61,10 +61,13 @@ FITTING: dict[str, list[str]] = {
     "[TARGET=]KIND": ["circle", "O=sine", "line", "rose", "circle(0.05)", "O=line(0.5)"],
     "X,Y,Z": ["0,0,0", "0.1,0.2,0"],
     "WHO": ["everyone", "master"],
+    "threads:N|ranks": ["threads:1", "threads:2"],  # not the ranks of an MPI job: there is none
+    "[BODY=]N": ["1", "2", "beam=2", "coupler=1"],
+    "--sampling": ["latin-hypercube", "monte-carlo"],
     "JOINTS": ["O", "all", "A,B"],
     "LABEL": ["1", "+", "elbow up"],
     "FILE": ["out.csv", "out.nc", "out.png", "out.svg", "out.html", "out.gif", "folder/x.csv", "no/such/x.csv", "xyz"],
-    "FILE|FOLDER": ["out.csv", "out.nc", "out", "folder", "out.html", "model.py/x.csv"],
+    "FILE|FOLDER": ["out.csv", "out.nc", "out", "folder", "out.html", "out.svg", "out.gif", "model.py/x.csv"],
     "FOLDER": ["out", "folder", "model.py", "no/such"],
 }  # fmt: skip
 
@@ -134,7 +137,7 @@ def call(rng: np.random.Generator) -> list[str]:
         if option.opts[0] in ("--until", "--workers") and option not in chosen:
             words += [option.opts[0], FITTING[option.opts[0] if option.opts[0] in FITTING else "S"][0]]
     for option in chosen:
-        if option.opts[0] in ("--all", "--distributed"):
+        if option.opts[0] == "--all":
             continue
         for _ in range(2 if option.multiple and rng.random() < 0.3 else 1):
             words.append(pick(rng, [*option.opts, *option.secondary_opts]))

@@ -6,7 +6,7 @@ import pytest
 
 import closedchain as cc
 
-QUICK = ["--until", "0.2", "--methods", "multipliers,denoc", "--rtol", "1e-5,1e-7"]
+QUICK = ["--until", "0.2", "--methods", "multipliers,denoc", "--tolerances", "1e-5,1e-7"]
 
 
 def test_json_has_every_run(cli):
@@ -39,7 +39,7 @@ def test_a_narrow_terminal_gets_fewer_columns(cli, monkeypatch):
 
 
 def test_page_and_picture_are_written(cli, tmp_path):
-    answer = cli("compare", "four-bar", *QUICK, "--html", "new/page.html", "--plot", "plot.svg")
+    answer = cli("compare", "four-bar", *QUICK, "--out", "new/page.html", "--out", "plot.svg")
     assert answer.code == 0
     assert answer.out.splitlines()[-2:] == ["wrote new/page.html", "wrote plot.svg"]
     assert (tmp_path / "new/page.html").read_text().startswith("<!DOCTYPE html>")
@@ -55,7 +55,7 @@ def mechanism():
     m.motor("O", torque=lambda t, q, v: cc.math.log(0.1 - t))
     return m
 """
-    answer = cli("compare", file(text), "--methods", "multipliers", "--solvers", "dopri5", "--rtol", "1e-6")
+    answer = cli("compare", file(text), "--methods", "multipliers", "--solvers", "dopri5", "--tolerances", "1e-6")
     assert answer.code == 1
     assert "failed" in answer.out and "error: no run reached its end: Multipliers: " in answer.err
     told = json.loads(cli("compare", "model.py", *QUICK, "--methods", "multipliers", "--until", "1", "--json").out)
@@ -63,7 +63,8 @@ def mechanism():
 
 
 def test_rk4_with_a_step(cli):
-    options = ["--until", "0.1", "--methods", "multipliers", "--solvers", "rk4", "--rtol", "1e-4", "--step", "0.01"]
+    by = ["--methods", "multipliers", "--solvers", "rk4", "--tolerances", "1e-4"]
+    options = ["--until", "0.1", *by, "--step", "0.01"]
     assert cli("compare", "four-bar", *options, "--json").json["runs"][0]["steps"] == 10
 
 
@@ -73,11 +74,13 @@ def test_rk4_with_a_step(cli):
         (["--methods", "denok"], "did you mean 'denoc'"),
         (["--methods", ","], "--methods needs at least one name"),
         (["--solvers", "dop583"], "did you mean 'dop853'"),
-        (["--rtol", "1e-6,small"], "--rtol: 'small' is not a number"),
-        (["--rtol", "-1"], "rtol must be a positive number"),
-        (["--html", "page.txt"], "must end in .html"),
-        (["--plot", "plot.txt"], "must end in .png or .svg or .pdf"),
+        (["--tolerances", "1e-6,small"], "--tolerances: 'small' is not a finite number"),
+        (["--tolerances", "-1"], "rtol must be a positive number"),
+        (["--out", "page.txt"], "a file ends in .html, .png, .svg or .pdf; for a folder write 'page.txt/'"),
         (["--until", "0"], "runs of some length"),
+        (["--step", "0.01"], "--step is for solvers with a fixed one, as rk4: --solvers dop853,dopri5 has none"),
+        (["--set", "O.moter=1"], "did you mean 'O.motor'"),
+        (["--hold", "Q=1"], "'Q'"),
     ],
 )
 def test_wrong_usage(cli, arguments, words):

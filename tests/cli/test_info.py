@@ -81,7 +81,7 @@ def test_unknown_names(cli):
 
 
 def test_limbs_are_shared_out_to_members(cli):
-    found = cli("info", "four-bar", "--method", "projection", "--members", "2", "--json").json["partition"]
+    found = cli("info", "four-bar", "--method", "projection", "--partition", "threads:2", "--json").json["partition"]
     assert [(limb["name"], limb["member"]) for limb in found["limbs"]] == [("crank", 0), ("rocker", 1)]
     # with a member for each limb, a member computes what its limb costs
     assert [limb["operations"] for limb in found["limbs"]] == [member["operations"] for member in found["members"]]
@@ -91,7 +91,7 @@ def test_limbs_are_shared_out_to_members(cli):
 
 
 def test_shares_are_printed(cli):
-    answer = cli("info", "four-bar", "--method", "virtual-spring", "--members", "2")
+    answer = cli("info", "four-bar", "--method", "virtual-spring", "--partition", "threads:2")
     assert answer.code == 0
     lines = [line.split() for line in answer.out.splitlines()]
     assert ["member", "limbs", "operations", "messages", "bytes", "sent", "bytes", "reduced"] in lines
@@ -100,6 +100,6 @@ def test_shares_are_printed(cli):
 
 
 def test_more_members_than_limbs_are_refused(cli):
-    answer = cli("info", "four-bar", "--members", "3")
+    answer = cli("info", "four-bar", "--partition", "threads:3")
     assert answer.code == 1
     assert "2 limbs (crank, rocker)" in answer.err

@@ -4,7 +4,7 @@ from closedchain.close.methods import METHODS
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.model.library import FLEXIBLE, MECHANISMS
 
-TABLES = {"mechanisms": MECHANISMS | FLEXIBLE, "methods": METHODS, "solvers": SOLVERS}
+TABLES = {"mechanisms": MECHANISMS | FLEXIBLE, "methods": [*METHODS, "erls"], "solvers": SOLVERS}
 
 
 @pytest.mark.parametrize("what", TABLES)

@@ -93,13 +93,13 @@ def test_locked_motors(cli, file):
 
 def test_animations_and_pictures(cli, file, tmp_path):
     name = file(BENT)
-    answer = cli("modes", name, "--animate", "swing/mode.html", "--mode", "2", "--plot", "modes.svg")
+    answer = cli("modes", name, "--out", "swing/mode.html", "--mode", "2", "--out", "modes.svg")
     assert answer.code == 0 and "wrote swing/mode.html" in answer.out and "wrote modes.svg" in answer.out
     assert "mode 2: 11.75 Hz" in (tmp_path / "swing" / "mode.html").read_text()
     assert (tmp_path / "modes.svg").stat().st_size > 1000
-    answer = cli("modes", name, "--animate", "mode.mp4")
-    assert answer.code == 2 and "must end in .html or .gif" in answer.err
-    answer = cli("modes", name, "--animate", "mode.html", "--mode", "9")
+    answer = cli("modes", name, "--out", "mode.mp4")
+    assert answer.code == 2 and "a file ends in .png, .svg, .pdf, .html or .gif" in answer.err
+    answer = cli("modes", name, "--out", "mode.html", "--mode", "9")
     assert answer.code == 2 and "modes are numbered 1 to 3" in answer.err
 
 
@@ -108,7 +108,7 @@ def test_frequencies_over_the_workspace(cli, file):
     content = cli("modes", name, "--over", "O=0:pi/2:2", "--json").json
     assert content["over"]["O"] == pytest.approx([0.0, math.pi / 2]) and content["locked"] == ["O"]
     assert content["frequencies"][1] == pytest.approx([10.44829, 41.79315], rel=1e-6)
-    answer = cli("modes", name, "--over", "O=0:1:2", "--plot", "over.svg")
+    answer = cli("modes", name, "--over", "O=0:1:2", "--out", "over.svg")
     assert answer.code == 0 and "mode 2 [Hz]" in answer.out and "41.7932" in answer.out
     for wrong, told in (
         ("O=0:1", "COORDINATE=A:B:N"),
@@ -118,7 +118,7 @@ def test_frequencies_over_the_workspace(cli, file):
     ):
         answer = cli("modes", name, "--over", wrong)
         assert answer.code == 2 and told in answer.err
-    answer = cli("modes", name, "--over", "O=0:1:2", "--animate", "mode.html")
+    answer = cli("modes", name, "--over", "O=0:1:2", "--out", "mode.html")
     assert answer.code == 2 and "an animation shows one" in answer.err
 
 
@@ -126,12 +126,14 @@ def test_modes_by_elements(cli, tmp_path):
     """Frequencies of a clamped beam, in a table, as JSON, and over a pose on which they do not depend."""
     arm = cc.library.flexible_arm()
     want = arm.modes(method=cc.ERLS(elements=2), locked="motors").frequencies
-    asked = ("modes", "flexible-arm", "--lock", "motors", "--elements", "2")
-    content = cli(*asked, "--plot", str(tmp_path / "modes.png"), "--json").json
+    asked = ("modes", "flexible-arm", "--lock", "motors", "--method", "erls", "--elements", "2")
+    content = cli(*asked, "--out", str(tmp_path / "modes.png"), "--json").json
     assert [x["frequency"] for x in content["modes"]] == pytest.approx(want.tolist(), rel=1e-9)
     assert content["rigid"] == 0 and content["locked"] == ["hinge"] and (tmp_path / "modes.png").exists()
     answer = cli(*asked)
     assert answer.code == 0 and f"{want[0]:.6g}" in answer.out and "of the elastic energy" in answer.out
+    answer = cli("modes", "flexible-arm", "--elements", "2")
+    assert answer.code == 2 and "--elements is for finite elements: add --method erls" in answer.err
     over = cli(*asked, "--over", "hinge=0:1:2", "--json").json["frequencies"]
     assert over == [pytest.approx(want[:8].tolist(), rel=1e-6)] * 2
 

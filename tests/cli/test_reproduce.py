@@ -88,7 +88,7 @@ def test_a_place_that_cannot_be_written_is_told_before_computing(cli, some, monk
     monkeypatch.setattr("papers.reproduce.reproduce", lambda *_: pytest.fail("computed first"))
     monkeypatch.setattr("papers.reproduce.reproduce_all", lambda: pytest.fail("computed first"))
     for what in ("small2000", "--all"):  # no note that it takes minutes, either
-        answer = cli("reproduce", what, "--to", "file/there")
+        answer = cli("reproduce", what, "--out", "file/there")
         assert answer.code != 0 and "file" in answer.err and "minutes" not in answer.err
 
 

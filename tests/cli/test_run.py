@@ -136,6 +136,65 @@ def test_rk4_with_a_step(cli):
     assert (told["solver"], told["steps"]) == ("rk4", 1000)
 
 
+@pytest.mark.parametrize("more", [[], ["--terms", "paper", "--zero", "base"], ["--rho-inf", "0.8", "--rtol", "1e-4"]])
+def test_finite_elements(cli, more):
+    told = run(cli, "flexible-arm", "--method", "erls", "--until", "0.02", *more)
+    assert told["complete"] and told["end"] == 0.02
+    assert told["displacements"] > 6 and len(told["zeroed"]) == 1
+    assert told["steps"] > 0 and told["evaluations"] > 0 and told["energy_error"] < 1e-2
+
+
+def test_the_number_of_elements(cli):
+    counts = [
+        run(cli, "flexible-arm", "--method", "erls", "--until", "0.01", "--rtol", "1e-4", *more)["displacements"]
+        for more in ([], ["--elements", "2"], ["--elements", "beam=3"], ["--elements", "5", "--elements", "beam=3"])
+    ]
+    assert counts[0] == counts[1] < counts[2] == counts[3]
+
+
+def test_tables_and_files_of_finite_elements(cli, tmp_path):
+    files = ("--plot", "deflection", "--out", "bent.png", "--out", "all.csv")
+    got = cli("run", "flexible-arm", "--method", "erls", "--until", "0.02", *files, "--reactions", "all")
+    assert got.code == 0 and "kept at zero" in got.out and "energy error" in got.out
+    assert (tmp_path / "bent.png").stat().st_size > 1000
+    table = (tmp_path / "all.csv").read_text()
+    assert table.startswith("time") and "hinge fx,hinge fy" in table.splitlines()[0]
+    assert "moment [N m]" in got.out
+
+
+def test_reactions(cli, tmp_path):
+    told = run(cli, "four-bar", "--until", "0.2", "--reactions", "A", "--out", "a.csv", "--out", "a.nc")
+    wanted = cc.simulate(cc.library.four_bar(), until=0.2).reaction("A")["force"]
+    assert told["reactions"]["A"]["force"] == pytest.approx(float(np.linalg.norm(wanted, axis=1).max()), rel=1e-6)
+    with xarray.open_dataset("a.nc") as data:
+        np.testing.assert_allclose(data["A fx"], wanted[:, 0], rtol=1e-9)
+    assert "A fx" in (tmp_path / "a.csv").read_text().splitlines()[0]
+
+
+def test_deflection_of_shapes(cli, tmp_path):
+    run(cli, "flexible-four-bar", "--until", "0.02", "--plot", "deflection")
+    assert (tmp_path / "out" / "flexible-four-bar.png").stat().st_size > 1000
+
+
+def test_options_of_a_solver_reach_it(cli):
+    steps = [run(cli, "pendulum", "--until", "1", *more)["steps"] for more in ([], ["--max-step", "0.01"])]
+    assert steps[1] >= 100 > steps[0]
+
+
+def test_every_field_of_a_solver_is_an_option():
+    from dataclasses import fields
+
+    from closedchain.cli.parts.options import IN_PYTHON, SOLVER_OPTIONS, SOLVER_WORDS
+
+    known = {x.name for solver in SOLVERS.values() for x in fields(solver)}
+    assert known - set(IN_PYTHON) == set(SOLVER_OPTIONS) == set(SOLVER_WORDS)
+
+
+def test_threads(cli):
+    told = run(cli, "four-bar", "--method", "projection", "--partition", "threads:2", "--until", "0.05")
+    assert told["partition"]["kind"] == "thread" and len(told["partition"]["members"]) == 2
+
+
 # ---- exit codes -----------------------------------------------------------------------------------------------------
 
 
@@ -189,9 +248,17 @@ def test_too_many_steps(cli):
         (["four-bar", "--method", "multiplier"], "there is no method 'multiplier'; did you mean 'multipliers'"),
         (["four-bar", "--solver", "dop835"], "there is no solver 'dop835'; did you mean 'dop853'"),
         (["four-bar", "--solver", "rk4"], "'rk4' has a fixed step: say how long it is, for instance --step 1e-3"),
-        (["four-bar", "--step", "1e-3"], "'dop853' chooses its own steps"),
-        (["four-bar", "--closing", "master"], "--closing says who computes what several need: add --threads N"),
-        (["four-bar", "--solver", "rk4", "--step", "0"], "'rk4' needs a fixed step > 0"),
+        (["four-bar", "--step", "1e-3"], "'dop853' chooses its own steps: leave --step out, or take --solver rk4"),
+        (["four-bar", "--solver", "dopri5", "--step", "1e-3"], "'dopri5' chooses its own steps"),
+        (["four-bar", "--solver", "cvodes", "--max-step", "1"], "'cvodes' takes no --max-step; it takes --max-steps"),
+        (["four-bar", "--first-step", "0"], "DOP853: first_step must be a positive number of seconds, not 0.0"),
+        (["four-bar", "--solver", "rk4", "--step", "1e-3", "--first-step", "1"], "'rk4' takes no --first-step"),
+        (["four-bar", "--closing", "master"], "--closing says who computes what several need: add --partition"),
+        (["four-bar", "--limbs", "crank"], "--limbs says who has which limb: add --partition threads:N"),
+        (["four-bar", "--partition", "thread:2"], "--partition takes threads:N, for instance threads:2, or ranks, not"),
+        (["four-bar", "--partition", "threads"], "--partition takes threads:N"),
+        (["four-bar", "--partition", "threads:0"], "1 or more, not 0"),
+        (["four-bar", "--solver", "rk4", "--step", "0"], "RK4: step must be a positive number of seconds, not 0.0"),
         (["four-bar", "--solver", "rk4", "--step", "1e-12"], "--step 1e-12 makes 2e+12 steps until 2 s"),
         (["four-bar", "--until", "0"], "--until 0: a run needs a length"),
         (["four-bar", "--until", "inf"], "give finite times"),
@@ -201,8 +268,19 @@ def test_too_many_steps(cli):
         (["four-bar", "--samples", "1"], "Invalid value for '--samples'"),
         (["four-bar", "--samples", "1000000000000"], "--samples: 1e+12 are too many, 1e+07 are the most"),
         (["four-bar", "--plot", "O,P"], "--plot: the run will have no variable 'P'"),
-        (["four-bar", "--out", "a.xlsx"], "a file ends in .nc, .csv or .png; for a folder write 'a.xlsx/'"),
+        (["four-bar", "--out", "a.xlsx"], "a file ends in .nc, .csv, .png, .svg or .pdf; for a folder write 'a.xlsx/'"),
         (["four-bar", "--plot", "O", "--out", "a.csv"], "--plot needs a picture: add --out four-bar.png, or a folder"),
+        (["four-bar", "--plot", "deflection"], "--plot deflection: 'four-bar' has no flexible body"),
+        (["four-bar", "--reactions", "nix"], "no joint 'nix'"),
+        (["four-bar", "--elements", "4"], "--elements is for finite elements: add --method erls"),
+        (["four-bar", "--rho-inf", "0"], "--rho-inf is for finite elements: add --method erls"),
+        (["four-bar", "--method", "erls"], "'four-bar' has no flexible body"),
+        (["flexible-arm", "--method", "erls", "--elements", "many"], "--elements many: give a whole number, or BODY=N"),
+        (["flexible-arm", "--method", "erls", "--elements", "nobody=3"], "nobody"),
+        (["flexible-arm", "--method", "erls", "--terms", "some"], "'consistent' or 'paper'"),
+        (["flexible-arm", "--method", "erls", "--zero", "nothing"], "nothing"),
+        (["flexible-arm", "--method", "erls", "--reactions", "nix"], "no joint 'nix'"),
+        (["flexible-arm", "--method", "erls", "--plot", "P"], "--plot: the run will have no variable 'P'"),
         (["four-bar", "--colour"], "--colour"),
         ([], "Missing argument 'NAME|FILE.py'. See 'closedchain run --help'"),
         (["four-bar", "five-bar"], "five-bar"),

@@ -4,7 +4,7 @@ import closedchain as cc
 
 
 def test_it_chooses_and_draws(cli, tmp_path):
-    answer = cli("stiffness", "four-bar", "--error", "1e-4", "--plot", "curve.png")
+    answer = cli("stiffness", "four-bar", "--error", "1e-4", "--out", "curve.png")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith("k = 7.") and answer.out.splitlines()[-1] == "wrote curve.png"
     assert (tmp_path / "curve.png").read_bytes()[:4] == b"\x89PNG"

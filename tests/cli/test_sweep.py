@@ -14,7 +14,7 @@ import xarray
 import closedchain as cc
 from tests.cli.conftest import environment
 
-QUICK = ["--until", "0.05", "--times", "3"]
+QUICK = ["--until", "0.05", "--samples", "3"]
 
 
 def test_json_tells_points_and_spread(cli):
@@ -44,8 +44,9 @@ def test_a_folder_and_files(cli, tmp_path):
 
 
 def test_samples(cli):
-    typed = ["--vary", "start.hinge=normal(0.5,0.1)", "--vary", "arm.mass=1:2", "--samples", "5", "--seed", "3"]
-    told = [cli("sweep", "pendulum", *typed, *more, *QUICK, "--json").json for more in ([], [], ["--monte-carlo"])]
+    typed = ["--vary", "start.hinge=normal(0.5,0.1)", "--vary", "arm.mass=1:2", "--count", "5", "--seed", "3"]
+    drawn = ([], [], ["--sampling", "monte-carlo"])
+    told = [cli("sweep", "pendulum", *typed, *more, *QUICK, "--json").json for more in drawn]
     assert told[0]["axes"] == {"sample": 5} and told[0]["numbers"] == told[1]["numbers"] != told[2]["numbers"]
 
 
@@ -65,24 +66,30 @@ def test_failures_are_told(cli, monkeypatch):
         (["crank.length=1:2:1e12:log"], "1e+12 are too many, 1e+07 are the most"),
         (["crank.length=1:2:1e300"], "1e+300 are too many, 1e+07 are the most"),
         (["crank.length=1:2:1e6", "--vary", "O.motor=1:2:1e6"], "these are 1e+12 points, and 1e+07 are the most"),
-        (["crank.length=1:2", "--samples", "1000000000000"], "these are 1e+12 points, and 1e+07 are the most"),
-        (["crank.length=1", "--times", "1000000000000"], "--times: 1e+12 are too many, 1e+07 are the most"),
+        (["crank.length=1:2", "--count", "1000000000000"], "these are 1e+12 points, and 1e+07 are the most"),
+        (["crank.length=1", "--samples", "1000000000000"], "--samples: 1e+12 are too many, 1e+07 are the most"),
         (["krank.length=1,2"], "did you mean 'crank.length'"),
         (["crank.length"], "--vary takes NAME=VALUE"),
-        (["crank.length=1:2"], "how many? Write 1:2:11 for 11 values, or add --samples 1000"),
+        (["crank.length=1:2"], "how many? Write 1:2:11 for 11 values, or add --count 1000"),
         (["crank.length=1:2:2.5"], "write FROM:TO:COUNT with a whole number"),
         (["crank.length=1:2:3:4"], "write FROM:TO:COUNT"),
         (["crank.length=-1:2:3:log"], "equal ratios need two positive ends"),
-        (["crank.length=gamma(1,2)", "--samples", "3"], "uniform(a,b), loguniform(a,b) or normal(mean,sd)"),
-        (["crank.length=normal(1,-2)", "--samples", "3"], "standard deviation must be positive"),
-        (["crank.length=2:1", "--samples", "3"], "the first number must be the smaller one"),
+        (["crank.length=gamma(1,2)", "--count", "3"], "uniform(a,b), loguniform(a,b) or normal(mean,sd)"),
+        (["crank.length=normal(1,-2)", "--count", "3"], "standard deviation must be positive"),
+        (["crank.length=2:1", "--count", "3"], "the first number must be the smaller one"),
         (["crank.length=one"], "'one' is not a finite number"),
         (["crank.length=1,,2"], "'' is not a finite number"),
-        (["crank.length=normal(1,,2)", "--samples", "3"], "'' is not a finite number"),
+        (["crank.length=normal(1,,2)", "--count", "3"], "'' is not a finite number"),
         (["k=1e4,1e6"], "'k' is no number of Multipliers"),
+        (["crank.length=normal(1,2)"], "how many samples? Add --count 1000"),
+        (["crank.length=1:2", "--count", "3", "--sampling", "quasi"], "or 'monte-carlo', not 'quasi'"),
+        (["crank.length=1,2", "--sampling", "monte-carlo"], "--sampling says how samples are drawn: add --count N"),
+        (["crank.length=1:2", "--count", "3", "--together"], "--together is for lists, and --count for distributions"),
+        (["crank.length=1,2", "--step", "1e-3"], "'dop853' chooses its own steps"),
+        (["crank.length=1,2", "--velocity", "Q=1"], "'Q'"),
         (["crank.length=1", "--measure", "x=big O"], "a measure in words"),
         (["crank.length=1", "--keep", "Q"], "no variable or frame 'Q'"),
-        (["crank.length=1", "--out", "a.png"], "must end in .nc or .csv"),
+        (["crank.length=1", "--out", "a.png"], "a file ends in .nc or .csv; for a folder write 'a.png/'"),
     ],
     ids=lambda x: None,
 )

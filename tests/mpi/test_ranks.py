@@ -92,13 +92,13 @@ def test_whatever_goes_wrong_is_told_and_nothing_saved_is_lost(tmp_path):
 
 
 def test_the_command_line_on_ranks():
-    what = ["run", "gough-stewart", "--distributed", "--method", "operational-space", "--until", "0.1", "--json"]
+    what = ["run", "gough-stewart", "--partition", "ranks", "--method", "operational-space", "--until", "0.1", "--json"]
     told = json.loads(job(4, *what, module="closedchain").stdout)  # one object: one rank speaks
     assert told["complete"] and told["complaints"] == [] and told["partition"]["kind"] == "rank"
     assert len(told["partition"]["members"]) == 4
 
     # a mistake is told once, not by each rank
-    wrong = job(2, *what[:2], "--distributed", "--rtol", "-1", module="closedchain")
+    wrong = job(2, *what[:2], "--partition", "ranks", "--rtol", "-1", module="closedchain")
     assert wrong.returncode != 0 and wrong.stderr.count("rtol") == 1, wrong.stderr
 
 
@@ -116,6 +116,6 @@ def test_a_rank_of_the_command_that_cannot_begin_ends_all(tmp_path):
     """The others would wait for it, and it is not the one that speaks."""
     file = tmp_path / "drawn.py"
     file.write_text(DRAWN)
-    done = job(2, "run", file, "--distributed", module="closedchain")
+    done = job(2, "run", file, "--partition", "ranks", module="closedchain")
     assert done.returncode != 0
     assert done.stderr.count("error: rank 1: ") == 1 and "OSError: this host has no such file" in done.stderr

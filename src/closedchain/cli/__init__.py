@@ -5,8 +5,9 @@ Not known here: how numbers are computed. A command calls a verb and reports its
 How to add your own verb
 ------------------------
 1. Write a function in a file of this folder, named after the verb. Its docstring is the help text, its arguments are
-   the options. Heavy libraries (CasADi, Numba, matplotlib, xarray) are imported inside functions: help stays quick.
-2. Give it ``--json`` (`output.Json`): one object on stdout and nothing else. What a person reads goes through
+   groups of options: those of `parts.options`, which all verbs share, and data classes of its own (`parts.grouped`).
+   Heavy libraries (CasADi, Numba, matplotlib, xarray) are imported inside functions: help stays quick.
+2. Give it ``--json`` (`options.Answer`): one object on stdout and nothing else. What a person reads goes through
    `output.show`, which knows whether it writes to a terminal or into a pipe.
 3. Return an exit code of `exits`, or raise: `exits.WrongUsage` for what was typed, any `ClosedChainError` for what
    the model or the run did. `exits.Verbs` makes a sentence and a code of it.
@@ -20,8 +21,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from closedchain._version import __version__
-from closedchain.cli import compare, demo, erls, info, list, modes, recommend, reproduce, run, stiffness, sweep, torques
+from closedchain.cli import compare, demo, info, list, modes, recommend, reproduce, run, stiffness, sweep, torques
 from closedchain.cli.parts import exits
+from closedchain.cli.parts.grouped import GroupedHelp
 
 VERBS = (
     demo.demo,
@@ -29,7 +31,6 @@ VERBS = (
     info.info,
     run.run,
     modes.modes,
-    erls.erls,
     torques.torques,
     compare.compare,
     sweep.sweep,
@@ -46,7 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _verb in VERBS:
-    app.command(_verb.__name__.rstrip("_"), epilog=exits.EPILOG)(_verb)
+    app.command(_verb.__name__.rstrip("_"), cls=GroupedHelp, epilog=exits.EPILOG)(_verb)
 
 
 def _version(wanted: bool) -> None:

@@ -10,9 +10,8 @@ import typer
 from closedchain.cli.parts import output, save
 from closedchain.cli.parts import run_report as report
 from closedchain.cli.parts.exits import DOUBTFUL, GOOD
-from closedchain.cli.run import march
+from closedchain.cli.parts.march import march
 from closedchain.errors import RunError
-from closedchain.progress import Progress, reported
 
 UNTIL = 2.0  # s: each leg makes its stroke and comes back
 
@@ -28,7 +27,7 @@ def demo(
     """
     with output.only_json(as_json):
         folder = save.folder(out)
-        with Progress(UNTIL, quiet=as_json) as progress:
+        with output.bar(UNTIL, quiet=as_json):
             clock = time.perf_counter()
             import closedchain.simulation  # noqa: F401  (which march needs: it is timed)
 
@@ -38,12 +37,11 @@ def demo(
             m = gough_stewart(drive="pd")
             start = m.assemble()
             assembled = time.perf_counter()
-            with reported(progress):
-                first, error, complaints = march(start, until=UNTIL)
+            first, error, complaints = march(start, UNTIL)
             finished = time.perf_counter()
         if error:
             raise RunError(error)
-        run = march(start, until=UNTIL)[0]
+        run = march(start, UNTIL)[0]
         cold = {
             "import": imported - clock,
             "derive": assembled - imported,

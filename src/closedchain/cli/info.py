@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from closedchain.cli.parts import output, source
-from closedchain.cli.parts.exits import FAILED, GOOD, fail
-from closedchain.cli.run import Method, formulation
+from closedchain.cli.parts import options, output
+from closedchain.cli.parts.exits import FAILED, GOOD, WrongUsage, fail
+from closedchain.cli.parts.grouped import grouped
 from closedchain.errors import ClosedChainError
 
 if TYPE_CHECKING:
     from closedchain.close.formulation import Formulation
     from closedchain.march.program.compiled import Compiled
     from closedchain.model.mechanism import Mechanism
+    from closedchain.parallel.teams import Partition
+    from closedchain.pose.state import State
 
 
-def info(
-    where: source.Where,
-    method: Method = "multipliers",
-    members: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Share out its limbs to so many ranks or threads, and show who has what."
-        ),
-    ] = None,
-    as_json: output.Json = False,
-) -> int:
+@grouped
+def info(drawing: options.Drawing, method: options.Method, team: options.Team, answer: options.Answer) -> int:
     """Show what a mechanism is made of and how it is cut.
 
     Bodies, joints, limbs, cuts, counts, the pose at the start, parameters with their values, and the number of
     operations in the right-hand side of the equations of motion. A drawing that cannot be cut or assembled is shown as
-    far as it goes, with the reason. With --members, what each limb costs, and which rank or thread of 'run
-    --distributed' or 'run --threads' gets it.
+    far as it goes, with the reason. With --partition threads:N, what each limb costs, and which of N threads, or of N
+    ranks, gets it in a run.
     """
-    with output.only_json(as_json):
-        found = source.find(where)
-        how = formulation(method)
+    with output.only_json(answer.as_json):
+        found = drawing.find()
+        how, partition = method.formulation(found.mechanism), team.team()
+        if partition is not None and partition.kind == "rank":
+            raise WrongUsage("--partition ranks: say how many, as threads:4; so many ranks get the same limbs")
         content = _drawing(found.mechanism)
         error = None
         try:
             content |= _cut(found.mechanism)
-            content |= _cost(found, how, members)
+            content |= _cost(drawing.start(found), how, partition)
         except ClosedChainError as trouble:
             error = str(trouble)
-    if as_json:
+    if answer.as_json:
         output.print_json(({"error": error} if error else {}) | content)
         return FAILED if error else GOOD
-    _print(content, method)
-    return fail(error, FAILED, as_json) if error else GOOD
+    _print(content, method.method)
+    return fail(error, FAILED, False) if error else GOOD
 
 
 # ---- facts ----------------------------------------------------------------------------------------------------------
@@ -99,32 +92,29 @@ def _cut(m: Mechanism) -> dict[str, Any]:
     }
 
 
-def _cost(found: source.Source, how: Formulation, members: int | None) -> dict[str, Any]:
+def _cost(start: State, how: Formulation, team: Partition | None) -> dict[str, Any]:
     """What needs a closed pose: which closure equations are independent, and the operations of the right-hand side."""
     from dataclasses import asdict
 
     from closedchain.march.program.compiled import compiled
     from closedchain.pose.mobility import mobility
 
-    start = found.start() if found.start is not None else found.mechanism.assemble()
     program = compiled(start, how)
     counts = program.rhs.counts
     return {
         "start": start.coordinates,
         "independent_closure_equations": len(program.rows),
         "freedoms": program.equations.topology.nv - len(program.rows),
-        "mobility": asdict(mobility(found.mechanism, start)),
+        "mobility": asdict(mobility(start.mechanism, start)),
         "operations": {**asdict(counts), "total": counts.total},
-        **({} if members is None else {"partition": _partition(program, members)}),
+        **({} if team is None else {"partition": _partition(program, team)}),
     }
 
 
-def _partition(program: Compiled, members: int) -> dict[str, Any]:
+def _partition(program: Compiled, team: Partition) -> dict[str, Any]:
     """Which member gets which limbs by what they cost, and what members then compute and send."""
     from closedchain.parallel.kernels import REDUCE
-    from closedchain.parallel.teams import Threads
 
-    team = Threads(members)
     team.refuse(program.method, "dop853")
     team.refuse_options(program)
     parts = team.cut(program)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from closedchain.cli.parts import output
+from closedchain.cli.parts import options, output
 from closedchain.cli.parts.exits import GOOD
 
 
@@ -47,9 +47,7 @@ def _mechanisms() -> list[dict[str, str | float]]:
 
 
 def _methods() -> list[dict[str, str | float]]:
-    from closedchain.close.methods import METHODS
-
-    return [{"name": name, "method": repr(x), "citation": x.citation()} for name, x in METHODS.items()]
+    return [{"name": name, "method": repr(x), "citation": x.citation()} for name, x in options.methods().items()]
 
 
 def _solvers() -> list[dict[str, str | float]]:

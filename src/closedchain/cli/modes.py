@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli.compare import PICTURES, as_typed, start_of, target
-from closedchain.cli.parts import output, source, values
-from closedchain.cli.parts.exits import GOOD, WrongUsage
+from closedchain.cli.parts import options, output, save, source, values
+from closedchain.cli.parts.exits import GOOD, WrongUsage, as_typed
+from closedchain.cli.parts.grouped import Group, grouped
 
 if TYPE_CHECKING:
     import xarray
 
     from closedchain.close.erls import ERLS
-    from closedchain.pose.state import State
     from closedchain.results.vibration.erls_modes import ErlsModes
     from closedchain.results.vibration.linear_modes import LinearModes
-    from closedchain.results.vibration.modal import Modes
 
 MOTORS = "motors"
 MOVING = (".html", ".gif")
@@ -29,21 +28,15 @@ SHOWN = 8  # modes by elements in tables: there are as many as displacements
 DEFORMS = "deforms (share of the elastic energy)"
 
 
-def modes(
-    where: source.Where,
+@dataclass(frozen=True, kw_only=True)
+class About(Group):
+    """About which poses it swings."""
+
+    panel = "Poses"
+
     here: Annotated[
         bool, typer.Option("--here", help="About the start itself, without a search for an equilibrium.")
-    ] = False,
-    sets: source.Sets = None,
-    holds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hold",
-            metavar="JOINT=VALUE",
-            help="Search from this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
-            "Repeatable.",
-        ),
-    ] = None,
+    ] = False
     locks: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,7 +45,7 @@ def modes(
             help="Lock this coordinate, as by a brake; 'motors' locks all that motors act on. What is left sinks into "
             "balance, and swings. Repeatable.",
         ),
-    ] = None,
+    ] = None
     overs: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,98 +54,109 @@ def modes(
             help="Frequencies at N values of a coordinate from A to B, which is locked at each of them. Repeatable, "
             "for a grid.",
         ),
-    ] = None,
-    elements: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Modes by finite elements (ERLS), N in each flexible body, about the start as it is, without weight.",
+    ] = None
+
+    def locked(self, found: source.Source) -> list[str] | None:
+        """Coordinates to lock; None: none were named."""
+        from closedchain.results.vibration.locked import motor_coordinates
+
+        if not self.locks:
+            return None
+        out: list[str] = []
+        for name in self.locks:
+            out += motor_coordinates(found.mechanism) if name == MOTORS else [name]
+        return list(dict.fromkeys(out))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(options.Answer):
+    """What is written."""
+
+    outs: Annotated[
+        list[str] | None,
+        options.out_option(
+            "mode shapes, or what --over finds (.png, .svg, .pdf), an animation of a mode (.html, .gif)"
         ),
-    ] = None,
-    animate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write an animation of a mode: an .html or .gif file.")
-    ] = None,
-    mode: Annotated[int, typer.Option(metavar="K", help="Which mode --animate shows, from 1.")] = 1,
-    plot: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Draw mode shapes, or what --over finds: a .png, .svg or .pdf file."),
-    ] = None,
-    as_json: output.Json = False,
-) -> int:
+    ] = None
+    mode: Annotated[int, typer.Option(metavar="K", help="Which mode the animation shows, from 1.")] = 1
+
+    def files(self, name: str, over: bool) -> list[Path]:
+        """The files to write, of a mechanism of this name."""
+        if over and any(out.endswith(MOVING) for out in self.outs or []):
+            raise WrongUsage("--over finds frequencies at many poses: an animation shows one (use --hold and --lock)")
+        endings = save.PICTURES if over else (*save.PICTURES, *MOVING)
+        return save.targets(self.outs or [], f"{save.file_name(name)}-modes", endings)
+
+
+@grouped
+def modes(drawing: options.Drawing, about: About, closing: options.Closing, results: Results) -> int:
     """Show frequencies, damping and mode shapes of small motions about an equilibrium.
 
     The equilibrium is searched for from the start of the mechanism, under gravity, springs, and the motors as they are
     at t = 0; with control in their laws it is part of the modes. Of flexible bodies the table tells which of them
-    deform, by their share of the energy of a mode.
+    deform, by their share of the energy of a mode. With --method erls modes are those of finite elements, about the
+    start as it is, without weight; all other methods have the same modes.
 
     \b
     Examples:
       closedchain modes pendulum --hold hinge=-60*deg
       closedchain modes gough-stewart --set kd=10
-      closedchain modes my_robot.py --lock motors --animate mode.html --mode 2
-      closedchain modes my_robot.py --over O=0:2*pi:25 --plot frequencies.png
-      closedchain modes flexible-pacdrive --lock motors --elements 4 --plot modes.png
+      closedchain modes my_robot.py --lock motors --out mode.html --mode 2
+      closedchain modes my_robot.py --over O=0:2*pi:25 --out frequencies.png
+      closedchain modes flexible-pacdrive --lock motors --method erls --elements 4 --out modes.png
       closedchain modes my_robot.py --here --json
     """  # noqa: D301
     from closedchain.results.vibration.erls_modes import ErlsModes
 
-    with output.only_json(as_json):
-        moving = [target("--animate", animate, MOVING)] if animate is not None else []
-        pictures = [target("--plot", plot, PICTURES)] if plot is not None else []
-        over = _ranges(overs or [])
-        if over and moving:
-            raise WrongUsage("--over finds frequencies at many poses: an animation shows one (use --hold and --lock)")
-        found = source.find(where)
-        for name, value in values.assignments("--set", sets or []).items():
-            as_typed(partial(found.mechanism.parameters.__setitem__, name, value))
-        locked = _locked(found, locks or [])
-        method = _method(elements)
+    with output.only_json(results.as_json):
+        over = _ranges(about.overs or [])
+        found = drawing.find()
+        files = results.files(found.mechanism.name, bool(over))
+        locked, method = about.locked(found), _method(closing, found)
         if over:
-            frequencies = _over(found, over, locked, pictures, method)
+            frequencies = _over(found, over, locked, method)
+            _plot_over(frequencies, files)
         else:
-            about = _about(found, values.pose("--hold", holds or []), locked, here, method)
-            _draw(about, mode, moving, pictures)
-    wrote = [str(path) for path in (*moving, *pictures)]
+            swinging = _about(drawing, found, locked, about.here, method)
+            _draw(swinging, results.mode, files)
+    wrote = [str(path) for path in files]
     if over:
-        return _tell_over(frequencies, over, wrote, as_json)
-    if isinstance(about, ErlsModes):
-        return _tell_elements(about, wrote, as_json)
-    if as_json:
-        output.print_json(_content(about, locked or []) | ({"wrote": wrote} if wrote else {}))
+        return _tell_over(frequencies, over, wrote, results.as_json)
+    if isinstance(swinging, ErlsModes):
+        return _tell_elements(swinging, wrote, results.as_json)
+    if results.as_json:
+        output.print_json(_content(swinging, locked or []) | ({"wrote": wrote} if wrote else {}))
         return GOOD
-    _show(about, found.mechanism.name, locked)
+    _show(swinging, found.mechanism.name, locked)
     output.show(*(f"wrote {path}" for path in wrote))
     return GOOD
 
 
+def _method(closing: options.Closing, found: source.Source) -> ERLS | None:
+    """Finite elements, if they were asked for; modes of all other methods are the same."""
+    from closedchain.close.erls import ERLS
+
+    method = closing.formulation(found.mechanism)
+    return method if isinstance(method, ERLS) else None
+
+
 def _about(
-    found: source.Source, hold: dict[str, list[float]], locked: list[str] | None, here: bool, method: ERLS | None
+    drawing: options.Drawing, found: source.Source, locked: list[str] | None, here: bool, method: ERLS | None
 ) -> Any:
-    start = _start(found, hold, locked or [])
+    from closedchain.results.vibration.locked import drives_of
+
+    held = [name for name in drawing.pose if name in (locked or [])]
+    start = drawing.start(found, open_joints=drives_of(found.mechanism, held))  # a lock takes a drive's place
     find = partial(found.mechanism.modes, start, locked=locked, here=here, method=method)
     return find() if locked is None and method is None else as_typed(find)
 
 
-def _method(elements: int | None) -> ERLS | None:
-    from closedchain.close.erls import ERLS
-
-    return None if elements is None else as_typed(lambda: ERLS(elements=elements))
-
-
-def _draw(about: Modes, mode: int, moving: Sequence[Path], pictures: Sequence[Path]) -> None:
-    for path in moving:
-        as_typed(partial(about.animate, mode, path))
-    for path in pictures:
-        about.plot(path=path)
-
-
-def _start(found: source.Source, hold: dict[str, list[float]], locked: Sequence[str]) -> State:
-    if not hold:
-        return start_of(found)
-    from closedchain.results.vibration.locked import drives_of
-
-    replaced = drives_of(found.mechanism, [name for name in hold if name in locked])  # a lock takes a drive's place
-    return as_typed(lambda: found.mechanism.assemble(hold, open_joints=replaced))
+def _draw(swinging: Any, mode: int, files: Sequence[Path]) -> None:
+    for path in files:
+        if path.suffix in MOVING:
+            as_typed(partial(swinging.animate, mode, path))
+        else:
+            swinging.plot(path=path)
 
 
 def _show(about: LinearModes, name: str, locked: list[str] | None) -> None:
@@ -202,22 +206,18 @@ def _tell_elements(about: ErlsModes, wrote: list[str], as_json: bool) -> int:
 # ---- over the workspace ----------------------------------------------------------------------------------------------
 
 
-def _over(
-    found: source.Source,
-    over: dict[str, list[float]],
-    locked: list[str] | None,
-    pictures: Sequence[Path],
-    method: ERLS | None,
-) -> xarray.Dataset:
+def _over(found: source.Source, over: dict[str, list[float]], locked: list[str] | None, method: Any) -> xarray.Dataset:
     from closedchain.results.vibration.workspace import frequencies_over
 
     count = None if method is None else SHOWN
-    data = as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked, method=method, count=count))
-    if pictures:
-        from closedchain.look.plots.flexible import plot_frequencies
-    for path in pictures:
-        as_typed(partial(plot_frequencies, data, path=path))
-    return data
+    return as_typed(lambda: frequencies_over(found.mechanism, over, locked=locked, method=method, count=count))
+
+
+def _plot_over(frequencies: xarray.Dataset, files: Sequence[Path]) -> None:
+    from closedchain.look.plots.flexible import plot_frequencies
+
+    for path in files:
+        as_typed(partial(plot_frequencies, frequencies, path=path))
 
 
 def _tell_over(data: xarray.Dataset, over: dict[str, list[float]], wrote: list[str], as_json: bool) -> int:
@@ -268,18 +268,6 @@ def _ranges(texts: Sequence[str]) -> dict[str, list[float]]:
 
 
 # ---- what is told ----------------------------------------------------------------------------------------------------
-
-
-def _locked(found: source.Source, locks: Sequence[str]) -> list[str] | None:
-    """Coordinates to lock; None: none were named."""
-    from closedchain.results.vibration.locked import motor_coordinates
-
-    if not locks:
-        return None
-    out: list[str] = []
-    for name in locks:
-        out += motor_coordinates(found.mechanism) if name == MOTORS else [name]
-    return list(dict.fromkeys(out))
 
 
 def _stability(about: LinearModes) -> str:

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from closedchain.cli.compare import Until, as_typed, start_of
-from closedchain.cli.parts import output, source
-from closedchain.cli.parts.exits import GOOD
-from closedchain.progress import Progress, reported
+from closedchain.cli.parts import options, output
+from closedchain.cli.parts.exits import GOOD, as_typed
+from closedchain.cli.parts.grouped import grouped
 
 
-def recommend(
-    where: source.Where,
-    until: Until = None,
-    rtol: Annotated[float, typer.Option(metavar="NUMBER", help="The tolerance that runs are going to have.")] = 1e-8,
-    as_json: output.Json = False,
-) -> int:
+@grouped
+def recommend(drawing: options.Moving, span: options.Span, tolerance: options.Tolerance, answer: options.Answer) -> int:
     """Recommend a method and a solver for a mechanism, with reasons measured on it.
 
     The exact methods are run with all solvers that choose their steps, and compared by the operations that they need
-    for the same error. Redundant closures, singular poses on the way and stiffness are looked for.
+    for the same error. Redundant closures, singular poses on the way and stiffness are looked for. --rtol is the
+    tolerance that your runs are going to have.
     """
-    with output.only_json(as_json):
-        found = source.find(where)
-        end = found.until if until is None else until
-        with Progress(quiet=as_json) as progress:
+    with output.only_json(answer.as_json):
+        found = drawing.find()
+        end = span.end(found)
+        with output.bar(quiet=answer.as_json):
             from closedchain.results.compare.recommend import recommend as recommend_
 
-            start = start_of(found)
-            with reported(progress.count):
-                got = as_typed(lambda: recommend_(found.mechanism, start, end, rtol=rtol))
-    if as_json:
+            start = drawing.start(found)
+            got = as_typed(lambda: recommend_(found.mechanism, start, end, rtol=tolerance.rtol))
+    if answer.as_json:
         output.print_json(
             {
                 "mechanism": got.mechanism,

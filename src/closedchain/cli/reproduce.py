@@ -27,7 +27,7 @@ def reproduce(
         list[str] | None, typer.Argument(help="Figures, tables or passages of it, such as fig6; default: all.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers, on one page; takes some minutes.")] = False,
-    to: Annotated[str, typer.Option(metavar="FOLDER", help="Folder for pictures, or for the page.")] = "out/reproduce",
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="Where pictures, or the page, go.")] = "out/reproduce",
     as_json: output.Json = False,
 ) -> int:
     """Compute the figures, tables and claims of a paper again, and judge them.
@@ -39,7 +39,7 @@ def reproduce(
     if everything:
         if paper is not None:
             raise WrongUsage(f"--all computes all papers: leave out {paper!r}, or leave out --all")
-        return _all(papers, to, as_json)
+        return _all(papers, out, as_json)
     if paper is None:
         _list(papers, as_json)
         return GOOD
@@ -49,7 +49,7 @@ def reproduce(
     there = {_plain(x.name): x.name for x in papers.load(name).exhibits}
     if unknown := [x for x in exhibits or () if _plain(x) not in there]:
         raise WrongUsage(f"{name} has no {unknown[0]!r}; it has {', '.join(there.values())}")
-    return _one(name, [there[_plain(x)] for x in exhibits or ()], to, as_json)
+    return _one(name, [there[_plain(x)] for x in exhibits or ()], out, as_json)
 
 
 def _papers() -> Any:
@@ -83,7 +83,7 @@ def _list(papers: Any, as_json: bool) -> None:
 
 def _one(name: str, wanted: list[str], given: str, as_json: bool) -> int:
     reproducing = importlib.import_module("papers.reproduce")
-    to = save.folder(given, "--to")  # what cannot be written is told before minutes of computing
+    to = save.folder(given)  # what cannot be written is told before minutes of computing
     found = reproducing.reproduce(name, wanted)
     files: dict[str, list[str]] = {}
     for made in found.exhibits:
@@ -119,7 +119,7 @@ def _show(made: Any, files: list[str]) -> None:
 
 def _all(papers: Any, given: str, as_json: bool) -> int:
     reproducing, html = (importlib.import_module(f"papers.{x}") for x in ("reproduce", "html"))
-    to = save.folder(given, "--to")
+    to = save.folder(given)
     start, found = time.perf_counter(), []
     if not as_json:
         output.say("note", f"{len(papers.names())} papers are computed, which takes some minutes")

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from closedchain.cli.compare import PICTURES, Plot, as_typed, check_solvers, start_of, target
-from closedchain.cli.parts import output, source
-from closedchain.cli.parts.exits import GOOD
-from closedchain.cli.run import Rtol
-from closedchain.progress import Progress, reported
+from closedchain.cli.parts import options, output, save
+from closedchain.cli.parts.exits import GOOD, as_typed
+from closedchain.cli.parts.grouped import Group, grouped
 
 
-def stiffness(
-    where: source.Where,
-    error: Annotated[
-        float, typer.Option(metavar="NUMBER", help="Largest gap of the loops over the run, m or rad.")
-    ] = 1e-4,
-    until: Annotated[float, typer.Option(metavar="S", help="End of the runs, s.")] = 0.1,
+@dataclass(frozen=True, kw_only=True)
+class Springs(Group):
+    """Of the virtual springs."""
+
+    panel = "Springs"
+
+    error: Annotated[float, typer.Option(metavar="NUMBER", help="Largest gap of the loops over the run, m or rad.")] = (
+        1e-4
+    )
     damping: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Of the springs; 0 for none. Default: critical for the stiffest closure."),
-    ] = None,
-    solver: Annotated[str, typer.Option(metavar="NAME", help="'closedchain list solvers' shows the names.")] = "dop853",
-    rtol: Rtol = 1e-9,
-    plot: Plot = None,
-    as_json: output.Json = False,
-) -> int:
+        typer.Option(metavar="NUMBER", help="0 for none.", show_default="critical for the stiffest closure"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Short(options.Span):
+    """A short run shows how stiff springs must be."""
+
+    until: options.Until = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver(options.Tolerance, options.SolverName):
+    """Springs are stiff: errors of steps must be smaller than what is measured."""
+
+    rtol: options.Rtol = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(options.Answer):
+    """What is written."""
+
+    outs: Annotated[list[str] | None, options.out_option("a picture (.png, .svg, .pdf)")] = None
+
+
+@grouped
+def stiffness(drawing: options.Moving, springs: Springs, span: Short, solving: Solver, results: Results) -> int:
     """Choose the stiffness of virtual springs for a wanted closure error.
 
     The error is measured for a range of stiffnesses (Figure 6 of Wang et al. 2002), the smallest that does is chosen
@@ -35,26 +57,32 @@ def stiffness(
 
     \b
     Example:
-      closedchain stiffness four-bar --error 1e-5 --plot curve.png
+      closedchain stiffness four-bar --error 1e-5 --out curve.png
     """  # noqa: D301
-    with output.only_json(as_json):
-        check_solvers([solver])
-        picture = target("--plot", plot, PICTURES) if plot is not None else None
-        found = source.find(where)
-        with Progress(quiet=as_json) as progress:
+    with output.only_json(results.as_json):
+        solver = solving.name() or "dop853"
+        found = drawing.find()
+        files = save.targets(results.outs or [], found.mechanism.name, save.PICTURES)
+        until = span.end(found)
+        with output.bar(quiet=results.as_json):
             from closedchain.results.compare.stiffness import choose_stiffness
 
-            start = start_of(found)
-            with reported(progress.count):
-                got = as_typed(
-                    lambda: choose_stiffness(
-                        found.mechanism, start, error, until, damping=damping, solver=solver, rtol=rtol
-                    )
+            start = drawing.start(found)
+            got = as_typed(
+                lambda: choose_stiffness(
+                    found.mechanism,
+                    start,
+                    springs.error,
+                    until,
+                    damping=springs.damping,
+                    solver=solver,
+                    rtol=solving.rtol,
                 )
-        if picture is not None:
-            got.plot(picture)
-    wrote = [str(picture)] if picture else []
-    if as_json:
+            )
+        for path in files:
+            got.plot(path)
+    wrote = [str(path) for path in files]
+    if results.as_json:
         names = "mechanism stiffness damping wanted reached slope power predicted evaluations exact_evaluations".split()
         curve = {name: got.dataset[name].values.tolist() for name in ("stiffness", *got.dataset.data_vars)}
         output.print_json({name: getattr(got, name) for name in names} | {"curve": curve, "wrote": wrote})

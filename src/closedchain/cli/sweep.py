@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli.compare import as_typed, target
-from closedchain.cli.parts import output, save, source, values
+from closedchain.cli.parts import options, output, save, source, values
 from closedchain.cli.parts import run_report as report
-from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, fail
-from closedchain.cli.run import Atol, Method, Rtol, Step, formulation
-from closedchain.progress import Progress, reported
+from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, INTERRUPTED, WrongUsage, as_typed, fail
+from closedchain.cli.parts.grouped import Group, grouped
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import xarray
 
@@ -24,43 +24,72 @@ MOST_SAID = 5
 DISTRIBUTIONS = ("uniform", "normal", "loguniform")
 
 
-def sweep(
-    where: source.Where,
+@dataclass(frozen=True, kw_only=True)
+class Varied(Group):
+    """What is varied."""
+
+    panel = "Points"
+
     vary: Annotated[
         list[str],
         typer.Option(
             metavar="NAME=VALUES",
             help="What to vary: a list 1e4,1e6, so many from one to another 0.8:1.2:50 (or 1e4:1e8:5:log), or a "
-            "distribution, 0.8:1.2 or normal(1,0.05), with --samples. Repeatable: all combinations.",
+            "distribution, 0.8:1.2 or normal(1,0.05), with --count. Repeatable: all combinations.",
         ),
-    ],
-    until: Annotated[
-        float | None,
-        typer.Option(metavar="S", help="End of the runs, s. Default: the mechanism's usual run; 1 for a file."),
-    ] = None,
+    ]
     together: Annotated[
         bool, typer.Option("--together", help="Lists go together, value by value, instead of in all combinations.")
-    ] = False,
-    samples: Annotated[
+    ] = False
+    count: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="How many samples of the distributions to draw.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Where random numbers come from.")] = 0,
-    monte_carlo: Annotated[
-        bool, typer.Option("--monte-carlo/--latin", help="Independent samples, or a Latin hypercube.")
-    ] = False,
-    to: Annotated[
+    ] = None
+    sampling: Annotated[
         str | None,
         typer.Option(
-            metavar="FOLDER",
-            help="Write results there as they come (Zarr); the same command goes on after a crash or Ctrl-C.",
+            metavar="NAME",
+            help="How to draw them: latin-hypercube or monte-carlo (independent).",
+            show_default="latin-hypercube",
         ),
-    ] = None,
+    ] = None
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the random numbers.")] = 0
+
+    def points(self) -> Any:
+        """The points of the study, as `sweep` takes them."""
+        from closedchain.studies.points import Samples, Together
+
+        varied = {
+            name: _values(f"--vary {name}={text}", text, self.count)
+            for name, text in values.texts("--vary", self.vary).items()
+        }
+        how = {} if self.sampling is None else {"sampling": self.sampling}
+        if self.count is not None:
+            if self.together:
+                raise WrongUsage("--together is for lists, and --count for distributions: leave one of them out")
+            drawn = {"count": self.count, "seed": self.seed, **how}
+            return as_typed(lambda: Samples(varied, **drawn))  # type: ignore[arg-type]
+        if how:
+            raise WrongUsage("--sampling says how samples are drawn: add --count N")
+        return as_typed(lambda: Together(varied)) if self.together else varied
+
+
+@dataclass(frozen=True, kw_only=True)
+class Times(options.Sampled):
+    """How long the runs take, and how many times of each are kept; with one, the end."""
+
+    samples: Annotated[int, options.sample_count(least=1)] = 201
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(options.Saving, options.Answer):
+    """What of each run is kept, who computes it, and where it goes."""
+
     keep: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES", help="Variables or frames to keep over time, separated by commas. Default: coordinates."
         ),
-    ] = None,
+    ] = None
     measures: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,27 +98,26 @@ def sweep(
             help='A number of each run, "fastest=max O\'": max, min, peak, range, mean, rms, first or last of a '
             "variable. Repeatable.",
         ),
-    ] = None,
-    times: Annotated[int, typer.Option(metavar="N", min=1, help="How many equally spaced times to keep.")] = 201,
-    method: Method = "multipliers",
-    solver: Annotated[
-        str | None, typer.Option(metavar="NAME", help="'closedchain list solvers' shows the names. Default: dop853.")
-    ] = None,
-    rtol: Rtol = 1e-8,
-    atol: Atol = None,
-    step: Step = None,
-    max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Give a point up after so many.")] = 10_000_000,
-    sets: source.Sets = None,
-    holds: source.Holds = None,
+    ] = None
     workers: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Compute in so many processes. Default: on all processors."),
-    ] = None,
-    outs: Annotated[
-        list[str] | None,
-        typer.Option("--out", metavar="FILE", help="Write a .nc file, or a .csv of one line a point. Repeatable."),
-    ] = None,
-    as_json: output.Json = False,
+    ] = None
+    outs: Annotated[list[str] | None, options.out_option("a .nc file, or a .csv with one line for each point")] = None
+
+    def kept(self) -> list[str] | None:
+        """Names of what is kept over time; None: the coordinates."""
+        return None if self.keep is None else [x.strip() for x in self.keep.split(",") if x.strip()]
+
+
+@grouped
+def sweep(
+    drawing: options.Moving,
+    varied: Varied,
+    times: Times,
+    closing: options.Closing,
+    solving: options.Solving,
+    results: Results,
 ) -> int:
     """Simulate a mechanism at many points: parameters, starts and numbers of the method.
 
@@ -100,123 +128,63 @@ def sweep(
     Examples:
       closedchain sweep four-bar --vary crank.length=0.8:1.2:50 --vary O.motor=5,6,7 --to study
       closedchain sweep four-bar --method virtual-spring --vary k=1e4:1e8:5:log --measure "gap=max closure_error"
-      closedchain sweep four-bar --vary "crank.mass=normal(1,0.05)" --vary start.O=1.4:1.7 --samples 1000 --seed 1
+      closedchain sweep four-bar --vary "crank.mass=normal(1,0.05)" --vary start.O=1.4:1.7 --count 1000 --seed 1
     """  # noqa: D301
-    with output.only_json(as_json):
-        found = source.find(where)
-        m = found.mechanism
-        if to is not None:
-            save.typed("--to", to)
-        paths = [target("--out", out, (".nc", ".csv")) for out in outs or []]
-        if any(path.suffix == ".nc" for path in paths) and not save.has_netcdf():
-            raise WrongUsage("--out: a .nc file needs netCDF4 (pip install 'closedchain[netcdf]')")
-        for name, value in values.assignments("--set", sets or []).items():
-            as_typed(partial(m.parameters.__setitem__, name, value))
-        end = found.until if until is None else until
-        hold = values.pose("--hold", holds or [])
-        start = hold or (found.start() if found.start is not None else None)
-        begin = getattr(start, "t", 0.0)
-        how = formulation(method)
-        varied = _varied(vary, samples)
-        values.count("--times", times)
-        kept = None if keep is None else [x.strip() for x in keep.split(",") if x.strip()]
+    with output.only_json(results.as_json):
+        found = drawing.find()
+        name, end, method = found.mechanism.name, times.end(found), closing.formulation(found.mechanism)
+        folder, paths = results.save(), save.targets(results.outs or [], name, save.TABLES)
+        points, start = varied.points(), _start(drawing, found)
+        solver = solving.solver(method)
         clock = time.perf_counter()
         try:
-            with Progress(quiet=as_json) as progress, reported(progress.count):
-                import numpy as np
-
-                from closedchain.studies.points import Samples, Together
+            with output.bar(quiet=results.as_json):
                 from closedchain.studies.sweep import sweep as sweep_
-
-                def points() -> Any:
-                    if samples is not None and not together:
-                        sampling = "monte-carlo" if monte_carlo else "latin-hypercube"
-                        return Samples(varied, count=samples, sampling=sampling, seed=seed)
-                    if samples is not None:
-                        raise WrongUsage("--together is for lists, --samples for distributions: leave one of them out")
-                    return Together(varied) if together else varied
 
                 got = as_typed(
                     lambda: sweep_(
-                        m,
-                        points(),
+                        found.mechanism,
+                        points,
                         end,
                         start=start,
-                        keep=kept,
-                        measure=values.texts("--measure", measures or []),
-                        save=to,
-                        executor=workers,
-                        method=how,
-                        solver=_solver(solver, how, step, max_steps),
-                        rtol=rtol,
-                        atol=atol,
-                        t_eval=np.linspace(begin, end, times) if times > 1 else np.array([end]),
+                        keep=results.kept(),
+                        measure=values.texts("--measure", results.measures or []),
+                        save=folder,
+                        executor=results.workers,
+                        method=method,
+                        solver=solver,
+                        rtol=solving.rtol,
+                        atol=solving.atol,
+                        t_eval=_grid(getattr(start, "t", 0.0), end, times.count()),
                     )
                 )
         except KeyboardInterrupt as stop:
-            return fail(str(stop) or "interrupted", INTERRUPTED, as_json)
-        seconds = time.perf_counter() - clock
-        summary = summarised(got)
-        written, troubles = save.each(paths, lambda path: _write(got, path))
-
-    # tell
-    bad = summary["points"] - summary["finished"]
-    error = (
-        {"error": f"no point reached its end: {summary['failures'][0]['reason']}"} if not summary["finished"] else {}
-    )
-    code = FAILED if error or troubles else DOUBTFUL if bad or summary["complaints"] else GOOD
-    if as_json:
-        output.print_json(error | summary | {"seconds": seconds, "to": to, "wrote": written})
-        return code
-    facts = [
-        ("points", " x ".join(f"{n} {name}" for name, n in summary["axes"].items())),
-        ("finished", f"{summary['finished']} of {summary['points']}"),
-        ("method", f"{got.attrs['method']} with {got.attrs['solver']}"),
-        ("time", report.seconds(seconds)),
-    ]
-    wrote = [f"wrote {path}" for path in written]
-    output.show(output.facts(m.name, facts), _table(summary), *wrote)
-    if to is not None:
-        output.show(f"results are in '{to}': xarray.open_zarr('{to.rstrip('/')}/results.zarr', consolidated=False)")
-    for failure in summary["failures"][:MOST_SAID]:
-        count = f"{failure['points']} point{'s' * (failure['points'] > 1)}"
-        output.say(
-            "warning", f"{count} failed ({failure['status']}), the first at {failure['at']}: {failure['reason']}"
-        )
-    for complaint in summary["complaints"][:MOST_SAID]:
-        output.say("warning", complaint)
-    for trouble in troubles:
-        output.say("error", trouble)
-    return fail(error["error"], FAILED, as_json) if error else code
+            said = str(stop).replace("save=FOLDER", "--to FOLDER")
+            return fail(said or "interrupted", INTERRUPTED, results.as_json)
+        summary = summarised(got) | {"seconds": time.perf_counter() - clock, "to": results.to}
+        written, troubles = save.each(paths, partial(_write, got))
+    return _tell(got, summary | {"wrote": written}, troubles, results.as_json)
 
 
 # ---- what was typed --------------------------------------------------------------------------------------------------
 
 
-def _solver(name: str | None, method: Any, step: float | None, max_steps: int) -> Any:
-    """A solver with its options, as an object."""
-    from closedchain.integrate.solvers import SOLVERS
-    from closedchain.march.options import usual_solver
+def _start(drawing: options.Moving, found: source.Source) -> Any:
+    """How the runs begin, as `sweep` takes it; None: as drawn."""
+    from closedchain.studies.start import Start
 
-    if name is not None and name not in SOLVERS:
-        return name
-    own: dict[str, Any] = {"max_steps": max_steps} | ({} if step is None else {"step": step})
-    kind = SOLVERS[usual_solver(method) if name is None else name]
-    try:
-        return kind(**own)
-    except TypeError:
-        return name
+    if drawing.pose or drawing.rates:
+        return Start(drawing.pose or None, velocity=drawing.rates or None)
+    return None if found.start is None else found.start()
 
 
-def _varied(typed: Sequence[str], samples: int | None) -> dict[str, Any]:
-    """Lists and distributions by name."""
-    out = {}
-    for name, text in values.texts("--vary", typed).items():
-        out[name] = _values(f"--vary {name}={text}", text, samples)
-    return out
+def _grid(begin: float, end: float, count: int) -> np.ndarray:
+    import numpy as np
+
+    return np.linspace(begin, end, count) if count > 1 else np.array([end])
 
 
-def _values(typed: str, text: str, samples: int | None) -> Any:
+def _values(typed: str, text: str, count: int | None) -> Any:
     import numpy as np
     from scipy import stats
 
@@ -225,6 +193,8 @@ def _values(typed: str, text: str, samples: int | None) -> Any:
         pair = [values.number(typed, x) for x in inside.removesuffix(")").split(",")]
         if word not in DISTRIBUTIONS or len(pair) != 2 or not text.strip().endswith(")"):
             raise WrongUsage(f"{typed}: a distribution is uniform(a,b), loguniform(a,b) or normal(mean,sd)")
+        if count is None:
+            raise WrongUsage(f"{typed}: how many samples? Add --count 1000")
         if word == "normal":
             if not pair[1] > 0:
                 raise WrongUsage(f"{typed}: the standard deviation must be positive")
@@ -235,16 +205,16 @@ def _values(typed: str, text: str, samples: int | None) -> Any:
     parts = parts[:-1] if log else parts
     if len(parts) == 1:
         return [values.number(typed, part) for part in text.split(",")]
-    low, high, *count = (values.number(typed, part) for part in parts)
-    if not count:
-        if samples is None:
-            raise WrongUsage(f"{typed}: how many? Write {parts[0]}:{parts[1]}:11 for 11 values, or add --samples 1000")
+    low, high, *steps = (values.number(typed, part) for part in parts)
+    if not steps:
+        if count is None:
+            raise WrongUsage(f"{typed}: how many? Write {parts[0]}:{parts[1]}:11 for 11 values, or add --count 1000")
         return _between(typed, low, high, log)
-    if len(count) > 1 or count[0] != int(count[0]) or count[0] < 1:
+    if len(steps) > 1 or steps[0] != int(steps[0]) or steps[0] < 1:
         raise WrongUsage(f"{typed}: write FROM:TO:COUNT with a whole number, for instance 0.8:1.2:50")
     if log and not (low > 0 and high > 0):
         raise WrongUsage(f"{typed}: equal ratios need two positive ends")
-    return (np.geomspace if log else np.linspace)(low, high, values.count(typed, count[0]))
+    return (np.geomspace if log else np.linspace)(low, high, values.count(typed, steps[0]))
 
 
 def _between(typed: str, low: float, high: float, log: bool) -> Any:
@@ -318,7 +288,38 @@ def _table(summary: dict[str, Any]) -> Any:
     return output.table(["of all points", "min", "median", "max", "largest at"], rows, right=["min", "median", "max"])
 
 
-def _write(got: xarray.Dataset, path: Any) -> None:
+def _tell(got: xarray.Dataset, summary: dict[str, Any], troubles: list[str], as_json: bool) -> int:
+    """Print it; returns the exit code."""
+    bad, folder = summary["points"] - summary["finished"], summary["to"]
+    nothing = f"no point reached its end: {summary['failures'][0]['reason']}" if not summary["finished"] else ""
+    code = FAILED if nothing or troubles else DOUBTFUL if bad or summary["complaints"] else GOOD
+    if as_json:
+        output.print_json(({"error": nothing} if nothing else {}) | summary)
+        return code
+    facts = [
+        ("points", " x ".join(f"{n} {name}" for name, n in summary["axes"].items())),
+        ("finished", f"{summary['finished']} of {summary['points']}"),
+        ("method", f"{got.attrs['method']} with {got.attrs['solver']}"),
+        ("time", report.seconds(summary["seconds"])),
+    ]
+    wrote = [f"wrote {path}" for path in summary["wrote"]]
+    output.show(output.facts(summary["mechanism"], facts), _table(summary), *wrote)
+    if folder is not None:
+        there = f"{folder.rstrip('/')}/results.zarr"
+        output.show(f"results are in '{folder}': xarray.open_zarr('{there}', consolidated=False)")
+    for failure in summary["failures"][:MOST_SAID]:
+        count = f"{failure['points']} point{'s' * (failure['points'] > 1)}"
+        output.say(
+            "warning", f"{count} failed ({failure['status']}), the first at {failure['at']}: {failure['reason']}"
+        )
+    for complaint in summary["complaints"][:MOST_SAID]:
+        output.say("warning", complaint)
+    for trouble in troubles:
+        output.say("error", trouble)
+    return fail(nothing, FAILED, as_json) if nothing else code
+
+
+def _write(got: xarray.Dataset, path: Path) -> None:
     from closedchain.results.files import save_csv, save_netcdf
 
     if path.suffix == ".nc":

@@ -6,18 +6,18 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from closedchain.cli.compare import as_typed
-from closedchain.cli.parts import output, path_kinds, paths, reactions_report, save, source, values
-from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, WrongUsage
+from closedchain.cli.parts import options, output, path_kinds, paths, reactions_report, save, values
+from closedchain.cli.parts.exits import DOUBTFUL, FAILED, GOOD, WrongUsage, as_typed
+from closedchain.cli.parts.grouped import Group, grouped
 from closedchain.cli.parts.values import names
 from closedchain.errors import AssemblyError, ModelError, RunWarning
-from closedchain.progress import Progress
 
 if TYPE_CHECKING:
     import xarray
@@ -27,12 +27,17 @@ if TYPE_CHECKING:
     from closedchain.results.efforts.efforts import Efforts
     from closedchain.results.motion.motion import Motion
 
+ENDINGS = (*save.TABLES, *save.PICTURES)
 ENVELOPE = "-envelope.png"
 TOO_MUCH = "more is prescribed than"
 
 
-def torques(
-    where: source.Where,
+@dataclass(frozen=True, kw_only=True)
+class Moves(Group):
+    """What a mechanism is to follow."""
+
+    panel = "Motion"
+
     specs: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,83 +47,114 @@ def torques(
             + ", ".join(kind.form for kind in path_kinds.KINDS.values())
             + ". For the output frame, or for a TARGET: a body, 'body.frame', or a coordinate. Repeatable.",
         ),
-    ] = None,
+    ] = None
     period: Annotated[
         float | None, typer.Option(metavar="S", help="Circle, rose and sine go on and on, a round in so many s.")
-    ] = None,
+    ] = None
     duration: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="Paths from rest to rest take so many s. Default: as long as the mechanism's usual run; 1 for a file.",
+            help="Paths from rest to rest take so many s.",
+            show_default="the usual run of the mechanism; 1 for a file",
         ),
-    ] = None,
-    until: Annotated[
-        float | None, typer.Option(metavar="S", help="When to stop, s. Default: at the end of the longest path.")
-    ] = None,
+    ] = None
     law: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", help=f"Time law from rest to rest: {', '.join(path_kinds.LAWS)}. Default: the first."
         ),
-    ] = None,
+    ] = None
     plane: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of a circle, a rose or an arc: xy, yz or zx. Default: xy.")
-    ] = None,
+    ] = None
     centre: Annotated[
         str | None,
         typer.Option(metavar="X,Y,Z", help="Of a circle or a rose, m. Default: so that it begins at the start."),
-    ] = None,
+    ] = None
     free_orientation: Annotated[
         bool,
         typer.Option("--free-orientation", help="Keep no orientation, even where the position leaves it open."),
-    ] = False,
-    static: Annotated[bool, typer.Option("--static", help="Only hold the mechanism at its start: no path.")] = False,
+    ] = False
+    static: Annotated[bool, typer.Option("--static", help="Only hold the mechanism at its start: no path.")] = False
+    assembly: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Way to put it together, instead of that of the start."),
+    ] = None
+
+    def read(self) -> list[paths.Spec]:
+        """The paths."""
+        return [paths.read(text) for text in self.specs or []]
+
+    def plan(self, usual: float) -> path_kinds.Plan:
+        """Times, law and place that all paths share; ``usual`` is how long they take, s."""
+        middle = None if self.centre is None else paths.point("--centre", self.centre)
+        return path_kinds.Plan(usual, self.period, self.duration, self.law, middle, self.plane)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Times(options.Sampled):
+    """When to stop, and how many samples are kept."""
+
+    until: Annotated[
+        float | None, typer.Option(metavar="S", help="When to stop, s.", show_default="the end of the longest path")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actuation(Group):
+    """Who moves it, and how efforts are found."""
+
+    panel = "Actuators"
+
     actuators: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES", help="Actuated coordinates, separated by commas. Default: all with a motor or a drive."
         ),
-    ] = None,
+    ] = None
     preloads: Annotated[
         list[str] | None,
         typer.Option(
             "--preload", metavar="NAME=VALUE", help="With redundant actuators: wanted effort, N m or N. Repeatable."
         ),
-    ] = None,
+    ] = None
     weights: Annotated[
         list[str] | None,
         typer.Option(
-            "--weight", metavar="NAME=VALUE", help="With redundant actuators: how dear an effort is. Repeatable."
+            "--weight",
+            metavar="NAME=VALUE",
+            help="With redundant actuators: cost of an effort; the others have 1. Repeatable.",
         ),
-    ] = None,
-    reactions: reactions_report.Asked = None,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="projection, or for cross-checks virtual-spring or denoc.")
-    ] = "projection",
-    check: Annotated[bool, typer.Option("--check", help="Tell how far the other methods differ.")] = False,
-    samples: Annotated[int, typer.Option(metavar="N", min=2, help="How many equally spaced times.")] = 201,
-    sets: source.Sets = None,
-    holds: source.Holds = None,
-    assembly: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Way to put it together, instead of that of the start."),
-    ] = None,
+    ] = None
+    method: Annotated[str, options.METHOD] = "projection"
+    check: Annotated[bool, typer.Option("--check", help="Tell how far the other methods differ.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(options.Answer):
+    """What is reported and written."""
+
     outs: Annotated[
         list[str] | None,
-        typer.Option(
-            "--out",
-            metavar="FILE|FOLDER",
-            help="Write a .csv, .nc or .png file, or all into a folder, with a plot of effort against speed. "
-            "Repeatable.",
-        ),
-    ] = None,
-    as_json: output.Json = False,
+        options.out_option("a .csv, .nc, .png, .svg or .pdf file"),
+    ] = None
+    reactions: Annotated[str | None, options.REACTIONS] = None
+
+
+@grouped
+def torques(
+    drawing: options.Drawing,
+    moves: Moves,
+    times: Times,
+    actuation: Actuation,
+    results: Results,
 ) -> int:
     """Find the torques and forces that a motion takes: for choosing motors, and for the joints between them.
 
     Paths begin where the mechanism is at its start. Where the position of a frame leaves its orientation open, that is
-    kept. What was computed until a path leaves the workspace is reported, and written if --out is given.
+    kept. What was computed until a path leaves the workspace is reported, and written if --out is given. A folder also
+    gets a plot of effort against speed. The method is projection, or for cross-checks virtual-spring or denoc.
 
     \b
     Examples:
@@ -127,57 +163,56 @@ def torques(
       closedchain torques four-bar --path O=move:2*pi --duration 2 --reactions all
       closedchain torques gough-stewart --static --set platform.mass=2
     """  # noqa: D301
-    with output.only_json(as_json):
+    with output.only_json(results.as_json):
         # what was typed
-        wanted = [paths.read(text) for text in specs or []]
-        found = source.find(where)
-        m = found.mechanism
-        middle = None if centre is None else paths.point("--centre", centre)
-        plan = path_kinds.Plan(found.until, period, duration, law, middle, plane)
-        for name, value in values.assignments("--set", sets or []).items():
-            as_typed(partial(m.parameters.__setitem__, name, value))
+        wanted, found = moves.read(), drawing.find()
+        m, plan = found.mechanism, moves.plan(found.until)
         m.validate()
-        _check_motion(m, wanted, static, plan, until, assembly)
-        options = _inverse_options(m, actuators, preloads or [], weights or [], method)
-        joints = reactions_report.joints(m, reactions)
-        files = _files(m, outs or [], static)
+        _check_motion(m, wanted, moves, plan, times.until)
+        how = _inverse_options(m, actuation)
+        joints = reactions_report.joints(m, results.reactions)
+        also = () if moves.static else (ENVELOPE,)  # at rest there is no speed to draw efforts against
+        files = save.targets(results.outs or [], f"{save.file_name(m.name)}-torques", ENDINGS, also)
 
         # the motion, and what it takes
-        with Progress(1.0, quiet=as_json):
+        with output.bar(quiet=results.as_json):
             from closedchain.cli.parts import efforts_report
 
             clock = time.perf_counter()
-            start = _start(found, values.pose("--hold", holds or []))
-            followed = paths.build(wanted, m, start, plan, free_orientation) if wanted else []
+            start = drawing.start(found)
+            followed = paths.build(wanted, m, start, plan, moves.free_orientation) if wanted else []
             with _heard() as of_motion:
-                values.count("--samples", samples)
-                motion, error = (start, None) if static else _follow(m, followed, until, samples, start, assembly)
+                motion, error = (start, None) if moves.static else _follow(followed, times, start, moves.assembly)
             moved = time.perf_counter()
             with _heard() as of_efforts:
-                need = _need(m, motion, options)
-            _check_redundancy(need, options, check)
+                need = _need(m, motion, how)
+            _check_redundancy(need, how, actuation.check)
             carried = {joint: need.reaction(joint) for joint in joints}
-            differences = _differences(m, motion, need, options) if check else {}
+            differences = _differences(m, motion, need, how) if actuation.check else {}
         told = efforts_report.summary(need, followed, carried, differences)
         told["complaints"] += of_efforts
         told["notes"] = [sentence for sentence in of_motion if sentence not in told["complaints"]]
         told["seconds"] = {"motion": moved - clock, "efforts": time.perf_counter() - moved}
         told["complete"] = error is None
-        written, troubles = _write(need, carried, files)
+        told["wrote"], troubles = _write(need, carried, files)
+    chosen = "efforts next to the preload" if how["preload"] else "the smallest efforts"
+    return _tell(told, chosen, ([error] if error else []) + troubles, results.as_json)
 
-    # tell
-    errors = ([error] if error else []) + troubles
+
+def _tell(told: dict[str, Any], chosen: str, errors: list[str], as_json: bool) -> int:
+    """Print it; returns the exit code. ``chosen`` says which of the efforts that are possible were taken."""
+    from closedchain.cli.parts import efforts_report
+
     code = FAILED if errors else DOUBTFUL if told["complaints"] else GOOD
     if as_json:
-        output.print_json(({"error": "; ".join(errors)} if errors else {}) | told | {"wrote": written})
+        output.print_json(({"error": "; ".join(errors)} if errors else {}) | told)
         return code
-    chosen = "efforts next to the preload" if options["preload"] else "the smallest efforts"
-    output.show(efforts_report.facts(told, error is None, chosen), efforts_report.sizing_table(told))
+    output.show(efforts_report.facts(told, told["complete"], chosen), efforts_report.sizing_table(told))
     if told["demands"]:
         output.show(efforts_report.demands_table(told))
-    if carried:
+    if "reactions" in told:
         output.show(reactions_report.table(told["reactions"]))
-    output.show(*(f"wrote {path}" for path in written))
+    output.show(*(f"wrote {path}" for path in told["wrote"]))
     for note in told["notes"]:
         output.say("note", note)
     for complaint in told["complaints"]:
@@ -191,17 +226,12 @@ def torques(
 
 
 def _check_motion(
-    m: Mechanism,
-    wanted: Sequence[paths.Spec],
-    static: bool,
-    plan: path_kinds.Plan,
-    until: float | None,
-    assembly: str | None,
+    m: Mechanism, wanted: Sequence[paths.Spec], moves: Moves, plan: path_kinds.Plan, until: float | None
 ) -> None:
     """Whether it is clear what moves: paths, drives, or nothing."""
-    if static:
-        given = {f"--path {wanted[0].typed}" if wanted else "": wanted, "--until": until, "--assembly": assembly}
-        for option, value in given.items():
+    if moves.static:
+        first = f"--path {wanted[0].typed}" if wanted else ""
+        for option, value in {first: wanted, "--until": until, "--assembly": moves.assembly}.items():
             if value:
                 raise WrongUsage(f"--static holds the mechanism at its start (see --hold): leave out {option}")
     elif not wanted and not m.drives:
@@ -215,15 +245,13 @@ def _check_motion(
         plan.check_used()
 
 
-def _inverse_options(
-    m: Mechanism, actuators: str | None, preloads: list[str], weights: list[str], method: str
-) -> dict[str, Any]:
+def _inverse_options(m: Mechanism, actuation: Actuation) -> dict[str, Any]:
     """Arguments of `inverse_dynamics`."""
-    from closedchain.arguments import suggest
+    from closedchain.arguments import named, positive, suggest
     from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
 
-    if method not in METHODS:
-        raise WrongUsage(f"there is no method {method!r}{suggest(method, METHODS)}")
+    actuators = actuation.actuators
+    method = as_typed(lambda: named("method", actuation.method, {x: x for x in METHODS}))
     chosen = None if actuators is None else names("--actuators", actuators)
     if chosen is None and not m.motors and not m.drives:
         single = [j for j in m.joints.values() if len(j.velocity_labels()) == 1]
@@ -234,46 +262,33 @@ def _inverse_options(
             f"--actuators '{could[0]}' ({'joints at the ground' if at_ground else 'joints'}: {', '.join(could)})"
         )
     labels = [label(m, freedom) for freedom in as_typed(lambda: actuated(m, chosen))]
-    preload, weight = values.assignments("--preload", preloads), values.assignments("--weight", weights)
+    preload, weight = (
+        values.assignments(option, typed or [])
+        for option, typed in (("--preload", actuation.preloads), ("--weight", actuation.weights))
+    )
     for option, given in (("--preload", preload), ("--weight", weight)):
         for name in given:
             if name not in labels:
                 raise WrongUsage(f"{option}: no actuator is named {name!r}{suggest(name, labels)}")
     for name, value in weight.items():
-        if value <= 0:
-            raise WrongUsage(f"--weight {name}={value:g}: a weight is positive")
+        as_typed(partial(positive, f"--weight {name}", value))
     return {"actuators": labels, "preload": preload or None, "weights": weight or None, "method": method}
-
-
-def _files(m: Mechanism, outs: list[str], static: bool) -> list[Path]:
-    """Files to write; at rest there is no speed to draw efforts against."""
-    return save.targets(outs, f"{save.file_name(m.name)}-torques", also=() if static else (ENVELOPE,))
-
-
-def _start(found: source.Source, hold: dict[str, list[float]]) -> State:
-    if hold:
-        return as_typed(lambda: found.mechanism.assemble(hold))
-    return found.start() if found.start is not None else found.mechanism.assemble()
 
 
 # ---- the motion, and what it takes ----------------------------------------------------------------------------------
 
 
 def _follow(
-    m: Mechanism,
-    followed: Sequence[paths.Followed],
-    until: float | None,
-    samples: int,
-    start: State,
-    assembly: str | None,
+    followed: Sequence[paths.Followed], times: Times, start: State, assembly: str | None
 ) -> tuple[Motion, str | None]:
     """The motion, as far as it goes, and why it goes no further."""
     from closedchain.results.motion.follow import follow
 
-    of_start: dict[str, Any] = {"parameters": start.parameters, "open_joints": start.open_joints}
-    where = of_start | ({"guess": start} if assembly is None else {"assembly": assembly})
+    where: dict[str, Any] = {"parameters": start.parameters, "open_joints": start.open_joints}
+    where |= {"guess": start} if assembly is None else {"assembly": assembly}
+    along, samples = paths.along(followed) or None, times.count()
     try:
-        return as_typed(lambda: follow(m, paths.along(followed) or None, until, samples=samples, **where)), None
+        return as_typed(lambda: follow(start.mechanism, along, times.until, samples=samples, **where)), None
     except AssemblyError as error:
         motion = getattr(error, "motion", None)
         if motion is None or len(motion.t) < 2:
@@ -350,7 +365,7 @@ def _write(need: Efforts, carried: dict[str, xarray.Dataset], files: Sequence[Pa
     def one(path: Path) -> None:
         if path.name.endswith(ENVELOPE):
             need.envelope(path=path)
-        elif path.suffix == ".png":
+        elif path.suffix in save.PICTURES:
             need.plot(path)
         elif path.suffix == ".csv":
             save_csv(dataset(need, carried).to_dataframe(), path)

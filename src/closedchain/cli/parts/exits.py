@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
 from closedchain.cli.parts import output
-from closedchain.errors import ClosedChainError
+from closedchain.errors import ClosedChainError, ModelError
 
 GOOD = 0
 FAILED = 1  # the run or the model
@@ -32,9 +32,19 @@ EPILOG = (
 # Typer brings a Click of its own or uses the installed one, depending on its version: this is the right one in any case
 _ParserError: type[Exception] = typer.BadParameter.__mro__[2]
 
+T = TypeVar("T")
+
 
 class WrongUsage(Exception):
     """What was typed cannot be meant: an unknown name, a value that is no number, a file that is not there."""
+
+
+def as_typed(work: Callable[[], T], option: str = "") -> T:
+    """Do something that a `ModelError` ends only because of what was typed; ``option`` goes before its sentence."""
+    try:
+        return work()
+    except ModelError as error:
+        raise WrongUsage(f"{option}: {error}" if option else str(error)) from error
 
 
 class UserFileError(ClosedChainError):

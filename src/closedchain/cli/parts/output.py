@@ -16,11 +16,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from closedchain.progress import Progress, reported
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else.")]
+Json = Annotated[
+    bool,
+    typer.Option("--json", rich_help_panel="Options", help="Print one JSON object to stdout and nothing else."),
+]
 
 WIDE = 10_000  # characters: no line is longer
 
@@ -97,6 +102,13 @@ def _empty_table() -> Table:
     from rich.table import Table
 
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+@contextlib.contextmanager
+def bar(until: float = 1.0, *, quiet: bool) -> Iterator[None]:
+    """Show what a run until a time, or what many runs have done, while a command works."""
+    with Progress(until, quiet=quiet) as progress, reported(progress):
+        yield
 
 
 @contextlib.contextmanager

@@ -16,9 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from closedchain.cli.parts.exits import WrongUsage
+from closedchain.arguments import one_of, positive
+from closedchain.cli.parts.exits import WrongUsage, as_typed
 from closedchain.errors import ModelError
 
 if TYPE_CHECKING:
@@ -45,13 +47,11 @@ class Plan:
 
     def __post_init__(self) -> None:
         for option in ("period", "duration"):
-            value = getattr(self, option)
-            if value is not None and not 0 < value < math.inf:
-                raise WrongUsage(f"--{option} must be a positive number of seconds, not {value:g}")
+            if getattr(self, option) is not None:
+                as_typed(partial(positive, f"--{option}", getattr(self, option), "of seconds"))
         for option, known in (("law", LAWS), ("plane", tuple(PLANES))):
-            value = getattr(self, option)
-            if value is not None and value not in known:
-                raise WrongUsage(f"--{option} {value}: it is one of {', '.join(known)}")
+            if getattr(self, option) is not None:
+                as_typed(partial(one_of, f"--{option}", getattr(self, option), known))
 
     def length(self) -> float:
         """How long something takes that is done once, s."""

@@ -7,12 +7,12 @@ the mechanism. The kinds are in `path_kinds`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from closedchain.cli.parts import path_kinds, values
-from closedchain.cli.parts.exits import WrongUsage
+from closedchain.cli.parts.exits import WrongUsage, as_typed
 from closedchain.cli.parts.path_kinds import ALSO_CALLED, KINDS, Kind, Place, Plan, Rows
 from closedchain.errors import ModelError
 
@@ -182,7 +182,7 @@ def _read_path(spec: Spec, m: Mechanism, start: State, plan: Plan) -> list[Follo
         place, rotation = pose(m, start, target)
     rows = _rows(spec, len(place))
     build_ = kind.build or (lambda place, rows, plan: path_kinds.turn(rotation, rows[0], plan))
-    return [Followed(target, name, _as_typed(spec.option, lambda: build_(place, rows, plan)), spec.said)]
+    return [Followed(target, name, as_typed(lambda: build_(place, rows, plan), spec.option), spec.said)]
 
 
 def _read_table(spec: Spec, m: Mechanism) -> list[Followed]:
@@ -206,7 +206,7 @@ def _read_table(spec: Spec, m: Mechanism) -> list[Followed]:
     target, name = _target(spec, m)
     if isinstance(target, str) and name in columns:
         return [Followed(target, name, columns[name], spec.said)]
-    return [Followed(target, name, _as_typed(spec.option, lambda: paths.table(file)), spec.said)]
+    return [Followed(target, name, as_typed(lambda: paths.table(file), spec.option), spec.said)]
 
 
 def _target(spec: Spec, m: Mechanism) -> tuple[Frame | str, str]:
@@ -276,21 +276,13 @@ def _leave_open(m: Mechanism, start: State, found: Sequence[Followed]) -> bool:
     from closedchain.pose.follow import Follower
     from closedchain.pose.state import parameter_vector
 
-    asked = _as_typed("--path", lambda: wishes(m, along(found)))
+    asked = as_typed(lambda: wishes(m, along(found)), "--path")
     follower = Follower(derive(m), asked, parameter_vector(m, start.parameters), start.open_joints)
     try:
         follower.check_determined(start.t, start.q)
     except ModelError:
         return True
     return False
-
-
-def _as_typed(option: str, work: Callable[[], Any]) -> Any:
-    """Do something that a `ModelError` ends only because of what was typed."""
-    try:
-        return work()
-    except ModelError as error:
-        raise WrongUsage(f"{option}: {error}") from error
 
 
 def _stay(place: Place) -> Path:

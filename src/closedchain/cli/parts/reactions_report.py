@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from closedchain.cli.parts import output
 from closedchain.cli.parts.exits import WrongUsage
@@ -16,11 +14,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from closedchain.model.mechanism import Mechanism
-
-Asked = Annotated[
-    str | None,
-    typer.Option("--reactions", metavar="JOINTS", help="Tell what joints carry: names separated by commas, or 'all'."),
-]
 
 
 def joints(m: Mechanism, typed: str | None) -> list[str]:

@@ -14,15 +14,12 @@ if TYPE_CHECKING:
 
     from closedchain.results.run import Run
 
+ERRORS = ("closure_error", "closure_velocity_error", "energy_error")
+
 
 def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
     """Everything about a run but its samples. What a run without samples cannot know is None."""
     data = run.thinned().dataset
-    if run.partition is None:
-        operations = {**asdict(run.program.rhs.counts), "total": run.program.rhs.counts.total}
-    else:
-        operations = {"total": max(member.operations for member in run.partition.members)}
-    exchanged = float(data["energy_error"].attrs["exchanged"])
     last = run.state(-1) if len(run.t) else None
     return {
         "mechanism": run.mechanism.name,
@@ -36,38 +33,62 @@ def summary(run: Run, complaints: list[str]) -> dict[str, Any]:
         "end": float(run.t[-1]) if last else None,
         "samples": len(run.t),
         **run.counts.known(),
-        "operations": operations,
+        **_of_its_method(run),
         **({} if run.partition is None else {"partition": asdict(run.partition)}),
-        "closure_error": _largest(data["closure_error"]),
-        "closure_velocity_error": _largest(data["closure_velocity_error"]),
-        "energy_error": _largest(data["energy_error"]),
-        "energy_exchanged": exchanged,
+        **{name: _largest(data[name]) for name in ERRORS if name in data},
+        "energy_exchanged": data["energy_error"].attrs.get("exchanged"),
         "record": [h.text for h in run.record],
         "seconds": dict(run.seconds),
-        "machine_code_from_cache": bool(run.program.rhs.timings.cached),
         "parameters": run.parameters,
         "coordinates": last.coordinates if last else {},
         "velocities": last.velocities if last else {},
     }
 
 
+def _of_its_method(run: Run) -> dict[str, Any]:
+    """Operations of a compiled program; displacements of finite elements."""
+    if run.solution.has_elements:
+        return {"displacements": len(run.displacements), "zeroed": dict(run.zeroed)}
+    program = run.program.rhs
+    counts = {**asdict(program.counts), "total": program.counts.total}
+    if run.partition is not None:
+        counts = {"total": max(member.operations for member in run.partition.members)}
+    return {"operations": counts, "machine_code_from_cache": bool(program.timings.cached)}
+
+
 def table(s: dict[str, Any], *timings: tuple[str, str]) -> Table:
     """The summary as a table; ``timings`` are more rows for its end."""
     reached = "nothing" if s["end"] is None else f"{s['begin']:g} to {s['end']:g} s, {s['samples']} samples"
-    kinds = ", ".join(f"{n} {kind}" for kind, n in s["operations"].items() if n and kind != "total")
+    exchanged = "" if s["energy_exchanged"] is None else f"  (exchanged: {s['energy_exchanged']:.3g} J)"
     rows = [
         ("simulated", reached + ("" if s["complete"] else "  INCOMPLETE")),
         ("method", s["method"]),
         ("solver", f"{s['solver']}, rtol {s['rtol']:g}" + ("" if s["atol"] is None else f", atol {s['atol']:g}")),
-        ("closure error", _number(s["closure_error"], "m or rad")),
-        ("closure velocity error", _number(s["closure_velocity_error"], "m/s or rad/s")),
-        ("energy error", _number(s["energy_error"], "J") + f"  (exchanged: {s['energy_exchanged']:.3g} J)"),
+    ]
+    if "displacements" in s:
+        kept = "; ".join(s["zeroed"].values())
+        rows += [("displacements", f"{s['displacements']} of nodes"), ("kept at zero", kept)]
+    units = {"closure_error": "m or rad", "closure_velocity_error": "m/s or rad/s"}
+    rows += [(name.replace("_", " "), _number(s[name], unit)) for name, unit in units.items() if name in s]
+    rows += [
+        ("energy error", _number(s["energy_error"], "J") + exchanged),
         ("steps", f"{s['steps']} accepted, {s['rejections']} rejected"),
         ("evaluations", f"{s['evaluations']} of the right-hand side, {s['corrections']} corrections"),
-        ("operations", f"{s['operations']['total']} in one evaluation ({kinds or 'of the member that has most'})"),
-        *timings,
     ]
-    return output.facts(s["mechanism"], rows)
+    if "operations" in s:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in s["operations"].items() if n and kind != "total")
+        of = kinds or "of the member that has most"
+        rows.append(("operations", f"{s['operations']['total']} in one evaluation ({of})"))
+    return output.facts(s["mechanism"], [*rows, *timings])
+
+
+def timings(run: Run) -> tuple[str, str]:
+    """Where the time went."""
+    spent = (run.seconds["march"], run.solution.seconds_to_prepare, run.seconds.get("load", 0.0))
+    marching, compiling, loading = map(seconds, spent)
+    cached = not run.solution.has_elements and run.program.rhs.timings.cached
+    from_cache = " (machine code from the cache)" if cached else ""
+    return "time", f"{marching} to march, {compiling} to close and compile{from_cache}, {loading} to load the solver"
 
 
 def seconds(x: float) -> str:

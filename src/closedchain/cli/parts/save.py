@@ -7,20 +7,18 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from closedchain.cli.parts import output
 from closedchain.cli.parts.exits import WrongUsage
 from closedchain.disk.names import named
 from closedchain.errors import FileError, ModelError
 
-if TYPE_CHECKING:
-    from closedchain.results.run import Run
+TABLES = (".nc", ".csv")
+PICTURES = (".png", ".svg", ".pdf")
+IN_FOLDERS = (*TABLES, ".png", ".html")  # one of each kind
 
-ENDINGS = (".nc", ".csv", ".png")
 
-
-def targets(outs: Sequence[str], name: str, also: Sequence[str] = ()) -> list[Path]:
+def targets(outs: Sequence[str], name: str, endings: Sequence[str], also: Sequence[str] = ()) -> list[Path]:
     """The files to write, with their folders made, so that a long run does not end at a typing error.
 
     Parameters
@@ -29,6 +27,8 @@ def targets(outs: Sequence[str], name: str, also: Sequence[str] = ()) -> list[Pa
         As typed. What exists as a folder, ends in a slash or has no ending is a folder.
     name
         Of the mechanism: files in a folder are called after it.
+    endings
+        Of files that can be written. A folder gets one of each kind.
     also
         Endings of more files in a folder.
     """
@@ -37,14 +37,13 @@ def targets(outs: Sequence[str], name: str, also: Sequence[str] = ()) -> list[Pa
         path = typed("--out", out)
         if path.is_dir() or out.endswith(("/", os.sep)) or not path.suffix:
             folder(out)
-            endings = [ending for ending in ENDINGS if ending != ".nc" or has_netcdf()]
-            paths += [path / f"{file_name(name)}{ending}" for ending in (*endings, *also)]
-            if not has_netcdf():
+            kinds = [x for x in endings if x in IN_FOLDERS and (x != ".nc" or has_netcdf())]
+            paths += [path / f"{file_name(name)}{ending}" for ending in (*kinds, *also)]
+            if ".nc" in endings and not has_netcdf():
                 output.say("note", "no .nc file: that needs netCDF4 (pip install 'closedchain[netcdf]')")
-        elif path.suffix not in ENDINGS:
-            raise WrongUsage(
-                f"--out {out}: a file ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; for a folder write '{out}/'"
-            )
+        elif path.suffix not in endings:
+            known = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
+            raise WrongUsage(f"--out {out}: a file ends in {known}; for a folder write '{out}/'")
         elif path.suffix == ".nc" and not has_netcdf():
             raise WrongUsage(f"--out {out}: a .nc file needs netCDF4 (pip install 'closedchain[netcdf]')")
         else:
@@ -61,24 +60,6 @@ def has_netcdf() -> bool:
 def file_name(name: str) -> str:
     """The name of a mechanism as part of a file's name."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"
-
-
-def write(run: Run, paths: Sequence[Path], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Write each file; returns those that were written, and a sentence for each that could not be.
-
-    ``names`` are the variables to plot; none: the joint coordinates.
-    """
-    from closedchain.results.files import save_csv
-
-    def one(path: Path) -> None:
-        if path.suffix == ".nc":
-            run.to_netcdf(path)
-        elif path.suffix == ".csv":
-            save_csv(run.to_dataframe(), path)
-        else:
-            run.plot(*names, path=path)
-
-    return each(paths, one)
 
 
 def each(paths: Sequence[Path], one: Callable[[Path], None]) -> tuple[list[str], list[str]]:

@@ -15,10 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from closedchain.arguments import suggest
 from closedchain.cli.parts.exits import UserFileError, WrongUsage
 from closedchain.cli.parts.save import typed
 from closedchain.disk.names import LARGEST_PROGRAM, data_of
@@ -50,37 +49,11 @@ class Source:
     start: Callable[[], State] | None = None
 
 
-def _names(incomplete: str) -> list[str]:
-    """For the shell's completion."""
+def complete(incomplete: str) -> list[str]:
+    """Names of mechanisms, for the shell's completion."""
     from closedchain.model.library import FLEXIBLE, MECHANISMS
 
     return [name for name in MECHANISMS | FLEXIBLE if name.startswith(incomplete)]
-
-
-Sets = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="PARAM=VALUE", help="Change a parameter of 'closedchain info'. Repeatable."),
-]
-
-Holds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--hold",
-        metavar="JOINT=VALUE",
-        help="Start at this coordinate, rad or m; pi/2 and 90*deg work. Replaces the mechanism's own start. "
-        "Repeatable.",
-    ),
-]
-
-Where = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME|FILE.py",
-        help="A mechanism of the library (see 'closedchain list'), or a Python file that defines 'mechanism'.",
-        show_default=False,
-        autocompletion=_names,
-    ),
-]
 
 
 def find(where: str) -> Source:
@@ -94,7 +67,6 @@ def find(where: str) -> Source:
     if name not in library:
         if Path(f"{where}.py").is_file():
             raise WrongUsage(f"the library has no mechanism {where!r}; did you mean the file '{where}.py'?")
-        from closedchain.arguments import suggest
 
         raise WrongUsage(
             f"the library has no mechanism {where!r}{suggest(name, library)} "
@@ -228,8 +200,6 @@ def _a(value: Any) -> str:
 
 
 def _similar_file(path: Path) -> str:
-    from closedchain.arguments import suggest
-
     try:
         near = suggest(path.name, [p.name for p in path.parent.glob("*.py")])
     except OSError:
