@@ -88,7 +88,7 @@ def draw_graph(mechanism: Mechanism, path: Any = None) -> Figure:
     passed = [x for line in lines for way in line.ways for x, _ in way]
     left = min(*passed, *(line.x - _room(line)[0] for line in lines), *(b.left for b in bars)) - 0.3
     right = max(*passed, *(line.x + _room(line)[1] for line in lines), *(b.right for b in bars)) + 0.3
-    height = STOREY * max(thing.layer for thing in (*bars, *lines))
+    height = STOREY * max(*(bar.layer for bar in bars), *(line.layer for line in lines))
     figure = Figure(figsize=(min(max(right - left, 4.6) + 0.4, 60.0), height + 1.9), layout="constrained")
     ax = figure.add_subplot()
     ax.set(xlim=(left, right), ylim=(-0.45, height + 0.35), aspect="equal")

@@ -459,30 +459,12 @@ class Marcher:
     ) -> Trajectory:
         """From a whole state to a whole trajectory."""
         from closedchain.integrate.integrate import integrate
-        from closedchain.integrate.loop import HoldError
 
         def prepare(values: np.ndarray) -> dict[str, np.ndarray]:
             p = np.concatenate([values, program.numbers])
             return {name: work.prepare(p) for name, work in zip(("w", "w_correct"), self.works, strict=False)}
 
-        def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
-            x = self.whole(mine)
-            until, changed, trouble = 0.0, False, ""
-            try:
-                if self.tells:
-                    until, changed = hold(t, x)
-            except HoldError as error:
-                trouble = str(error)
-            everyone = self.allgather((until, changed, trouble, p() if self.tells else None))
-            until, changed, _, values = everyone[0]
-            for member, (_, _, trouble, others) in enumerate(everyone):
-                if trouble:
-                    raise HoldError(trouble)
-                if others is not None and not np.allclose(others, values, rtol=SAME, atol=SAME, equal_nan=True):
-                    raise HoldError(f"a controller told rank {member} something else than rank 0")
-            if not changed:
-                return until, None
-            return until, prepare(values)
+        held = self._held(hold, p, prepare)
 
         def judged(t: float, mine: np.ndarray) -> tuple[Status, str] | None:
             x = self.whole(mine)
@@ -531,17 +513,47 @@ class Marcher:
             **options,
         )
         states = self.whole(mine.x)
-        failure = mine.failure
-        message = mine.message
-        if failure is not None:
-            # the same words for all, whoever met with it
-            own = "" if failure.index is None else f" (entry {failure.index})"
-            mine_of_all = None if failure.index is None else self.entries[failure.index]
-            index = min((k for k in self.allgather(mine_of_all) if k is not None), default=None)
-            entry = "" if index is None else f" (entry {index})"
-            message = f"{message.removesuffix(f'{own}: {failure.advice}')}{entry}: {failure.advice}"
-            failure = replace(failure, x=self.whole(failure.x), index=index)
+        failure, message = self._failure(mine)
         return replace(mine, t=mine.t[: len(states)], x=states, failure=failure, message=message)
+
+    def _held(
+        self, hold: Any, p: Callable[[], np.ndarray], prepare: Callable[[np.ndarray], dict[str, np.ndarray]]
+    ) -> Any:
+        """What `hold` is for this member: it sees whole states, and all members go on with the same parameters."""
+        from closedchain.integrate.loop import HoldError
+
+        def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
+            x = self.whole(mine)
+            until, changed, trouble = 0.0, False, ""
+            try:
+                if self.tells:
+                    until, changed = hold(t, x)
+            except HoldError as error:
+                trouble = str(error)
+            everyone = self.allgather((until, changed, trouble, p() if self.tells else None))
+            until, changed, _, values = everyone[0]
+            for member, (_, _, trouble, others) in enumerate(everyone):
+                if trouble:
+                    raise HoldError(trouble)
+                if others is not None and not np.allclose(others, values, rtol=SAME, atol=SAME, equal_nan=True):
+                    raise HoldError(f"a controller told rank {member} something else than rank 0")
+            if not changed:
+                return until, None
+            return until, prepare(values)
+
+        return held
+
+    def _failure(self, mine: Trajectory) -> tuple[Any, str]:
+        """The failure and its message in the same words for all, whoever met with it."""
+        failure, message = mine.failure, mine.message
+        if failure is None:
+            return None, message
+        own = "" if failure.index is None else f" (entry {failure.index})"
+        mine_of_all = None if failure.index is None else self.entries[failure.index]
+        index = min((k for k in self.allgather(mine_of_all) if k is not None), default=None)
+        entry = "" if index is None else f" (entry {index})"
+        message = f"{message.removesuffix(f'{own}: {failure.advice}')}{entry}: {failure.advice}"
+        return replace(failure, x=self.whole(failure.x), index=index), message
 
 
 def world() -> Any:
