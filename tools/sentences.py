@@ -1,7 +1,7 @@
 """The sentences that a user may see: messages of errors and warnings, and the help of commands.
 
-``python -m tools.sentences`` prints them, one on a line, with ``{}`` for values; ``--against FILE`` prints only those of
-a list made before that are gone (``-``) or new (``+``). So a change can be shown to lose none::
+``python -m tools.sentences`` prints them, one on a line, with ``{}`` for values; ``--against FILE`` compares them with
+a list made before and prints those that are gone (``-``) and new (``+``). So a change can be shown to lose none::
 
     python -m tools.sentences --package OLD/src/closedchain > before.txt
     python -m tools.sentences --against before.txt

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain._version import __version__
+from closedchain.look.document import document
 from closedchain.look.outline import Outline
 
 STYLE = """
@@ -143,35 +143,19 @@ def page(shape: Outline, magnify: float, telling: Telling) -> str:
         for body, colour in colours.items()
     )
     turn = "" if flat else " Drag to turn it."
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            "<body>",
-            f"<h1>{title}</h1>",
-            f'<p class="note">{escape(telling.note)}{turn}</p>',
-            f'<canvas id="view" width="1200" height="{height}" role="img" aria-label="{title}"></canvas>',
-            '<div class="bar"><button id="play">pause</button>',
-            f'<label>frame <input id="frame" type="range" min="0" max="{len(shape.t) - 1}" value="0"></label>',
-            '<output id="time"></output>',
-            '<label>speed <input id="speed" type="range" min="0.1" max="3" step="0.1" value="1"></label>',
-            f'<label>displacements <input id="factor" type="range" min="{start - 2:.3f}" max="{start + 1:.3f}" '
-            f'step="0.02" value="{start:.6f}"></label><output id="by"></output></div>',
-            f'<div class="bar">{legend}</div>' if len(set(colours.values())) == len(colours) else "",
-            f'<p class="note">closedchain {__version__}</p>',
-            f'<script type="application/json" id="data">{text}</script>',
-            f"<script>{SCRIPT}</script>",
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    body = [
+        f'<p class="note">{escape(telling.note)}{turn}</p>',
+        f'<canvas id="view" width="1200" height="{height}" role="img" aria-label="{title}"></canvas>',
+        '<div class="bar"><button id="play">pause</button>',
+        f'<label>frame <input id="frame" type="range" min="0" max="{len(shape.t) - 1}" value="0"></label>',
+        '<output id="time"></output>',
+        '<label>speed <input id="speed" type="range" min="0.1" max="3" step="0.1" value="1"></label>',
+        f'<label>displacements <input id="factor" type="range" min="{start - 2:.3f}" max="{start + 1:.3f}" '
+        f'step="0.02" value="{start:.6f}"></label><output id="by"></output></div>',
+        f'<div class="bar">{legend}</div>' if len(set(colours.values())) == len(colours) else "",
+    ]
+    scripts = [f'<script type="application/json" id="data">{text}</script>', f"<script>{SCRIPT}</script>"]
+    return document(title, STYLE, body, scripts)
 
 
 def _content(shape: Outline, magnify: float, telling: Telling) -> dict[str, Any]:
