@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             there = ROOT / name
             (shutil.copytree if there.is_dir() else shutil.copy)(there, copy / name)
         if not passes(copy, tests, told.seconds):
-            raise SystemExit("the tests fail, or take too long, without any mutation")
+            raise SystemExit("the tests fail without any mutation, or take longer than --seconds")
         mutations = chosen(told.rooms, told.count, told.seed)
         for file, place in mutations:
             source = (ROOT / file).read_text(encoding="utf-8")
