@@ -29,8 +29,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 from closedchain.close.denoc import LimbFactor
-from closedchain.close.formulation import Choice, Closed, state_symbols
-from closedchain.close.parts.springs import SpringFormulation, quaternions_only
+from closedchain.close.formulation import Choice, Closed
+from closedchain.close.parts.springs import SpringFormulation
 from closedchain.derive.equations import Equations
 from closedchain.derive.spatial import Vector6
 
@@ -66,15 +66,7 @@ class ModifiedDeNOC(SpringFormulation):
         limbs = LimbFactor(e)
         w, b = spring_wrenches(e, rows, springs.lam)
         a = limbs.finish(limbs.free(w, b))
-
-        x = state_symbols(e)
-        power = e.power + springs.lam.T @ c_t - springs.loss
-        x_plus, residual = quaternions_only(e, x, e.limbs.v)
-        dx = ca.vertcat(e.qdot, a, power)
-        return Closed(
-            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, x_plus, residual,
-            stored=springs.stored, parameters=springs.parameters,
-        )  # fmt: skip
+        return self.closed(e, springs, a, c_t)
 
 
 def row_rates(e: Equations, rows: tuple[int, ...]) -> ca.SX:

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from closedchain.close.formulation import Choice, Closed, state_symbols
+from closedchain.close.formulation import Choice, Closed
 from closedchain.close.parts.elimination import TreeFactor
-from closedchain.close.parts.springs import SpringFormulation, quaternions_only
+from closedchain.close.parts.springs import SpringFormulation
 from closedchain.derive.equations import Equations
 
 
@@ -65,13 +65,4 @@ class VirtualSpring(SpringFormulation):
         tree = TreeFactor(e.M)
         force = ca.densify(e.tau - e.h - A.T @ springs.lam)
         a = tree.finish(tree.half(dict(enumerate(ca.vertsplit(force)))))
-
-        x = state_symbols(e)
-        # what the springs store is energy; what moves with the time does work, and the dampers take some
-        power = e.power + springs.lam.T @ c_t - springs.loss
-        x_plus, residual = quaternions_only(e, x, e.limbs.v)
-        dx = ca.vertcat(e.qdot, a, power)
-        return Closed(
-            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, x_plus, residual,
-            stored=springs.stored, parameters=springs.parameters,
-        )  # fmt: skip
+        return self.closed(e, springs, a, c_t)

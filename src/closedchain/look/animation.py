@@ -11,7 +11,7 @@ import numpy as np
 from closedchain.disk.names import named
 from closedchain.disk.whole import write, written
 from closedchain.errors import ModelError
-from closedchain.look.animation_page import page
+from closedchain.look.animation_page import Telling, page
 from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
 from closedchain.look.sketch import Sketch, magnification, positive, told_factor, told_frequency
 from closedchain.results.motion.motion import Motion
@@ -73,16 +73,8 @@ def animate(
     if kind == ".html":
         lasts = shape.t[-1] - shape.t[0]
         note = f"{lasts:g} s in {len(labels) / fps:.3g} s. Grey: with rigid links, motors at the same coordinates."
-        text = page(
-            shape,
-            title=f"{shape.mechanism.name}: flexible links",
-            note=note,
-            labels=labels,
-            magnify=factor,
-            rate=fps,
-            colours=_colours(shape, factor),
-        )
-        write(target, text)
+        telling = Telling(f"{shape.mechanism.name}: flexible links", note, labels, fps, _colours(shape, factor))
+        write(target, page(shape, factor, telling))
         return target
     return _gif(shape, factor, target, fps, lambda i: f"{title}\n{labels[i]}")
 
@@ -120,18 +112,16 @@ def animate_mode(
     title = f"{shape.mechanism.name}, mode {mode}: {told_frequency(about, mode)}"
     told = "" if bodies == "-" else f"Deforms: {bodies} (share of the energy). "
     if kind == ".html":
-        text = page(
-            shape,
-            title=title,
-            note=f"{told}Grey: at rest.",
-            labels=[f"{360 * n // frames} deg" for n in range(frames)],
-            magnify=factor,
-            rate=frames / SECONDS,
-            colours=_colours(shape, factor),
-            unit=100 / shape.size,
-            suffix=" % of its size",
+        telling = Telling(
+            title,
+            f"{told}Grey: at rest.",
+            [f"{360 * n // frames} deg" for n in range(frames)],
+            frames / SECONDS,
+            _colours(shape, factor),
+            100 / shape.size,
+            " % of its size",
         )
-        write(target, text)
+        write(target, page(shape, factor, telling))
         return target
     return _gif(shape, factor, target, fps, lambda _: title + (f"\n{told.strip()}" if told else ""))
 

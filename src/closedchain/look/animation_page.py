@@ -7,12 +7,13 @@ magnified is chosen while it plays. Drawings in space are turned with the mouse.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from closedchain._version import __version__
+from closedchain.look.document import document
 from closedchain.look.outline import Outline
 
 STYLE = """
@@ -92,30 +93,16 @@ requestAnimationFrame(tick);
 """
 
 
-def page(
-    shape: Outline,
-    *,
-    title: str,
-    note: str,
-    labels: list[str],
-    magnify: float,
-    rate: float,
-    colours: dict[str, str],
-    unit: float = 1.0,
-    suffix: str = " times",
-) -> str:
-    """The page as text.
+@dataclass(frozen=True)
+class Telling:
+    """What the page says, and how it moves.
 
-    Parameters
+    Attributes
     ----------
-    shape
-        What is drawn, sample by sample.
     title, note
         Above the drawing.
     labels
         What is said at each sample.
-    magnify
-        The factor on displacements to begin with.
     rate
         Samples in a second.
     colours
@@ -123,6 +110,56 @@ def page(
     unit, suffix
         How the factor is told: times ``unit``, with ``suffix``.
     """
+
+    title: str
+    note: str
+    labels: list[str]
+    rate: float
+    colours: dict[str, str]
+    unit: float = 1.0
+    suffix: str = " times"
+
+
+def page(shape: Outline, magnify: float, telling: Telling) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    shape
+        What is drawn, sample by sample.
+    magnify
+        The factor on displacements to begin with.
+    telling
+        What it says.
+    """
+    content = _content(shape, magnify, telling)
+    extent, flat = content["extent"], content["dims"] == 2
+    height = int(np.clip(1200 * extent[1] / extent[0], 500, 1100)) if flat else 900
+    start = float(np.log10(max(magnify, 1e-12)))
+    text = json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
+    title, colours = escape(telling.title), telling.colours
+    legend = "".join(
+        f'<span><span class="swatch" style="background:{colour}"></span> {escape(body)}</span>'
+        for body, colour in colours.items()
+    )
+    turn = "" if flat else " Drag to turn it."
+    body = [
+        f'<p class="note">{escape(telling.note)}{turn}</p>',
+        f'<canvas id="view" width="1200" height="{height}" role="img" aria-label="{title}"></canvas>',
+        '<div class="bar"><button id="play">pause</button>',
+        f'<label>frame <input id="frame" type="range" min="0" max="{len(shape.t) - 1}" value="0"></label>',
+        '<output id="time"></output>',
+        '<label>speed <input id="speed" type="range" min="0.1" max="3" step="0.1" value="1"></label>',
+        f'<label>displacements <input id="factor" type="range" min="{start - 2:.3f}" max="{start + 1:.3f}" '
+        f'step="0.02" value="{start:.6f}"></label><output id="by"></output></div>',
+        f'<div class="bar">{legend}</div>' if len(set(colours.values())) == len(colours) else "",
+    ]
+    scripts = [f'<script type="application/json" id="data">{text}</script>', f"<script>{SCRIPT}</script>"]
+    return document(title, STYLE, body, scripts)
+
+
+def _content(shape: Outline, magnify: float, telling: Telling) -> dict[str, Any]:
+    """What the script draws."""
     plane = shape.plane()
     axes = np.eye(3) if plane is None else plane
     flat = plane is not None
@@ -142,57 +179,20 @@ def page(
             "away": np.round(away @ axes.T, finer).tolist(),
         }
 
-    content = {
+    return {
         "dims": 2 if flat else 3,
         "frames": len(shape.t),
-        "rate": rate,
-        "labels": labels,
-        "unit": unit,
-        "suffix": suffix,
+        "rate": telling.rate,
+        "labels": telling.labels,
+        "unit": telling.unit,
+        "suffix": telling.suffix,
         "middle": ((low + high) / 2).tolist(),
         "extent": extent.tolist(),
         "size": 2.1 * reach,
         "grounded": shape.grounded.tolist(),
         "pins": pair(*shape.pins),
         "lines": [
-            {"ring": line.ring, "colour": colours.get(line.body, "#222222"), **pair(rigid, bent)}
+            {"ring": line.ring, "colour": telling.colours.get(line.body, "#222222"), **pair(rigid, bent)}
             for line, rigid, bent in zip(shape.lines, shape.rigid, shape.bent, strict=True)
         ],
     }
-    height = int(np.clip(1200 * extent[1] / extent[0], 500, 1100)) if flat else 900
-    start = float(np.log10(max(magnify, 1e-12)))
-    text = json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
-    legend = "".join(
-        f'<span><span class="swatch" style="background:{colour}"></span> {escape(body)}</span>'
-        for body, colour in colours.items()
-    )
-    turn = "" if flat else " Drag to turn it."
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            "<body>",
-            f"<h1>{escape(title)}</h1>",
-            f'<p class="note">{escape(note)}{turn}</p>',
-            f'<canvas id="view" width="1200" height="{height}" role="img" aria-label="{escape(title)}"></canvas>',
-            '<div class="bar"><button id="play">pause</button>',
-            f'<label>frame <input id="frame" type="range" min="0" max="{len(shape.t) - 1}" value="0"></label>',
-            '<output id="time"></output>',
-            '<label>speed <input id="speed" type="range" min="0.1" max="3" step="0.1" value="1"></label>',
-            f'<label>displacements <input id="factor" type="range" min="{start - 2:.3f}" max="{start + 1:.3f}" '
-            f'step="0.02" value="{start:.6f}"></label><output id="by"></output></div>',
-            f'<div class="bar">{legend}</div>' if len(set(colours.values())) == len(colours) else "",
-            f'<p class="note">closedchain {__version__}</p>',
-            f'<script type="application/json" id="data">{text}</script>',
-            f"<script>{SCRIPT}</script>",
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )

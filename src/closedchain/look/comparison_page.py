@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain._version import __version__
 from closedchain.disk.whole import write
+from closedchain.look.document import document
 from closedchain.results.compare.comparison import ABOUT, COLUMNS
 
 if TYPE_CHECKING:
@@ -37,16 +37,6 @@ def page(comparison: Comparison) -> str:
     name = escape(str(data.attrs["mechanism"]))
     notes = comparison.notes()
     parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{name}: methods compared</title>",
-        f"<style>{STYLE}</style>",
-        "</head>",
-        "<body>",
-        f"<h1>{name}: methods compared</h1>",
         f'<p class="note">{escape(notes[0])}. {_sentence(notes[1])}</p>',
         f"<figure>{_figure(comparison)}</figure>",
         "<h2>Runs</h2>",
@@ -66,8 +56,7 @@ def page(comparison: Comparison) -> str:
         "<h2>What to cite</h2>",
         _items(comparison.citations()),
     ]
-    parts += [f'<p class="note">closedchain {__version__}</p>', "</body>", "</html>"]
-    return "\n".join(parts) + "\n"
+    return document(f"{name}: methods compared", STYLE, parts)
 
 
 def write_page(comparison: Comparison, path: Any) -> None:

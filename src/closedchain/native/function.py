@@ -13,7 +13,7 @@ import numpy as np
 from closedchain.lock import locked
 from closedchain.native import engine
 from closedchain.native.arrays import batched_argument, single_argument, with_shape
-from closedchain.native.emit.ir import BATCH, MAIN, PREPARE, module_text
+from closedchain.native.emit.ir import BATCH, MAIN, PREPARE, Program, Writing, module_text
 from closedchain.native.emit.tables import Tables, tabulated
 from closedchain.native.traced.counts import OperationCounts, count_operations
 from closedchain.native.traced.graph import Graph
@@ -77,33 +77,25 @@ class NativeFunction:
     timings : Timings
     """
 
-    def __init__(
-        self,
-        name: str,
-        machine: engine.Machine,
-        input_shapes: dict[str, Shape],
-        slow_shapes: dict[str, Shape],
-        output_shapes: dict[str, Shape],
-        n_work: int,
-        counts: OperationCounts,
-        prepare_counts: OperationCounts,
-        timings: Timings,
-        call_order: Sequence[str],
-    ) -> None:
-        self.name = name
-        self.input_shapes, self.slow_shapes, self.output_shapes = input_shapes, slow_shapes, output_shapes
-        self.n_work, self.counts, self.prepare_counts, self.timings = n_work, counts, prepare_counts, timings
-        self._machine, self._order = machine, tuple(call_order)
+    def __init__(self, name: str, parts: Parts, machine: engine.Machine, timings: Timings) -> None:
+        self.name, self.timings, self.n_work = name, timings, parts.n_work
+        self.counts, self.prepare_counts = parts.counts, parts.prepare_counts
+        self.input_shapes, self.slow_shapes, self.output_shapes = (
+            parts.input_shapes,
+            parts.slow_shapes,
+            parts.output_shapes,
+        )
+        self._machine, self._order = machine, tuple(parts.order)
         self.address: int = machine.address[MAIN]
         self.prepare_address: int | None = machine.address.get(PREPARE)
-        n_in, n_out, has_work = len(input_shapes), len(output_shapes), bool(slow_shapes)
+        n_in, n_out, has_work = len(self.input_shapes), len(self.output_shapes), bool(self.slow_shapes)
         self._main = engine.entry_point(self.address, n_in + has_work + n_out)
         pointer, integer = ctypes.c_void_p, ctypes.c_int64
         self._batch = ctypes.CFUNCTYPE(None, integer, *[pointer, integer] * n_in, *[pointer] * (has_work + n_out))(
             machine.address[BATCH]
         )
         if self.prepare_address is not None:
-            self._prepare = engine.entry_point(self.prepare_address, len(slow_shapes) + 1)
+            self._prepare = engine.entry_point(self.prepare_address, len(self.slow_shapes) + 1)
 
     def __repr__(self) -> str:
         inputs = ", ".join([*self.input_shapes, *self.slow_shapes])
@@ -269,19 +261,18 @@ class Parts:
             list(inputs),
         )
 
-    def text(self, **how: Any) -> str:
-        """The IR of the module; see `module_text` for how it may be written."""
-        return module_text(
+    def text(self, writing: Writing = Writing()) -> str:  # noqa: B008 - a constant
+        """The IR of the module."""
+        program = Program(
             self.main,
-            len(self.input_shapes),
-            [rows * columns for rows, columns in self.output_shapes.values()],
             [rows * columns for rows, columns in self.input_shapes.values()],
+            [rows * columns for rows, columns in self.output_shapes.values()],
             self.prepare,
             len(self.slow_shapes),
             self.n_work,
-            tables=self.tables,
-            **how,
+            self.tables,
         )
+        return module_text(program, writing)
 
     @property
     def counts(self) -> OperationCounts:
@@ -354,20 +345,10 @@ def compile_parts(
     """Compile what is traced already; ``begun`` is when that was begun, for `NativeFunction.timings`."""
     clock = [time.perf_counter() if begun is None else begun]
     clock.append(time.perf_counter())
-    text = parts.text(vector_width=engine.vector_width(), chunk_length=effort.chunk_length)
+    text = parts.text(Writing(engine.vector_width(), effort.chunk_length))
     clock.append(time.perf_counter())
     symbols = [MAIN, BATCH] + ([PREPARE] if parts.slow_shapes else [])
     machine, cached = engine.build(text, symbols, cache, effort)
     clock.append(time.perf_counter())
-    return NativeFunction(
-        name,
-        machine,
-        parts.input_shapes,
-        parts.slow_shapes,
-        parts.output_shapes,
-        parts.n_work,
-        parts.counts,
-        parts.prepare_counts,
-        Timings(clock[1] - clock[0], clock[2] - clock[1], clock[3] - clock[2], cached),
-        parts.order,
-    )
+    timings = Timings(clock[1] - clock[0], clock[2] - clock[1], clock[3] - clock[2], cached)
+    return NativeFunction(name, parts, machine, timings)

@@ -9,7 +9,7 @@ import numpy as np
 
 from closedchain.lock import locked
 from closedchain.native import engine
-from closedchain.native.emit.ir import MAIN, PREPARE
+from closedchain.native.emit.ir import MAIN, PREPARE, Writing
 from closedchain.native.function import Parts
 
 if TYPE_CHECKING:
@@ -117,6 +117,6 @@ def compile_lanes(
     if unknown:
         raise ValueError(f"{name}: shared inputs {unknown} are not among {list(parts.input_shapes)}")
     numbers = frozenset(k for k, i in enumerate(parts.input_shapes) if i in shared)
-    text = parts.text(lanes=lanes, shared=numbers)
+    text = parts.text(Writing(lanes=lanes, shared=numbers))
     machine, _ = engine.build(text, [MAIN] + ([PREPARE] if slow else []), cache)
     return LaneFunction(name, parts, machine, lanes, numbers)

@@ -92,7 +92,7 @@ class Guarded:
                     pass_fds=(file,),
                     start_new_session=True,
                 )
-                self._tell(told)
+                self._tell(json.dumps(told))
         self.node.Barrier()
         if here == 0:
             os.unlink(path)
@@ -155,16 +155,16 @@ class Guarded:
         """The run has ended, well or not, for all ranks alike."""
         self.node.Barrier()
         if self.process is not None:
-            self._tell({"over": True})
+            self._tell("over")
             with contextlib.suppress(OSError):
                 self.process.communicate()
         for comm in (self.node, self.march, self.comm):
             comm.Free()
 
-    def _tell(self, what: dict[str, Any]) -> None:
+    def _tell(self, what: str) -> None:
         assert self.process is not None and self.process.stdin is not None
         with contextlib.suppress(OSError):  # nor for having lost it
-            self.process.stdin.write(json.dumps(what).encode() + b"\n")
+            self.process.stdin.write(what.encode() + b"\n")
             self.process.stdin.flush()
 
 

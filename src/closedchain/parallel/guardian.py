@@ -3,7 +3,7 @@
 When a rank dies, ``mpiexec`` kills all others within milliseconds: none of them can say what happened, to which limb,
 or where the results are. The guardian is no rank, and can. It runs this file, with the standard library only:
 
-    one JSON line on its standard input says whom to watch (`guarded.Guarded`), another one that the run is over
+    one JSON line on its standard input says whom to watch (`guarded.Guarded`), whatever follows that the run is over
     a file in memory holds what the ranks count; if nothing changes there for too long, one of them stands still
 
 It sleeps in the kernel in between.
@@ -23,7 +23,6 @@ import time
 from typing import Any
 
 STDIN, STDOUT, STDERR = range(3)
-READY = b"."
 # asks what a process ended with, after it has gone (Linux 6.15; linux/pidfd.h): the size of the answer is 64 bytes
 PIDFD_GET_INFO, PIDFD_INFO_EXIT, SIZE, EXIT_CODE_AT = 0xC040FF0B, 8, 64, 60
 STATES = {"T": "it has been stopped by a signal", "t": "a debugger holds it", "R": "it computes without an end"}
@@ -32,22 +31,16 @@ STATES = {"T": "it has been stopped by a signal", "t": "a debugger holds it", "R
 class Guardian:
     """Watches until it is told that the run is over, or somebody dies."""
 
-    def __init__(self) -> None:
-        self.pending = b""
-        self.told: dict[str, Any] = {}
-        self.ended = False
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.told = told  # whom to watch
+        self.notes = mmap.mmap(told["notes"], 0, access=mmap.ACCESS_READ)
         self.ranks: dict[int, int] = {}  # by pidfd: place among the ranks
         # its list is in the order in which things happened, however late somebody looks at it
         self.happenings = select.epoll()
         self.happenings.register(STDIN, select.EPOLLIN)
 
     def begin(self) -> bool:
-        """Hear whom to watch; whether all of them are there."""
-        while not self.told and not self.ended:
-            self.listen()
-        if self.ended:
-            return False
-        self.notes = mmap.mmap(self.told["notes"], 0, access=mmap.ACCESS_READ)
+        """Find those to watch; whether all of them are there."""
         for place, rank in enumerate(self.told["ranks"]):
             try:
                 pidfd = os.pidfd_open(rank["pid"])
@@ -57,23 +50,10 @@ class Guardian:
                 return False
             self.ranks[pidfd] = place
             self.happenings.register(pidfd, select.EPOLLIN)
-        os.write(STDOUT, READY)
-        self.drop(STDOUT)
+        self.drop(STDOUT)  # ready
         return True
 
-    # ---- what it is told ---------------------------------------------------------------------------------------------
-
-    def listen(self) -> None:
-        """Take over what the leader says."""
-        got = os.read(STDIN, 1 << 16)
-        self.pending += got
-        *lines, self.pending = self.pending.split(b"\n")
-        for line in lines:
-            self.told |= json.loads(line)
-        self.ended = self.told.get("over", False)
-        if not got and not self.ended:  # the leader is about to die, which is told elsewhere; or was never there
-            self.happenings.unregister(STDIN)
-            self.ended = not self.told
+    # ---- what it knows -----------------------------------------------------------------------------------------------
 
     def note(self, place: int, what: str) -> list[float]:
         """Numbers that a rank has left."""
@@ -102,15 +82,14 @@ class Guardian:
         patience = self.told["patience"]
         interval = min(patience / 8, 3600.0)
         seen, looks = b"", 0
-        while not self.ended:
+        while True:
             happened = self.happenings.poll(interval)
             for fd, _ in happened:
-                if fd == STDIN:
-                    self.listen()
-                    if self.ended:
-                        break
-                else:
+                if fd != STDIN:
                     return self.mourn(fd)
+                if os.read(STDIN, 1 << 16):  # the run is over
+                    return None
+                self.happenings.unregister(STDIN)  # the leader is about to die, which is told elsewhere
             now = self.notes[:]
             idle = not any(self.note(place, "marching")[0] for place in range(len(self.ranks)))
             if now != seen or idle:
@@ -154,9 +133,7 @@ class Guardian:
 
     def drop(self, fd: int) -> None:
         """Whoever reads there shall not wait."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, fd)
-        os.close(nowhere)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
 
     def end_all(self, grace: float) -> None:
         """See to it that nobody is left."""
@@ -201,6 +178,7 @@ def _cause(code: int | None) -> str:
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # they are for the ranks
         signal.signal(number, signal.SIG_IGN)
-    guardian = Guardian()
-    if guardian.begin():
-        guardian.watch()
+    if line := open(STDIN, "rb", buffering=0, closefd=False).readline():  # noqa: SIM115 - empty: the leader has died
+        guardian = Guardian(json.loads(line))
+        if guardian.begin():
+            guardian.watch()

@@ -40,6 +40,8 @@ BYTES, MESSAGES, EXCHANGES, REDUCTIONS, GATHERINGS, WAITING, COMPUTING, EVALUATI
 COUNTS = 10
 # columns of `Share.parcels`
 STEP, PEER, SENDS, PLACE, LENGTH, FROM = range(6)
+# columns of `Share.steps`: the address of its function, `cutting.Step`, and its work vector in w
+FUNCTION, BEGIN, SIZE, THEN, TO, TO_SIZE, WORK, WORK_END = range(8)
 
 
 class Share(NamedTuple):
@@ -48,9 +50,7 @@ class Share(NamedTuple):
     Attributes
     ----------
     numbers, talk, counts : see the constants of this module.
-    functions : (steps,) addresses.
-    begin, length, then, to, to_length : (steps,) see `cutting.Step`.
-    works_at : (steps + 1,) where the work vector of each step begins in w.
+    steps : (steps, 8) see the constants.
     parcels : (n, 6) see the constants; to send and to receive.
     board, out, all : workspace.
     tickets, posts : (members, 8), (members, 2, n) what threads meet by; empty for ranks.
@@ -59,13 +59,7 @@ class Share(NamedTuple):
     numbers: np.ndarray
     talk: np.ndarray
     counts: np.ndarray
-    functions: np.ndarray
-    begin: np.ndarray
-    length: np.ndarray
-    then: np.ndarray
-    to: np.ndarray
-    to_length: np.ndarray
-    works_at: np.ndarray
+    steps: np.ndarray
     parcels: np.ndarray
     board: np.ndarray
     out: np.ndarray
@@ -75,9 +69,7 @@ class Share(NamedTuple):
 
 
 _I1, _I2, _F1, _F3 = numba.int64[::1], numba.int64[:, ::1], numba.float64[::1], numba.float64[:, :, ::1]
-ShareType = numba.types.NamedTuple(
-    (_I1, _I1, _F1, _I1, _I1, _I1, _I1, _I1, _I1, _I1, _I2, _F1, _F1, _F1, _I2, _F3), Share
-)
+ShareType = numba.types.NamedTuple((_I1, _I1, _F1, _I2, _I2, _F1, _F1, _F1, _I2, _F3), Share)
 unpack = unpacker(ShareType)
 
 
@@ -96,26 +88,26 @@ def cycles(typingctx):  # type: ignore[no-untyped-def]
 @inner
 def evaluate(share, memory, clock, x, w, y):
     """All steps of a member."""
-    n, counts = share.numbers, share.counts
+    n, steps, counts = share.numbers, share.steps, share.counts
     begun, waited = cycles(), counts[WAITING]
     counts[TIME] = clock[0]
     for i in range(n[STEPS]):
-        own = w[share.works_at[i] : share.works_at[i + 1]]
-        if share.then[i] == NOTHING:
-            call(share.functions[i], clock, x, share.board, own, y)
+        own = w[steps[i, WORK] : steps[i, WORK_END]]
+        if steps[i, THEN] == NOTHING:
+            call(steps[i, FUNCTION], clock, x, share.board, own, y)
             break
-        out = share.board[share.begin[i] : share.begin[i] + share.length[i]]
-        call(share.functions[i], clock, x, share.board, own, out)
+        out = share.board[steps[i, BEGIN] : steps[i, BEGIN] + steps[i, SIZE]]
+        call(steps[i, FUNCTION], clock, x, share.board, own, out)
         n[NOW] = i
         left = cycles()
         counts[TALKING] = 1.0
-        if share.then[i] == EXCHANGE:
+        if steps[i, THEN] == EXCHANGE:
             call(share.talk[TO_EXCHANGE], memory, share.board)
             counts[EXCHANGES] += 1.0
         else:
             call(share.talk[TO_REDUCE], memory, share.board)
             counts[REDUCTIONS] += 1.0
-            counts[BYTES] += 8.0 * share.to_length[i]
+            counts[BYTES] += 8.0 * steps[i, TO_SIZE]
         counts[TALKING] = 0.0
         counts[WAITING] += cycles() - left
     counts[COMPUTING] += cycles() - begun - (counts[WAITING] - waited)
@@ -139,7 +131,7 @@ def gathered(share, memory, values):
 def rhs(memory, clock, x, w, dx):  # type: ignore[no-untyped-def]
     """Rates of a member's entries of the state."""
     (share,) = unpack(memory)
-    n, works = share.numbers, numba.carray(w, share.works_at[-1])
+    n, works = share.numbers, numba.carray(w, share.steps[-1, WORK_END])
     evaluate(share, memory, numba.carray(clock, 1), numba.carray(x, n[N_X]), works, numba.carray(dx, n[N_Y]))
 
 
@@ -149,7 +141,7 @@ def correct(memory, clock, x, w, x_plus, residual):  # type: ignore[no-untyped-d
     (share,) = unpack(memory)
     n_x, out = share.numbers[N_X], share.out
     before, after, told = numba.carray(x, n_x), numba.carray(x_plus, n_x), numba.carray(residual, 4)
-    evaluate(share, memory, numba.carray(clock, 1), before, numba.carray(w, share.works_at[-1]), out)
+    evaluate(share, memory, numba.carray(clock, 1), before, numba.carray(w, share.steps[-1, WORK_END]), out)
     mine = np.zeros(GATHERED)
     for i in range(n_x):
         after[i] = out[i]

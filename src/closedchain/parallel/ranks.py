@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 
 from closedchain.native.jit import cfunc
 from closedchain.parallel.kernels import (
+    BEGIN,
     BYTES,
     GATHERED,
     LENGTH,
@@ -28,6 +29,8 @@ from closedchain.parallel.kernels import (
     PLACE,
     SENDS,
     STEP,
+    TO,
+    TO_SIZE,
     unpack,
 )
 
@@ -84,10 +87,10 @@ def exchange(memory, board):  # type: ignore[no-untyped-def]
 def reduce(memory, board):  # type: ignore[no-untyped-def]
     """The sums of a step."""
     (share,) = unpack(memory)
-    i, mpi = share.numbers[NOW], share.talk
-    n = share.to_length[i]
-    mine = share.board[share.begin[i] : share.begin[i] + n]
-    totals = share.board[share.to[i] : share.to[i] + n]
+    step, mpi = share.steps[share.numbers[NOW]], share.talk
+    n = step[TO_SIZE]
+    mine = share.board[step[BEGIN] : step[BEGIN] + n]
+    totals = share.board[step[TO] : step[TO] + n]
     call_c(mpi[ALLREDUCE], (mine, totals, n, mpi[DOUBLE], mpi[SUM], mpi[COMM]))
 
 

@@ -220,19 +220,16 @@ def make_work(
             peer = parcel.receiver if sends else parcel.sender
             place = parcel.at_sender if sends else parcel.at_receiver
             rows.append((i, peer, int(sends), place, parcel.length, 0 if sends else _sent_from(cutting, i, parcel)))
-    steps = me.steps
-    sizes = [function.n_work for function in functions]
+    ends = np.cumsum([0, *(function.n_work for function in functions)]).tolist()
+    steps = [
+        (function.address, s.begin, s.length, s.then, *s.received, *ends[i : i + 2])
+        for i, (function, s) in enumerate(zip(functions, me.steps, strict=True))
+    ]
     share = Share(
         numbers=np.zeros(NUMBERS, np.int64),
         talk=np.array(talk, np.int64),
         counts=np.zeros(COUNTS) if counts is None else counts,
-        functions=np.array([function.address for function in functions], np.int64),
-        begin=np.array([s.begin for s in steps], np.int64),
-        length=np.array([s.length for s in steps], np.int64),
-        then=np.array([s.then for s in steps], np.int64),
-        to=np.array([s.received[0] for s in steps], np.int64),
-        to_length=np.array([s.received[1] for s in steps], np.int64),
-        works_at=np.cumsum([0, *sizes]).astype(np.int64),
+        steps=np.array(steps, np.int64),
         parcels=np.array(rows, np.int64).reshape(-1, 6),
         board=np.zeros(me.board),
         out=np.zeros(len(me.y)),

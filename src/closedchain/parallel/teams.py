@@ -559,17 +559,20 @@ class Marcher:
             resume,
         )
         states = self.whole(mine.x)
-        failure = mine.failure
-        message = mine.message
-        if failure is not None:
-            # the same words for all, whoever met with it
-            own = "" if failure.index is None else f" (entry {failure.index})"
-            mine_of_all = None if failure.index is None else self.entries[failure.index]
-            index = min((k for k in self.allgather(mine_of_all) if k is not None), default=None)
-            entry = "" if index is None else f" (entry {index})"
-            message = f"{message.removesuffix(f'{own}: {failure.advice}')}{entry}: {failure.advice}"
-            failure = replace(failure, x=self.whole(failure.x), index=index)
+        failure, message = self._failure(mine)
         return replace(mine, t=mine.t[: len(states)], x=states, failure=failure, message=message)
+
+    def _failure(self, mine: Trajectory) -> tuple[Any, str]:
+        """The failure and its message in the same words for all, whoever met with it."""
+        failure, message = mine.failure, mine.message
+        if failure is None:
+            return None, message
+        own = "" if failure.index is None else f" (entry {failure.index})"
+        mine_of_all = None if failure.index is None else self.entries[failure.index]
+        index = min((k for k in self.allgather(mine_of_all) if k is not None), default=None)
+        entry = "" if index is None else f" (entry {index})"
+        message = f"{message.removesuffix(f'{own}: {failure.advice}')}{entry}: {failure.advice}"
+        return replace(failure, x=self.whole(failure.x), index=index), message
 
 
 def world() -> Any:

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from closedchain.native.jit import cfunc
 from closedchain.native.memory import inner
 from closedchain.parallel.kernels import (
+    BEGIN,
     BYTES,
     FROM,
     GATHERED,
@@ -30,6 +31,8 @@ from closedchain.parallel.kernels import (
     PLACE,
     SENDS,
     STEP,
+    TO,
+    TO_SIZE,
     unpack,
 )
 
@@ -103,7 +106,7 @@ def exchange(memory, board):  # type: ignore[no-untyped-def]
     """The parcels of a step."""
     (share,) = unpack(memory)
     now, me = share.numbers[NOW], share.numbers[ME]
-    first = share.begin[now]
+    first = share.steps[now, BEGIN]
     mine = share.posts[me, (share.tickets[me, MEETINGS] + 1) % 2]
     for i in range(share.parcels.shape[0]):
         if share.parcels[i, STEP] == now and share.parcels[i, SENDS] == 1:
@@ -129,7 +132,7 @@ def reduce(memory, board):  # type: ignore[no-untyped-def]
     """The sums of a step."""
     (share,) = unpack(memory)
     now, me = share.numbers[NOW], share.numbers[ME]
-    n, first, to = share.to_length[now], share.begin[now], share.to[now]
+    n, first, to = share.steps[now, TO_SIZE], share.steps[now, BEGIN], share.steps[now, TO]
     mine = share.posts[me, (share.tickets[me, MEETINGS] + 1) % 2]
     for i in range(n):
         mine[i] = share.board[first + i]

@@ -44,6 +44,24 @@ class Job:
         raise Ended
 
 
+class Clock:
+    """Time that passes only while a rank sleeps: the machine may be busy."""
+
+    def __init__(self):
+        self.passed = 0.0
+
+    def monotonic(self):
+        return self.passed
+
+    def sleep(self, seconds):
+        self.passed += seconds
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    monkeypatch.setattr(arrival, "time", Clock())
+
+
 @pytest.fixture
 def met(monkeypatch):
     """A job whose ranks have met before."""

@@ -38,7 +38,7 @@ class Watched:
             host="", saved=saved, patience=patience, grace=0.1, notes=self.file.fileno(),
             width=guarded.WIDTH, places=guarded.PLACES,
         )  # fmt: skip
-        assert self.process.stdout.read() == guardian.READY
+        assert self.process.stdout.read() == b""  # closed when it is ready
 
     def tell(self, **what):
         self.process.stdin.write(json.dumps(what).encode() + b"\n")

@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 import casadi as ca
 
 from closedchain.arguments import suggest
-from closedchain.close.formulation import Choice, Formulation, has_quaternions, normalise
+from closedchain.close.formulation import Choice, Closed, Formulation, has_quaternions, normalise, state_symbols
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
@@ -73,6 +73,18 @@ class SpringFormulation(Formulation):
     def family(self) -> object:
         """All stiffnesses are compiled as one."""
         return type(self), self.damped
+
+    def closed(self, e: Equations, springs: Springs, a: ca.SX, c_t: ca.SX) -> Closed:
+        """The system at accelerations a; ``c_t`` are the rates of the rows that the time alone causes."""
+        x = state_symbols(e)
+        # what the springs store is energy; what moves with the time does work, and the dampers take some
+        power = e.power + springs.lam.T @ c_t - springs.loss
+        x_plus, residual = quaternions_only(e, x, e.limbs.v)
+        dx = ca.vertcat(e.qdot, a, power)
+        return Closed(
+            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, x_plus, residual,
+            stored=springs.stored, parameters=springs.parameters,
+        )  # fmt: skip
 
     def numbers(self, equations: Equations, choice: Choice) -> list[float]:
         """Stiffness and, if any, damping of each row."""

@@ -16,6 +16,7 @@ plain string formatting, which is several times faster than an IR builder object
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from closedchain.native.emit.block import Block
@@ -33,34 +34,39 @@ MAIN, PREPARE, BATCH = "closedchain_main", "closedchain_prepare", "closedchain_b
 STACK_LIMIT = 64 * 1024 // 8
 
 
-def module_text(
-    main: Graph,
-    n_inputs: int,
-    output_sizes: Sequence[int],
-    input_sizes: Sequence[int],
-    prepare: Graph | None = None,
-    n_slow: int = 0,
-    n_work: int = 0,
-    vector_width: int = 1,
-    chunk_length: int | None = None,
-    lanes: int = 1,
-    shared: frozenset[int] = frozenset(),
-    tables: Tables | None = None,
-) -> str:
-    """The IR of a module.
+@dataclass(frozen=True)
+class Program:
+    """The functions of a module.
 
-    Parameters
+    Attributes
     ----------
     main : Graph
-        The main function; its input number ``n_inputs`` is the work vector if there is a ``prepare``.
-    n_inputs : int
-        Number of fast inputs.
-    output_sizes, input_sizes : sequence of int
-        Number of doubles of each output and of each fast input.
+        The main function; its input after the fast ones is the work vector if there is a ``prepare``.
+    input_sizes, output_sizes : sequence of int
+        Number of doubles of each fast input and of each output.
     prepare : Graph, optional
         The function that computes the work vector.
     n_slow, n_work : int
         Number of slow inputs, length of the work vector.
+    tables : Tables, optional
+        Lists that the functions read.
+    """
+
+    main: Graph
+    input_sizes: Sequence[int]
+    output_sizes: Sequence[int]
+    prepare: Graph | None = None
+    n_slow: int = 0
+    n_work: int = 0
+    tables: Tables | None = None
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How functions are written.
+
+    Attributes
+    ----------
     vector_width : int
         How many sines and cosines are computed at once; 1 leaves each to the C library.
     chunk_length : int, optional
@@ -69,24 +75,39 @@ def module_text(
         Points that are evaluated at once.
     shared : frozenset of int
         Fast inputs that have one value for all lanes.
-    tables : Tables, optional
-        Lists that the functions read.
     """
-    pointers = [f"in{i}" for i in range(n_inputs)] + (["w"] if prepare is not None else [])
-    results = [f"out{i}" for i in range(len(output_sizes))]
-    width = lanes if lanes > 1 else vector_width
-    parts = [_function(MAIN, main, pointers, results, output_sizes, width, chunk_length, lanes, shared)]
+
+    vector_width: int = 1
+    chunk_length: int | None = None
+    lanes: int = 1
+    shared: frozenset[int] = frozenset()
+
+    @property
+    def width(self) -> int:
+        """How many sines and cosines are computed at once, lanes included."""
+        return self.lanes if self.lanes > 1 else self.vector_width
+
+
+def module_text(program: Program, writing: Writing) -> str:
+    """The IR of a module."""
+    main, prepare = program.main, program.prepare
+    pointers = [f"in{i}" for i in range(len(program.input_sizes))] + (["w"] if prepare is not None else [])
+    results = [f"out{i}" for i in range(len(program.output_sizes))]
+    parts = [_function(MAIN, main, pointers, dict(zip(results, program.output_sizes, strict=True)), writing)]
     used = set(main.name)
     if prepare is not None:
-        slow = [f"in{i}" for i in range(n_slow)]
-        parts.append(_function(PREPARE, prepare, slow, ["out0"], [n_work], width, chunk_length, lanes, frozenset()))
+        slow = [f"in{i}" for i in range(program.n_slow)]
+        unshared = replace(writing, shared=frozenset())
+        parts.append(_function(PREPARE, prepare, slow, {"out0": program.n_work}, unshared))
         used |= set(prepare.name)
+    lanes, width = writing.lanes, writing.width
     if lanes == 1:
-        parts.append(_batch(pointers, results, input_sizes, output_sizes))
+        parts.append(_batch(pointers, results, program.output_sizes))
     if width > 1 and used & {"sin", "cos"}:
         parts += [sincos_definition(width), *sincos_calls(width)]
         used = (used | {"sin", "cos"}) - ({"fabs"} if lanes > 1 else set())  # which is declared with them
-    return "\n".join([*([] if tables is None else tables.definitions()), *parts, *_declarations(used, lanes)]) + "\n"
+    tables = [] if program.tables is None else program.tables.definitions()
+    return "\n".join([*tables, *parts, *_declarations(used, lanes)]) + "\n"
 
 
 def _declarations(used: set[str], lanes: int) -> list[str]:
@@ -116,26 +137,16 @@ def _parameters(pointers: Sequence[str], results: Sequence[str], work: bool) -> 
     return ", ".join(texts)
 
 
-def _function(
-    symbol: str,
-    graph: Graph,
-    pointers: Sequence[str],
-    results: Sequence[str],
-    sizes: Sequence[int],
-    vector_width: int,
-    chunk_length: int | None,
-    lanes: int,
-    shared: frozenset[int],
-) -> str:
-    """One entry, and its chunks if it is long."""
-    angles: frozenset[int] = frozenset()
-    if vector_width > 1:
+def _function(symbol: str, graph: Graph, pointers: Sequence[str], sizes: dict[str, int], writing: Writing) -> str:
+    """One entry, and its chunks if it is long; ``sizes`` are those of the results."""
+    lanes, results, angles = writing.lanes, list(sizes), frozenset[int]()
+    if writing.width > 1:
         graph, angles = angles_first(graph)
-    chunks = split(graph, chunk_length)
-    block: Callable[..., Block] = partial(Block, graph, pointers, angles, vector_width)
+    chunks = split(graph, writing.chunk_length)
+    block: Callable[..., Block] = partial(Block, graph, pointers, angles, writing.width)
     if lanes > 1:
-        block = partial(LaneBlock, graph, pointers, lanes, shared)
-    zeros = _zero_fill(graph, results, [lanes * size for size in sizes], lanes)
+        block = partial(LaneBlock, graph, pointers, lanes, writing.shared)
+    zeros = _zero_fill(graph, results, [lanes * size for size in sizes.values()], lanes)
     stores = _stores(graph, results)
     leaves = [n for n in stores if graph.is_leaf(n)]
     head = f"define void @{symbol}({_parameters(pointers, results, work=False)}) noinline nounwind {{"
@@ -180,9 +191,7 @@ def _stores(graph: Graph, results: Sequence[str]) -> dict[int, list[tuple[str, i
     return places
 
 
-def _batch(
-    pointers: Sequence[str], results: Sequence[str], input_sizes: Sequence[int], output_sizes: Sequence[int]
-) -> str:
+def _batch(pointers: Sequence[str], results: Sequence[str], output_sizes: Sequence[int]) -> str:
     """A loop over ``main``: an input advances by its step (0 if it is the same for all), an output by its size."""
     inputs = [p for p in pointers if p != "w"]
     parameters = ["i64 %n"]

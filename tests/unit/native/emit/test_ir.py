@@ -18,7 +18,7 @@ def text_of(n: int, chunk_length: int, width: int = 4) -> str:
     for k in range(n):
         y = casadi.sin(x[k]) * y + x[k] / (1 + y**2)
     graph = trace("secret", {"x": x}, {"y": y})
-    return ir.module_text(graph, 1, [1], [n], vector_width=width, chunk_length=chunk_length)
+    return ir.module_text(ir.Program(graph, [n], [1]), ir.Writing(width, chunk_length))
 
 
 def test_nothing_is_assumed_about_nan_and_infinity() -> None:
