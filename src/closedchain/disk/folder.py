@@ -1,10 +1,11 @@
 """A folder that belongs to one run or one study.
 
-It is empty, or it carries our mark: a file with a kind, a format number, and the version that wrote it. In any other folder nothing is touched, and
-in a marked one nothing but files of the names that are ours. The folder itself may be a link (people keep their results
-on another disk that way), and is resolved once; none of our files may be one, nor a pipe or a device: what is written
-stays in the folder. A file with a second name elsewhere (a hard link) is copied before it is changed. While somebody
-writes, a lock keeps other threads and processes out; it ends with the process, however that ends.
+It is empty, or it carries our mark: a file with a kind, a format number, and the version that wrote it. In any other
+folder nothing is touched, and in a marked one nothing but files of the names that are ours. The folder itself may be a
+link (people keep their results on another disk that way), and is resolved once; none of our files may be one, nor a
+pipe or a device: what is written stays in the folder. A file with a second name elsewhere (a hard link) is copied
+before it is changed. While somebody writes, a lock keeps other threads and processes out; it ends with the process,
+however that ends.
 """
 
 from __future__ import annotations
@@ -119,10 +120,12 @@ class Folder:
         if kind != self.kind:
             raise ModelError(f"{self} holds a {kind}, not a {self.kind}: give another folder")
         if form != FORMAT:
-            reader = f"closedchain {version[:40]}" if isinstance(version, str) else READERS.get(form)
+            reader = READERS.get(form) if isinstance(form, int) else None
+            reader = f"closedchain {version[:40]}" if isinstance(version, str) else reader
             advice = f"read it with {reader}, which wrote it" if reader else "it comes from another version"
             raise ModelError(
-                f"{self} has format {form!r}, closedchain {__version__} writes {FORMAT}: {advice}; or give another folder"
+                f"{self} has format {form!r}, closedchain {__version__} writes {FORMAT}: {advice}; or give another "
+                "folder"
             )
         return True
 

@@ -55,13 +55,13 @@ def test_a_foreign_folder_is_not_touched(tmp_path, name):
         ({"closedchain": "study", "format": FORMAT}, "holds a study, not a run: give another folder"),
         (
             {"closedchain": "run", "format": 99},
-            f"has format 99, closedchain {cc.__version__} writes {FORMAT}: it comes",
+            f"has format 99, closedchain .* writes {FORMAT}: it comes",
         ),
         (
             {"closedchain": "run", "format": 99, "version": "7.1"},
-            f"has format 99, closedchain {cc.__version__} writes {FORMAT}: read it with closedchain 7.1, which wrote it",
+            f"has format 99, closedchain .* writes {FORMAT}: read it with closedchain 7.1, which wrote it",
         ),
-        ({"closedchain": "run", "format": 3}, "format 3, .*: read it with closedchain 0.1.0 before its release, until"),
+        ({"closedchain": "run", "format": 3}, "format 3, .*: read it with closedchain 0.1.0 before its release"),
         ({"closedchain": "study", "format": 99, "version": "7.1"}, "holds a study, not a run"),
         ({"closedchain": "run"}, "cannot be read, it is damaged"),
         ([], "cannot be read, it is damaged"),
