@@ -175,7 +175,7 @@ def measured(run: Run, name: str, k: float | None, ask: float, best: Run, own: R
     spent, seconds = timed(run, repeats)
     return Point(
         name,
-        run.task.solver,
+        run.solver,
         ask,
         k,
         error=errors(run, best).motion,

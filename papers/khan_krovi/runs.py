@@ -44,7 +44,7 @@ def fixed(method, step: float = STEP, solver: str = "rk4", until: float = UNTIL)
     """A run with equal steps, by the classic method of order 4, or by Dormand and Prince's of order 5."""
     times = TIMES[until >= TIMES]
     if solver == "rk4":
-        return quietly(method, until=until, solver=cc.solvers.SOLVERS[solver](step=step), rtol=1e-3, t_eval=times)
+        return quietly(method, until=until, solver=cc.solvers.RK4(step=step), rtol=1e-3, t_eval=times)
     # nothing is too coarse for this tolerance, so that all steps are as long as they may be
     return quietly(
         method, until=until, solver=cc.solvers.SOLVERS[solver](first_step=step, max_step=step), rtol=1e6, t_eval=times

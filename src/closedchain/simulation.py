@@ -25,7 +25,7 @@ from closedchain.pose.state import State
 from closedchain.progress import followed
 from closedchain.results.compiled_march import CompiledMarch
 from closedchain.results.erls.march import ErlsMarch
-from closedchain.results.marching import Marching, told
+from closedchain.results.marching import Marching, finished
 from closedchain.results.run import Run
 
 
@@ -119,7 +119,7 @@ def simulate(
         check_limits(task, start, kind.limits)
         march = kind(mechanism, start, task)  # derive, close
         march.run()  # march
-    return told(march)  # look
+    return finished(march)  # look
 
 
 def _checked(

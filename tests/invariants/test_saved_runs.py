@@ -128,7 +128,7 @@ def test_a_window_reads_a_part(tmp_path):
     np.testing.assert_allclose(thin.t, np.arange(0.0, 2.05, 0.1), atol=1e-15)
     with pytest.raises(cc.ModelError, match=r"no sample between 3 and 4 s: it goes from 0 to 2"):
         run.window(3.0, 4.0)
-    with pytest.raises(cc.ModelError, match="whole number of samples, not 0"):
+    with pytest.raises(cc.ModelError, match="every must be a whole number of at least 1, not 0"):
         run.window(every=0)
 
 

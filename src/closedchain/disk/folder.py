@@ -1,10 +1,11 @@
 """A folder that belongs to one run or one study.
 
-It is empty, or it carries our mark: a file with a kind and a format number. In any other folder nothing is touched, and
-in a marked one nothing but files of the names that are ours. The folder itself may be a link (people keep their results
-on another disk that way), and is resolved once; none of our files may be one, nor a pipe or a device: what is written
-stays in the folder. A file with a second name elsewhere (a hard link) is copied before it is changed. While somebody
-writes, a lock keeps other threads and processes out; it ends with the process, however that ends.
+It is empty, or it carries our mark: a file with a kind, a format number, and the version that wrote it. In any other
+folder nothing is touched, and in a marked one nothing but files of the names that are ours. The folder itself may be a
+link (people keep their results on another disk that way), and is resolved once; none of our files may be one, nor a
+pipe or a device: what is written stays in the folder. A file with a second name elsewhere (a hard link) is copied
+before it is changed. While somebody writes, a lock keeps other threads and processes out; it ends with the process,
+however that ends.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from closedchain._version import __version__
 from closedchain.disk.names import named
 from closedchain.disk.whole import unwritten
 from closedchain.errors import FileError, ModelError
@@ -27,12 +29,22 @@ from closedchain.errors import FileError, ModelError
 MARK = "closedchain.json"
 LOCK = "lock"
 KINDS = ("run", "study")
-FORMAT = 3  # of all that is in a folder: 1 had no mark
+FORMAT = 4  # of all that is in a folder: 1 had no mark
+# Who reads earlier formats, whose marks do not name a version: they were written before the first release.
+READERS = {
+    2: "closedchain 0.1.0 before its release, until commit 7850684",
+    3: "closedchain 0.1.0 before its release, until commit 81883ee",
+}
 _FRESH_MARK = rf"{re.escape(MARK)}(?:\.[0-9a-f]{{16}})?\.new"  # as it is written, before it has its name
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 # Folders that this process writes to, by process, device and number: its own locks do not stop it.
 _in_use: dict[tuple[int, int, int], Folder] = {}
+
+
+def mark_of(kind: str) -> dict[str, Any]:
+    """What the mark says: the kind, the format, and the version that wrote it."""
+    return {"closedchain": kind, "format": FORMAT, "version": __version__}
 
 
 class Folder:
@@ -100,16 +112,20 @@ class Folder:
             return False
         try:
             told = json.loads(mark.read_text(encoding="utf-8"))
-            kind, version = str(told["closedchain"]), told["format"]
+            kind, form, version = str(told["closedchain"]), told["format"], told.get("version")
         except (OSError, ValueError, KeyError, TypeError):
             raise ModelError(f"{mark} cannot be read, it is damaged: {self.advice()}") from None
-        if kind not in KINDS and version == FORMAT:
+        if kind not in KINDS and form == FORMAT:
             raise ModelError(f"{mark} is damaged, it names a {kind[:60]!r}: {self.advice()}")
         if kind != self.kind:
             raise ModelError(f"{self} holds a {kind}, not a {self.kind}: give another folder")
-        if version != FORMAT:
+        if form != FORMAT:
+            reader = READERS.get(form) if isinstance(form, int) else None
+            reader = f"closedchain {version[:40]}" if isinstance(version, str) else reader
+            advice = f"read it with {reader}, which wrote it" if reader else "it comes from another version"
             raise ModelError(
-                f"{self} has format {version!r}, this version of closedchain writes {FORMAT}: give another folder"
+                f"{self} has format {form!r}, closedchain {__version__} writes {FORMAT}: {advice}; or give another "
+                "folder"
             )
         return True
 
@@ -118,7 +134,7 @@ class Folder:
         fresh, mark = self.path / f"{MARK}.{secrets.token_hex(8)}.new", self.path / MARK
         try:
             with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o666), "wb") as file:
-                file.write(json.dumps({"closedchain": self.kind, "format": FORMAT}).encode())
+                file.write(json.dumps(mark_of(self.kind)).encode())
                 file.flush()
                 os.fsync(file.fileno())
             with contextlib.suppress(FileNotFoundError, FileExistsError):  # the fastest has cleared ours away

@@ -176,11 +176,12 @@ SENTENCES = {
     ),
     Status.diverged: (
         "the motion runs away",
-        "divergence='warn' or 'pass' goes on all the same",
+        "cc.Divergence('warn') among the events goes on all the same",
     ),
     Status.opened: (
         "a loop has opened",
-        "mend the numbers of the drawing, or end the run before; divergence='warn' or 'pass' goes on all the same",
+        "mend the numbers of the drawing, or end the run before; cc.Divergence('warn') among the events "
+        "goes on all the same",
     ),
     Status.passed: ("a singular pose has been passed", "go on from this state"),
     Status.calm: ("the equations are not stiff", "take solver='dop853' or 'auto'"),

@@ -70,7 +70,7 @@ class Marching(ABC):
         """What preparing and marching took, by name."""
 
 
-def told(march: Marching) -> Run:
+def finished(march: Marching) -> Run:
     """The run of a march that has ended: an error or an interruption is raised with it, complaints are warned of."""
     task = march.task
     run = Run(march.solution, task, march.seconds)

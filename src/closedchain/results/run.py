@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from closedchain._version import __version__
-from closedchain.arguments import suggest
+from closedchain.arguments import suggest, whole
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import Counts, Failure, Status
@@ -224,8 +224,7 @@ class Run(Attached):
 
         Of a run that was saved to disk only this part is read.
         """
-        if not isinstance(every, int) or every < 1:
-            raise ModelError(f"every takes a whole number of samples, not {every!r}")
+        every = whole("every", every, least=1)
         low = -np.inf if begin is None else begin
         high = np.inf if until is None else until
         inside = np.flatnonzero((self.t >= min(low, high)) & (self.t <= max(low, high)))

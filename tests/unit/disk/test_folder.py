@@ -13,7 +13,7 @@ from functools import partial
 import pytest
 
 import closedchain as cc
-from closedchain.disk.folder import FORMAT, LOCK, MARK, Folder
+from closedchain.disk.folder import FORMAT, LOCK, MARK, READERS, Folder, mark_of
 
 OWN = r"checkpoint\.npz|piece\d+\.[tx]"
 
@@ -30,9 +30,15 @@ def contents(path):
 
 def test_an_empty_folder_is_marked(tmp_path):
     folder = claimed(tmp_path / "a" / "b")
-    assert json.loads((tmp_path / "a" / "b" / MARK).read_text()) == {"closedchain": "run", "format": FORMAT}
+    assert json.loads((tmp_path / "a" / "b" / MARK).read_text()) == mark_of("run")
+    assert mark_of("run") == {"closedchain": "run", "format": FORMAT, "version": cc.__version__}
     folder.release()
     claimed(tmp_path / "a" / "b").release()
+
+
+def test_every_earlier_format_with_a_mark_has_a_reader():
+    """From format 4 on the mark itself names the version."""
+    assert set(READERS) == {2, 3} and FORMAT >= 4
 
 
 @pytest.mark.parametrize("name", ["lock", "piece0.t", "checkpoint.npz", "thesis.txt"])
@@ -47,7 +53,16 @@ def test_a_foreign_folder_is_not_touched(tmp_path, name):
     ("mark", "message"),
     [
         ({"closedchain": "study", "format": FORMAT}, "holds a study, not a run: give another folder"),
-        ({"closedchain": "run", "format": 99}, "has format 99, this version of closedchain writes 3"),
+        (
+            {"closedchain": "run", "format": 99},
+            f"has format 99, closedchain .* writes {FORMAT}: it comes",
+        ),
+        (
+            {"closedchain": "run", "format": 99, "version": "7.1"},
+            f"has format 99, closedchain .* writes {FORMAT}: read it with closedchain 7.1, which wrote it",
+        ),
+        ({"closedchain": "run", "format": 3}, "format 3, .*: read it with closedchain 0.1.0 before its release"),
+        ({"closedchain": "study", "format": 99, "version": "7.1"}, "holds a study, not a run"),
         ({"closedchain": "run"}, "cannot be read, it is damaged"),
         ([], "cannot be read, it is damaged"),
         ({"closedchain": "sun", "format": FORMAT}, "is damaged, it names a 'sun': give another folder, or delete"),

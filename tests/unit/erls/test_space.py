@@ -9,7 +9,6 @@ from closedchain.erls.energy import closed_coordinates, look
 from closedchain.erls.matrices import matrices, nodal_jacobian
 from closedchain.erls.system import system
 from closedchain.erls.workspace import Workspace
-from closedchain.results.erls.simulate import simulate_erls
 from tests.motions import moving_erls
 from tests.unit.erls.kernels.test_compiled import check_elimination
 
@@ -100,7 +99,7 @@ def test_a_run_keeps_its_energy_and_meets_a_stop():
     m = loop(limits=cc.Stops(-3.0, HIGH, 200.0))
     m.joint_damper("O", damping=0.02)
     m.force("push", m.bodies["coupler"].at(0.4, 0, 0), (0.0, 0.5, 1.0), moment=(0.0, 0.02, 0.0))
-    run = simulate_erls(m, until=0.12, rtol=1e-6, t_eval=np.linspace(0, 0.12, 16))
+    run = cc.simulate(m, until=0.12, rtol=1e-6, t_eval=np.linspace(0, 0.12, 16), method=cc.ERLS())
     exchanged = float(run.dataset["kinetic_energy"].max())
     assert np.abs(run.energy_error.values).max() < 1e-4 * exchanged
     assert run["C"].values.max() > HIGH and run.closure_error.values.max() < 1e-12
@@ -122,7 +121,7 @@ def test_a_floating_frame_agrees_as_links_grow_stiff():
     times, shares = np.linspace(0, 0.15, 16), []
     for value in (2e9, 2e10):
         options = {"until": 0.15, "t_eval": times, "parameters": {"E": value}}
-        here = simulate_erls(m, method=ERLS(elements=1), rtol=1e-9, **options)
+        here = cc.simulate(m, method=ERLS(elements=1), rtol=1e-9, **options)
         there = cc.simulate(m, rtol=1e-8, **options)
         gap = here.frame("lower.tip").position.values - there.frame("lower.tip").position.values
         shares.append(np.abs(gap).max() / here.tip_deflection("lower.tip")["distance"].values.max())

@@ -19,7 +19,7 @@ def piece(rows, columns=3):
 
 
 def test_samples_are_appended_piece_by_piece(tmp_path):
-    saving = Saving(tmp_path / "run", {})
+    saving = Saving(cc.SaveTo(tmp_path / "run"), {})
     t, x = piece(5)
     saving.begin(0, 3)
     saving.keep(t[:2], x[:2])
@@ -35,7 +35,7 @@ def test_samples_are_appended_piece_by_piece(tmp_path):
 
 
 def test_a_trajectory_is_put_away(tmp_path):
-    saving = Saving(tmp_path, {})
+    saving = Saving(cc.SaveTo(tmp_path), {})
     saving.begin(0, 3)
     t, x = piece(4)
     left = saving.put_away(Trajectory(t, x, np.empty(0), Counts(0, 0, 0, 0, 0.0, 0.0), Status.finished, ""))

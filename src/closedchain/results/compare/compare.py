@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import xarray
 
-from closedchain.arguments import instance, listed, positive, suggest
+from closedchain.arguments import instance, listed, positive, whole
+from closedchain.arguments import named as entry
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.close.methods import METHODS
@@ -278,14 +279,8 @@ def named_methods(methods: Methods) -> dict[str, Formulation]:
 
 def _method(given: Any) -> Formulation:
     if isinstance(given, str):
-        if given == "erls":
-            return ERLS()
-        if given not in METHODS:
-            raise ModelError(f"there is no method {given!r}{suggest(given, METHODS)}")
-        return METHODS[given]
-    if not isinstance(given, Formulation):
-        raise ModelError(f"a method is a formulation, for instance cc.Multipliers(), or its name, not {given!r}")
-    return given
+        return entry("method", given, {**METHODS, "erls": ERLS()})
+    return instance("a method", given, Formulation, "a formulation, for instance cc.Multipliers(), or its name")
 
 
 def _tolerances(given: Any) -> list[float]:
@@ -322,5 +317,4 @@ def _check(start: State, until: float, tolerances: Sequence[float], samples: int
         task_of(start, until, Multipliers(), None, rtol, None, None, ())
     if until == start.t:
         raise ModelError(f"a comparison needs runs of some length, but until = {until:g} s is where they begin")
-    if samples < 2:
-        raise ModelError(f"samples must be at least 2, not {samples}")
+    whole("samples", samples, least=2)

@@ -1,4 +1,4 @@
-"""Runs by an equivalent rigid-link system: the verb, the run, its data set, frames, reactions, and why it ended.
+"""Runs by an equivalent rigid-link system: the march, the solution, its data set, frames, reactions, and why it ended.
 
 Not known here: pictures.
 """

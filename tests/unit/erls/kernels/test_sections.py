@@ -12,7 +12,6 @@ from closedchain.erls.energy import of_sections
 from closedchain.erls.matrices import nodal_jacobian
 from closedchain.erls.system import system
 from closedchain.erls.workspace import Workspace
-from closedchain.results.erls.simulate import simulate_erls
 
 LENGTH, RADIUS, SPIN, YAW = 0.5, 0.05, 100.0, 5.0
 SECTION = cc.Section.circle(0.02)
@@ -71,7 +70,7 @@ def test_a_spinning_beam_that_is_yawed():
     for name, rate in (("yaw", YAW), ("pitch", 0.0), ("roll", SPIN)):
         m.drive(name, rate * cc.t)
     times = np.linspace(0.055, 0.06, 6)
-    run = simulate_erls(m, until=0.06, method=ERLS(elements=1), rtol=1e-8, t_eval=times)
+    run = cc.simulate(m, until=0.06, method=ERLS(elements=1), rtol=1e-8, t_eval=times)
     other = cc.simulate(m, until=0.06, rtol=1e-6, solver="radau5", t_eval=times)
     moment = 0.5 * RADIUS**2 * SPIN * YAW
     sag = moment * LENGTH**2 / (3 * 2e11 * np.pi * 0.02**4 / 4)

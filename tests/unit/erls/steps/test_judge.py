@@ -32,9 +32,9 @@ def test_a_section_that_turns_too_far():
 
 def test_it_may_go_on():
     with pytest.warns(cc.RunWarning) as said:
-        run = cc.simulate(spun(), until=0.25, method=cc.ERLS(), rtol=1e-5, divergence="warn")
+        run = cc.simulate(spun(), until=0.25, method=cc.ERLS(), rtol=1e-5, events=[cc.Divergence("warn")])
     assert run.complete and not run.good
     assert sum("'spun beam' runs away at t = " in str(x.message) for x in said) == 1
     with pytest.warns(cc.RunWarning) as said:
-        cc.simulate(spun(), until=0.25, method=cc.ERLS(), rtol=1e-5, divergence="pass")
+        cc.simulate(spun(), until=0.25, method=cc.ERLS(), rtol=1e-5, events=[cc.Divergence("pass")])
     assert not any("runs away" in str(x.message) for x in said)

@@ -127,7 +127,7 @@ def test_it_may_go_on_if_wanted():
     assert [x.what for x in run.record] == ["divergence"]
     run = cc.simulate(sampled_damper(), until=1.0, events=[cc.Divergence("pass")])
     assert run.complete and not run.record
-    with pytest.raises(cc.ModelError, match="divergence is 'stop', 'warn' or 'pass', not 'go on'"):
+    with pytest.raises(cc.ModelError, match="then must be 'stop', 'warn' or 'pass', not 'go on'"):
         cc.simulate(sampled_damper(), events=[cc.Divergence("go on")])
 
 

@@ -140,7 +140,7 @@ def test_progress_is_told(four_bar):
     ("options", "words"),
     [
         ({"methods": ["denok"]}, "did you mean 'denoc'"),
-        ({"methods": [3]}, "a method is a formulation"),
+        ({"methods": [3]}, "a method must be a formulation"),
         ({"methods": "denoc"}, "a list of formulations"),
         ({"methods": []}, "at least one"),
         ({"solvers": ["dop583"]}, "did you mean 'dop853'"),
