@@ -78,7 +78,7 @@ def test_power_of_the_actuators_is_the_rate_of_energy(case):
     fine = cc.follow(m, {x: motion.reference(x) for x in case[3]}, until=1.0, samples=201, guess=motion.start)
     need = cc.inverse_dynamics(m, fine, actuators=actuators)
     e = derive(m)
-    f = e.function("energy", {"E": e.kinetic + e.potential})
+    f = e.function("energy", {"E": e.energies.kinetic + e.energies.potential})
     energy = np.array([float(f(t, q, v, fine.samples.p)) for t, q, v in zip(fine.t, fine.q, fine.v, strict=True)])
     power = need["power"].values
     h = fine.t[1] - fine.t[0]

@@ -63,9 +63,9 @@ class Case:
             "A": closure.A,
             "gamma": closure.gamma,
             "c_t": closure.c_t,
-            "kinetic": e.kinetic,
-            "potential": e.potential,
-            "power": e.power,
+            "kinetic": e.energies.kinetic,
+            "potential": e.energies.potential,
+            "power": e.energies.power,
         }
         return e.function("terms", outputs)
 

@@ -9,7 +9,7 @@ from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TREES, case, close
 def rate(c, q, v, a):
     """d(T + V)/dt along q' = N v, v' = a, by CasADi's derivatives."""
     e = c.equations
-    energy = e.kinetic + e.potential
+    energy = e.energies.kinetic + e.energies.potential
     a_symbol = ca.SX(ca.DM(a))
     along = ca.jtimes(energy, e.limbs.q, e.qdot) + ca.jtimes(energy, e.limbs.v, a_symbol)
     (value,) = c.evaluate([along], q, v)

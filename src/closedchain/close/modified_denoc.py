@@ -68,11 +68,11 @@ class ModifiedDeNOC(SpringFormulation):
         a = limbs.finish(limbs.free(w, b))
 
         x = state_symbols(e)
-        power = e.power + springs.lam.T @ c_t - springs.loss
-        x_plus, residual = quaternions_only(e, x, e.limbs.v)
+        power = e.energies.power + springs.lam.T @ c_t - springs.loss
+        correction = quaternions_only(e, x, e.limbs.v)
         dx = ca.vertcat(e.qdot, a, power)
         return Closed(
-            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, x_plus, residual,
+            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, correction,
             stored=springs.stored, parameters=springs.parameters,
         )  # fmt: skip
 

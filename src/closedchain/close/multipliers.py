@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
+from closedchain.close.formulation import Choice, Closed, Correction, Formulation, state_symbols
 from closedchain.close.parts.elimination import ClosureFactor, TreeFactor
 from closedchain.close.parts.manifold import newton_step, split
 from closedchain.derive.equations import Equations
@@ -132,14 +132,14 @@ class Multipliers(Formulation):
         x = state_symbols(e)
         # prescribed motions do work, lam' c_t; where nothing is put back, so do the closing forces of open loops
         worked = c_t if self.stabilise == "projection" else c_t - c_dot
-        power = e.power + (ca.vertcat(*lam).T @ worked if lam else 0)
+        power = e.energies.power + (ca.vertcat(*lam).T @ worked if lam else 0)
         dx = ca.vertcat(e.qdot, a, power)
-        x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
+        correction = self._correction(e, x, c, c_dot, tree, cuts)
         force = ca.vertcat(ca.SX(0, 1), *lam)
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual, parameters=gains)
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, correction, parameters=gains)
 
     def _correction(
         self, e: Equations, x: ca.SX, c: ca.SX, c_dot: ca.SX, tree: TreeFactor, cuts: ClosureFactor
-    ) -> tuple[ca.SX | None, ca.SX | None]:
+    ) -> Correction | None:
         """One Newton step of positions and velocities back to the manifold; quaternions to length one."""
         return newton_step(e, x, c, c_dot, tree, cuts, project=self.stabilise == "projection")

@@ -68,10 +68,10 @@ class VirtualSpring(SpringFormulation):
 
         x = state_symbols(e)
         # what the springs store is energy; what moves with the time does work, and the dampers take some
-        power = e.power + springs.lam.T @ c_t - springs.loss
-        x_plus, residual = quaternions_only(e, x, e.limbs.v)
+        power = e.energies.power + springs.lam.T @ c_t - springs.loss
+        correction = quaternions_only(e, x, e.limbs.v)
         dx = ca.vertcat(e.qdot, a, power)
         return Closed(
-            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, x_plus, residual,
+            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, correction,
             stored=springs.stored, parameters=springs.parameters,
         )  # fmt: skip

@@ -39,6 +39,8 @@ class Applied:
         Traced effort of each motor and force component, to find the culprit when one is not a number.
     on_joints
         All that acts along the freedoms of a joint, by joint.
+    laws
+        Symbols of efforts of control laws, which stand in nothing above any more, and what they are.
     """
 
     tau: ca.SX
@@ -47,6 +49,7 @@ class Applied:
     power: ca.SX = field(default_factory=lambda: ca.SX(0))
     efforts: dict[str, ca.SX] = field(default_factory=dict)
     on_joints: dict[str, ca.SX] = field(default_factory=dict)
+    laws: tuple[ca.SX, ca.SX] = field(default_factory=lambda: (ca.SX(0, 1), ca.SX(0, 1)))
 
 
 def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: Expression) -> ca.SX:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -67,11 +68,18 @@ class Pose:
 RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
 
 
-class Closing:
-    """Closure equations of a mechanism together with what is held, at a time and at parameter values.
+class Targets(NamedTuple):
+    """What is wanted beside held coordinates: poses of frames, and residuals of closure rows that stay open."""
 
-    ``gaps`` are residuals that closure rows are to have, by name, where loops are to be open by so much.
-    """
+    poses: Sequence[Pose] = ()
+    gaps: Mapping[str, float] = MappingProxyType({})
+
+
+NOTHING_ELSE = Targets()
+
+
+class Closing:
+    """Closure equations of a mechanism together with what is held, at a time and at parameter values."""
 
     def __init__(
         self,
@@ -81,21 +89,20 @@ class Closing:
         time: float = 0.0,
         held: Mapping[str, float] | None = None,
         guess: Mapping[str, float] | None = None,
-        poses: Sequence[Pose] = (),
+        targets: Targets = NOTHING_ELSE,
         rows: Sequence[int] | None = None,
         open_joints: Sequence[str] = (),
-        gaps: Mapping[str, float] | None = None,
     ) -> None:
         self.e, self.p, self.t = e, p, time
         self.topology = e.topology
         self.held = dict(held or {})
-        self.poses = tuple(poses)
+        self.poses = tuple(targets.poses)
         self.open_joints = tuple(open_joints)
         self.scale = drawn_scale(e, p)
         self._rounded = relative_tolerance(e, p)
         self.tolerance = max(TOLERANCE, self._rounded)  # relative
         self.active = list(range(len(e.closure)) if rows is None else rows)
-        self.gaps = dict(gaps or {})
+        self.gaps = dict(targets.gaps)
         self._gaps = np.array([self.gaps.get(row_name(e, i), 0.0) for i in self.active])
         self._zero = np.zeros(self.topology.nv)
         made = functions(e)
@@ -659,10 +666,9 @@ class Closing:
             self.p,
             time=self.t,
             held=self.held if held is None else {x: self.held[x] for x in held},
-            poses=self.poses if poses is None else poses,
+            targets=Targets(self.poses if poses is None else poses, self.gaps),
             rows=self.active,
             open_joints=self.open_joints,
-            gaps=self.gaps,
         )
 
 

@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 import casadi as ca
 
 from closedchain.arguments import suggest
-from closedchain.close.formulation import Choice, Formulation, has_quaternions, normalise
+from closedchain.close.formulation import Choice, Correction, Formulation, has_quaternions, normalise
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
@@ -114,8 +114,8 @@ def per_row(
     return out
 
 
-def quaternions_only(e: Equations, x: ca.SX, v: ca.SX) -> tuple[ca.SX | None, ca.SX | None]:
-    """``x_plus`` and ``residual`` of a method that lets loops open: quaternions to length one, nothing else."""
+def quaternions_only(e: Equations, x: ca.SX, v: ca.SX) -> Correction | None:
+    """The correction of a method that lets loops open: quaternions to length one, nothing else."""
     if not has_quaternions(e):
-        return None, None
-    return ca.vertcat(normalise(e, e.limbs.q), v, x[-1]), ca.SX([0.0, 0.0, 1.0])
+        return None
+    return Correction(ca.vertcat(normalise(e, e.limbs.q), v, x[-1]), ca.SX([0.0, 0.0, 1.0]))

@@ -145,7 +145,8 @@ class BeamFields(Attached):
 
         >>> import numpy as np
         >>> from closedchain.model import shapes
-        >>> beam = BeamNumbers("arm", 0.5, 2.352, 0.0, E=5e9, G=1.9e9, A=6e-4, Iy=4.5e-8, Iz=2e-8, J=0, y=0.01)
+        >>> section = SectionNumbers(A=6e-4, Iy=4.5e-8, Iz=2e-8, J=0, y=0.01)
+        >>> beam = BeamNumbers("arm", 0.5, 2.352, 0.0, E=5e9, G=1.9e9, section=section)
         >>> held = BeamFields.from_shapes(beam, shapes.polynomials(y=2), [0.0], [[1.5e-3, -0.5e-3]])
         >>> print(f"{held.maximum('Mz').value:.3f} N m at x = {held.maximum('Mz').x:.1f} m")
         1.200 N m at x = 0.0 m
@@ -268,7 +269,7 @@ class BeamFields(Attached):
         under tension, which without ``stiffening=True`` is not counted.
         """
         N, L = self.forces["N"], self.beam.length
-        both = {"buckling_y": self.beam.Iz, "buckling_z": self.beam.Iy}
+        both = {"buckling_y": self.beam.section.Iz, "buckling_z": self.beam.section.Iy}
         return {name: N * L**2 / (np.pi**2 * self.beam.E * I) for name, I in both.items() if I > 0}
 
     @cached_property
@@ -348,12 +349,13 @@ class BeamFields(Attached):
 def _by_derivatives(
     beam: BeamNumbers, u: Along, v: Along, w: Along, turn: Along, thirds: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    E, Iy, Iz = beam.E, beam.Iy, beam.Iz
+    E, section = beam.E, beam.section
+    Iy, Iz = section.Iy, section.Iz
     return {
-        "N": E * beam.A * u.slope,
+        "N": E * section.A * u.slope,
         "Vy": -E * Iz * thirds["v"],
         "Vz": -E * Iy * thirds["w"],
-        "T": beam.G * beam.J * turn.slope,
+        "T": beam.G * section.J * turn.slope,
         "My": -E * Iy * w.bend,
         "Mz": E * Iz * v.bend,
     }

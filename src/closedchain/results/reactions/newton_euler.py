@@ -108,7 +108,7 @@ class NewtonEuler:
         """
         now = Block(self, block)
         found = self.solve_block(now, weight)
-        if found[1].shape[3] and self.at.shape_need:  # rigid bodies leave something open: do flexible ones tell?
+        if found[1].shape[3] and self.at.shapes.need:  # rigid bodies leave something open: do flexible ones tell?
             told = self.solve_block(Block(self, block, shapes=True), weight)
             better = np.isfinite(told[0]).all(axis=(1, 2))
             wrench = np.where(better[:, None, None], told[0], found[0])
@@ -163,7 +163,7 @@ class Block:
     def __init__(self, system: NewtonEuler, block: slice, shapes: bool = False) -> None:
         self.system, self.block, self.shapes = system, block, shapes
         at, joints = system.at, system.joints
-        self.r = at.r_second[block]
+        self.r = at.second.r[block]
         self.centre = self.r.mean(axis=1, keepdims=True)
         n, given = len(self.r), self._given()
         need = moved((at.need - at.apart)[block][..., None], at.origin[block] - self.centre)
@@ -182,7 +182,7 @@ class Block:
             from scipy.linalg import block_diag
 
             self._shaping = self._on_shapes()
-            self.tau = np.concatenate([self.tau, *(x[block] for x in at.shape_need.values())], axis=1)
+            self.tau = np.concatenate([self.tau, *(x[block] for x in at.shapes.need.values())], axis=1)
             squares = [sum(np.sum((x * system.scale) ** 2, axis=2) for _, x in rows) for rows in self._shaping]
             # shapes that no joint touches are equations without unknowns
             size = np.concatenate([size, *(np.where(x > 0, np.sqrt(x), 1.0) for x in squares)], axis=1)
@@ -201,8 +201,8 @@ class Block:
         number = {joint.name: k for k, joint in enumerate(self.system.joints)}
         at = self.system.at
         return [
-            [(number[joint], x[self.block]) for (of, joint), x in at.shaping.items() if of == body]
-            for body in at.shape_need
+            [(number[joint], x[self.block]) for (of, joint), x in at.shapes.by_joint.items() if of == body]
+            for body in at.shapes.need
         ]
 
     def _given(self) -> np.ndarray:
