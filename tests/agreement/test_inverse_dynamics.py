@@ -6,7 +6,8 @@ import pytest
 import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.model.library import MECHANISMS
-from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
+from closedchain.results.efforts.actuators import actuated, label
+from closedchain.results.efforts.along import METHODS
 from tests.motions import gentle
 
 # the same mechanisms with nothing that drives them

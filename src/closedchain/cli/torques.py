@@ -220,7 +220,8 @@ def _inverse_options(
 ) -> dict[str, Any]:
     """Arguments of `inverse_dynamics`."""
     from closedchain.arguments import suggest
-    from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
+    from closedchain.results.efforts.actuators import actuated, label
+    from closedchain.results.efforts.along import METHODS
 
     if method not in METHODS:
         raise WrongUsage(f"there is no method {method!r}{suggest(method, METHODS)}")
@@ -334,7 +335,7 @@ def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: d
     """How far the efforts of each other method differ, over the largest effort."""
     import numpy as np
 
-    from closedchain.results.efforts.inverse_dynamics import METHODS
+    from closedchain.results.efforts.along import METHODS
 
     size = max(float(np.abs(need.tau).max()), 1e-300)
     with warnings.catch_warnings():

@@ -17,7 +17,7 @@ from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError, warn
 from closedchain.model.expressions.expression import HUGE
 from closedchain.model.mechanism import Mechanism
-from closedchain.pose.closing import NEARLY, Closing, Targets, active_rows, by_label, row_name, wanted_poses
+from closedchain.pose.closing import NEARLY, Closing, FramesAndGaps, active_rows, by_label, row_name, wanted_poses
 from closedchain.pose.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.pose.redundancy import rank_lost
 from closedchain.pose.state import State, parameter_vector
@@ -261,7 +261,7 @@ def _prepare(mechanism: Mechanism, asked: _Asked) -> tuple[Closing, dict[str, fl
         time=float(asked.time),
         held=dict.fromkeys(shapes, 0.0) | held,  # flexible bodies are put together undeformed
         guess=guess,
-        targets=Targets(wanted_poses(e, asked.frames), _gaps(e, asked.gaps, asked.open_joints)),
+        beside=FramesAndGaps(wanted_poses(e, asked.frames), _gaps(e, asked.gaps, asked.open_joints)),
         rows=active_rows(e, asked.open_joints),
         open_joints=asked.open_joints,
     )

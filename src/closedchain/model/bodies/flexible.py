@@ -352,7 +352,7 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
     twin.flexible, twin._kept = {}, Derived()
     twin.stands = mechanism.stands or bool(mechanism.flexible)
     twin.start, twin.start_velocity = (
-        {key: x for key, x in wishes.items() if key not in shapes} for wishes in (twin.start, twin.start_velocity)
+        {key: x for key, x in start.items() if key not in shapes} for start in (twin.start, twin.start_velocity)
     )
     twin.ground, twin.output = anew[mechanism.ground], moved(mechanism.output)
     twin.parameters = copy.copy(mechanism.parameters)

@@ -38,7 +38,7 @@ class _Instant:
 
     def __init__(self, source: State | Motion) -> None:
         self._reactions: dict[Any, Reactions] = {}
-        self._one = (Motion.instant(source) if isinstance(source, State) else source.now()).samples
+        self._one = (Motion.instant(source) if isinstance(source, State) else source.in_drawing()).samples
 
     def _samples(self) -> list[Samples]:
         return [self._one]

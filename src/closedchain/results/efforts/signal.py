@@ -10,7 +10,7 @@ from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import where
 from closedchain.results.efforts.efforts import Efforts
 from closedchain.results.efforts.inverse_dynamics import holding_efforts
-from closedchain.results.motion.thinning import parts, pieced, thinned, through
+from closedchain.results.motion.splines import parts, pieced, thinned, through
 
 
 def signal(need: Efforts, name: str) -> Number:
