@@ -255,9 +255,10 @@ def known(sentence: str, name: Any, names: Collection[Any], hint: str = "") -> A
 
 def names(name: str, value: Any, of: str = "names") -> tuple[str, ...]:
     """Names in a list, tuple or set; ``of`` says what they name, with an example. A single text is no list."""
-    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(x, str) for x in value):
+    found = tuple(value) if isinstance(value, set | frozenset) else listed(value)
+    if found is None or not all(isinstance(x, str) for x in found):
         raise ModelError(f"{name} takes a list of {of}, not {shown(value)}")
-    return tuple(value)
+    return found
 
 
 def unique(name: str, names: Iterable[Any]) -> None:
@@ -300,4 +301,4 @@ def exactly_one(name: str, **values: Any) -> None:
     """One of some options, and no more."""
     not_both(name, **values)
     if all(value is None for value in values.values()):
-        raise ModelError(f"{name}: give {' or '.join(values)}")
+        raise ModelError(f"{name}: give either {' or '.join(values)}")

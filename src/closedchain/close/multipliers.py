@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from closedchain.arguments import not_negative
 from closedchain.close.denoc import factor_limbs
 from closedchain.close.formulation import Choice, Closed, Correction, Formulation, state_symbols
 from closedchain.close.parts.elimination import ClosureFactor, TreeFactor
@@ -46,9 +47,9 @@ class Baumgarte:
     def __post_init__(self) -> None:
         if self.alpha is None and self.beta is not None:
             raise ModelError(f"Baumgarte: beta = {self.beta!r} needs alpha, too")
-        rates = (self.alpha or 0.0, self.beta or 0.0)
-        if not all(isinstance(x, int | float) and 0 <= x < float("inf") for x in rates):
-            raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha!r} and {self.beta!r}")
+        for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
+            if rate is not None:
+                not_negative(f"Baumgarte: {name}", rate)
 
     @property
     def rates(self) -> tuple[float, float]:

@@ -26,10 +26,10 @@ from typing import ClassVar
 
 import casadi as ca
 
+from closedchain.arguments import not_negative
 from closedchain.close.formulation import Choice, Closed, Correction, Formulation, Sums, normalise
 from closedchain.close.parts.feasible import FeasibleMotions
 from closedchain.derive.equations import Equations
-from closedchain.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class Projection(Formulation):
     guards: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.sigma, int | float) and 0 <= self.sigma < float("inf")):
-            raise ModelError(f"Projection needs a rate sigma >= 0 in 1/s, not {self.sigma!r}")
+        not_negative("Projection: the rate sigma", self.sigma, "in 1/s")
 
     @property
     def family(self) -> object:

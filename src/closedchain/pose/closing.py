@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import numeric, real, shown, suggest
+from closedchain.arguments import instance, known, numeric, real, shown, suggest
 from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
@@ -215,7 +215,7 @@ class Closing:
         return np.maximum(slack * TOLERANCE * self.row_size, self._rows_rounded)
 
     def settle(self, q: np.ndarray) -> np.ndarray:
-        """The same configuration in the turns that are held or guessed; gears at cut joints know better than guesses."""
+        """The same configuration in the turns that are held or guessed; gears at cut joints know better."""
         counted = self.count(q)
         return counted if self.closes(counted) or self.error(counted) <= self.error(q) else q
 
@@ -693,16 +693,14 @@ def is_number(x: Any) -> bool:
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
     """Values by coordinate name from values by joint or coordinate name."""
     joints = {j.name: j for j in topology.measured}
-    known = [x for j in topology.measured for x in j.labels()]
+    coordinates = [x for j in topology.measured for x in j.labels()]
     out: dict[str, float] = {}
     for key, value in values.items():
         labels: tuple[str, ...] = (key,)
         if key in joints:
             labels = joints[key].labels()
-        elif key not in known:
-            raise ModelError(
-                f"{what}: no joint or coordinate is named {key!r}{suggest(key, dict.fromkeys([*joints, *known]))}"
-            )
+        elif key not in coordinates:
+            known(f"{what}: no joint or coordinate is named", key, list(dict.fromkeys([*joints, *coordinates])))
         numbers = numeric(value)
         if numbers is None:
             raise ModelError(f"{what}: {key!r} takes numbers, not {shown(value)}")
@@ -720,8 +718,7 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
     out = []
     for key, pose in (frames or {}).items():
         frame = key if isinstance(key, Frame) else e.topology.mechanism.find_frame(key)
-        if not isinstance(pose, Mapping):
-            raise ModelError(f"frames: {key!r} takes a mapping such as {{'position': (0, 0, 1)}}, not {pose!r}")
+        instance(f"frames: {key!r}", pose, Mapping, "a mapping such as {'position': (0, 0, 1)}")
         unknown = set(pose) - {"position", "rpy", "rotation", *RATES}
         if unknown:
             raise ModelError(

@@ -265,23 +265,23 @@ class Follower:
         q, v, a = (np.array(x) for x in zip(*rows, strict=True))
         return q, v, a
 
-    def reach(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+    def reach(self, t: float, at: Found, aim: float, smallest: float) -> Found:
         """The motion at another time, in as many steps as it takes."""
         try:
-            return self._regular(now, at, aim, smallest)
+            return self._regular(t, at, aim, smallest)
         except SingularError:
-            return self._continued(now, at, aim, smallest)
+            return self._continued(t, at, aim, smallest)
 
-    def _regular(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+    def _regular(self, t: float, at: Found, aim: float, smallest: float) -> Found:
         aims = [aim]
         while aims:
-            found = self._step(now, at, aims[-1])
+            found = self._step(t, at, aims[-1])
             if found is not None:
-                now, at = aims.pop(), found
+                t, at = aims.pop(), found
                 continue
-            if abs(aims[-1] - now) < smallest:
-                raise LostError(self._complaint(now, at[0]), None, now)
-            aims.append(0.5 * (now + aims[-1]))
+            if abs(aims[-1] - t) < smallest:
+                raise LostError(self._complaint(t, at[0]), None, t)
+            aims.append(0.5 * (t + aims[-1]))
         return at
 
     def _step(self, t: float, at: Found, aim: float) -> Found | None:
@@ -296,17 +296,17 @@ class Follower:
             return None
         return found[0], *self.rates(aim, found[0])
 
-    def _continued(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+    def _continued(self, t: float, at: Found, aim: float, smallest: float) -> Found:
         """The motion at a singular pose, from four instants before it.
 
         Accelerations are continued as a cubic of time and integrated twice: errors are of the fourth order of the
         distance for them, and two orders smaller for coordinates.
         """
-        d = (aim - now) / 8
+        d = (aim - t) / 8
         before: list[Found] = []
         for k in (4, 3, 2, 1):
-            at = self._regular(now, at, aim - k * d, smallest)
-            now = aim - k * d
+            at = self._regular(t, at, aim - k * d, smallest)
+            t = aim - k * d
             before.append(at)
         q, v, _ = before[-1]
         cubic = np.polynomial.polynomial.polyfit([-3.0, -2.0, -1.0, 0.0], np.array([x[2] for x in before]), 3)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import increasing, known
 from closedchain.attached import Attached
 from closedchain.errors import ModelError, RunWarning, warn
 from closedchain.model.shapes import ShapeSet
@@ -226,8 +226,7 @@ class BeamFields(Attached):
         """
         t, x, nodes = np.atleast_1d(np.asarray(t, float)), places(beam, x), np.asarray(nodes, float)
         d = np.asarray(displacements, float).reshape(len(t), len(nodes), 6)
-        if len(nodes) < 2 or (np.diff(nodes) <= 0).any():
-            raise ModelError(f"the nodes of a beam rise from one end to the other, at least two of them, not {nodes}")
+        increasing("the nodes of a beam", nodes, 2, "places that rise from one end to the other")
         i = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
         h = np.diff(nodes)[i]
         s = (x - nodes[i]) / h
@@ -324,8 +323,7 @@ class BeamFields(Attached):
                 f"{' and '.join(x for x in self.missing if 'section' in x)}. Give it Section(..., y=..., z=...), the "
                 "distances of the outermost fibres, or draw it with Section.rectangle and the like"
             )
-        if name not in self.dataset:
-            raise ModelError(f"a beam has no {name!r}{suggest(name, self.dataset.data_vars)}")
+        known("a beam has no", name, [*self.dataset.data_vars, *self.dataset.coords])
         return self.dataset[name]
 
     def maximum(self, name: str = "von_mises") -> Peak:

@@ -98,10 +98,11 @@ def inverse_dynamics(
         weight=np.concatenate([weights_of(weights, labels), np.ones(len(springs)), np.full(len(bent), DEAR)]),
         wanted=np.hstack([preload_along(motion, preload, labels), others]),
     )
-    if bent and isinstance(along, Motion | Run | State):
-        motion = bent_as_loaded(motion, question)
-    elif bent:
-        motion = bent_as_loaded(motion, question, lambda shapes: follow(mechanism, along, until, shapes=shapes, **path))
+    if bent:
+        paths = None if isinstance(along, Motion | Run | State) else along
+        found_here = paths is along  # a motion that was found before must be bent already
+        again = (lambda shapes: follow(mechanism, paths, until, shapes=shapes, **path)) if found_here else None
+        motion = bent_as_loaded(motion, question, again)
     x, regular, u = solved(motion, question)
     if springs:
         motion = deflected(motion, springs, continued(motion.t, regular, u)[:, len(freedoms) :][:, : len(springs)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known
 from closedchain.attached import Attached
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
@@ -212,8 +212,7 @@ class Motion(Attached):
         return xarray.Dataset(variables, {"time": ("time", self.t, {"units": "s"})}, attrs)
 
     def __getitem__(self, name: str) -> xarray.DataArray:
-        if name not in self.dataset:
-            raise ModelError(f"the motion has no variable {name!r}{suggest(name, self.dataset.data_vars)}")
+        known("the motion has no variable", name, [*self.dataset.data_vars, *self.dataset.coords])
         return self.dataset[name]
 
     def reference(self, label: str) -> Number:
@@ -224,8 +223,7 @@ class Motion(Attached):
         the coordinate's range: the fewer they are, the less a run with the reference costs.
         """
         scalars = self.scalars
-        if label not in scalars:
-            raise ModelError(f"the motion has no coordinate {label!r}{suggest(label, scalars)}")
+        known("the motion has no coordinate", label, scalars)
         column_q, column_v = scalars[label]
         found = self.joints
         return thinned(self.t, found["q"][:, column_q], found["v"][:, column_v], found["a"][:, column_v])

@@ -106,8 +106,8 @@ class NewtonEuler:
         The latter is (n, joints, 6, k), with moments over the length: k columns that are orthonormal over all joints,
         or six that span the same in each joint. ``weight`` is that of each joint in the norm, (joints).
         """
-        now = Block(self, block)
-        found = self.solve_block(now, weight)
+        equations = Block(self, block)
+        found = self.solve_block(equations, weight)
         if found[1].shape[3] and self.at.shapes.need:  # rigid bodies leave something open: do flexible ones tell?
             told = self.solve_block(Block(self, block, shapes=True), weight)
             better = np.isfinite(told[0]).all(axis=(1, 2))
@@ -119,21 +119,21 @@ class NewtonEuler:
             return wrench, loose
         return found
 
-    def solve_block(self, now: Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve_block(self, equations: Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same of equations that are put together already."""
-        wrench = np.full(now.known.shape, np.nan)
-        good = np.flatnonzero(now.finite)
-        u, s, vt = np.linalg.svd(now.C[good], full_matrices=now.C.shape[1] < now.C.shape[2])
+        wrench = np.full(equations.known.shape, np.nan)
+        good = np.flatnonzero(equations.finite)
+        u, s, vt = np.linalg.svd(equations.C[good], full_matrices=equations.C.shape[1] < equations.C.shape[2])
         ranks = significant(s, relative_tolerance(self.samples.equations, self.samples.parameters), ALIKE)
-        loose = np.zeros((*wrench.shape, min(6, now.C.shape[2] - ranks.min(initial=now.C.shape[2]))))
+        loose = np.zeros((*wrench.shape, min(6, equations.C.shape[2] - ranks.min(initial=equations.C.shape[2]))))
         for rank in np.unique(ranks):
             of = np.flatnonzero(ranks == rank)
             i = good[of]
-            y = _T(vt[of, :rank]) @ ((_T(u[of, :, :rank]) @ now.d[i, :, None]) / s[of, :rank, None])
-            found = now.known[i] + (now.B[i] @ y[:, None])[..., 0]
-            open_ = now.B[i] @ _T(vt[of, None, rank:]) / self.scale[:, None]
+            y = _T(vt[of, :rank]) @ ((_T(u[of, :, :rank]) @ equations.d[i, :, None]) / s[of, :rank, None])
+            found = equations.known[i] + (equations.B[i] @ y[:, None])[..., 0]
+            open_ = equations.B[i] @ _T(vt[of, None, rank:]) / self.scale[:, None]
             wrench[i] = self._least(found, open_, weight)
-            settled = now.missing(i, wrench[i]) <= self.allowed[now.block][i]
+            settled = equations.missing(i, wrench[i]) <= self.allowed[equations.block][i]
             wrench[i[~settled]] = np.nan
             spanned = _six(_orthonormal(open_))
             loose[i[settled], :, :, : spanned.shape[3]] = spanned[settled]
