@@ -408,8 +408,8 @@ def _trace(program: Compiled, unknowns: int) -> Scaled:
     scale, balances = ca.SX.sym("scale", n), ca.SX.sym("balances", unknowns)
     p = ca.vertcat(numbers, begin, pace, scale, balances)
     expressions = [_solved(closed, clock, numbers)]
-    if closed.residual is not None:
-        expressions.append(closed.residual[2])
+    if closed.correction is not None:
+        expressions.append(closed.correction.residual[2])
     y = ca.SX.sym("y", n)
     new = [begin + pace * tau, y * scale]
     rates, *health = ca.cse(ca.substitute([ca.densify(f) for f in expressions], [clock, closed.x], new))
@@ -443,8 +443,9 @@ def _solved(closed: Closed, clock: ca.SX, numbers: ca.SX) -> ca.SX:
     if not closed.solved_first:
         return closed.dx
     inputs: list[Any] = [clock, closed.x, numbers]
-    assert closed.x_plus is not None
-    newton, rates = ca.Function("newton", inputs, [closed.x_plus]), ca.Function("rates", inputs, [closed.dx])
+    assert closed.correction is not None
+    newton = ca.Function("newton", inputs, [closed.correction.x_plus])
+    rates = ca.Function("rates", inputs, [closed.dx])
     x = closed.x
     for _ in range(SOLVED):
         x = newton(clock, x, numbers)
