@@ -40,7 +40,8 @@ KERNELS = (
     ("erls.kernels.compiled", "erls.steps.alpha", "erls.steps.esdirk"),
     (
         *(f"integrate.methods.{name}" for name in (
-            "dop853", "dopri5", "rk4", "radau5", "rodas", "rosenbrock2", "generalised_alpha", "semi_implicit_euler",
+            "dop853", "explicit_runge_kutta", "radau5", "rodas", "rosenbrock2", "generalised_alpha",
+            "semi_implicit_euler",
         )),
         "integrate.solved_first", "integrate.batch.lanes", "march.batch.closing", "parallel.ranks", "parallel.threads",
     ),

@@ -41,7 +41,7 @@ def test_names_of_ours_are_imported_as_text_by_the_tables_only():
 
 def test_an_import_as_text_is_found(monkeypatch):
     """Wherever the text stands in a module."""
-    hidden = 'TABLE = {"rk4": "closedchain.integrate.methods.rk4:advance"}\nf = lambda x: import_module(TABLE[x])'
+    hidden = 'TABLE = {"radau5": "closedchain.integrate.methods.radau5:advance"}\nf = lambda x: import_module(TABLE[x])'
     foreign = 'import_module("cloudpickle")'
     monkeypatch.setattr(house, "modules", lambda: {"hidden": ast.parse(hidden), "foreign": ast.parse(foreign)})
     assert house.imported_by_text() == ["hidden"]

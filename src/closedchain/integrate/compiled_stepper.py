@@ -166,7 +166,7 @@ class CompiledStepper(Stepper):
 
     def advance(self) -> None:
         """See `Stepper`."""
-        self.kernel(*self.equations, *self.samples, *self.run, *self.kept, *(part for c in self.extra for part in c))
+        self.kernel(self.equations, self.samples, self.run, self.kept, *self.extra)
 
     def go_on(self, end: float, inputs: Inputs | None) -> None:
         """See `Stepper`."""
@@ -226,8 +226,7 @@ class CompiledStepper(Stepper):
 
     def fill_window(self) -> None:
         """See `Stepper`."""
-        e, run = self.equations, self.run
-        project.more_samples(e.correct, e.w_correct, *self.samples, run.options, run.state, self.rows, run.x)
+        project.more_samples(self.equations, self.samples, self.run, self.rows)
 
     # ---- checkpoints -------------------------------------------------------------------------------------------------
 

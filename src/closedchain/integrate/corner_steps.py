@@ -19,7 +19,7 @@ alone: runs in a batch and resumed runs make the same steps.
 import numba
 import numpy as np
 
-from closedchain.integrate.step_control import EPS, F1, OptionsRecord, StateRecord, scaled_norm
+from closedchain.integrate.step_control import EPS, F1, EquationsType, OptionsRecord, RunType, StepType, scaled_norm
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -58,20 +58,21 @@ def beyond(o, w, clock, z, g, low, high):
     return outside > 0
 
 
-@jit(numba.int64(numba.int64, F1, F1, OptionsRecord, StateRecord, numba.float64, F1, F1, F1, F1))
-def passes(rhs, w, atol, o, s, h, x, y, f, f_new):
+@jit(numba.int64(EquationsType, RunType, StepType))
+def passes(e, run, step):
     """Whether a step may be accepted; if not, `s.corner` and `s.hop` limit the next ones.
 
     Parameters
     ----------
-    rhs, w, atol, o, s : as for `ADVANCE`.
-    h : the signed length of the step.
-    x, y, f, f_new : (n,) both ends, and the derivatives there.
+    e, run : as for `ADVANCE`.
+    step : the step, with both ends, and the derivatives there.
 
     Returns
     -------
     REPEAT (which is 0), CLEAR if there was no corner, or PASSED.
     """
+    o, s, w, atol = run.options[0], run.state[0], e.w, e.atol
+    h, x, y, f, f_new = step.h, step.x, step.y, step.f, step.f_new[0]
     own = w[w.size - o.corners_work :]
     g, low, high = np.empty(o.corner_signals), np.empty(o.corner_signals), np.empty(o.corner_signals)
     z, clock = np.empty(x.size), np.empty(1)
@@ -114,7 +115,7 @@ def passes(rhs, w, atol, o, s, h, x, y, f, f_new):
     shortest = SHORTEST * EPS * max(abs(s.t), abs(s.t + h))
     clock[0] = s.t + 0.5 * h
     bent = np.empty(x.size)
-    call(rhs, clock, z, w, bent)
+    call(e.rhs, clock, z, w, bent)
     s.evaluations += 1
     for i in range(x.size):
         bent[i] = h * (f[i] - 2.0 * bent[i] + f_new[i])

@@ -21,13 +21,18 @@ from closedchain.integrate.step_control import (
     CORRECTION_FAILED,
     F1,
     F2,
-    F3,
     NAN,
     SINGULAR,
     STEP_TOO_SMALL,
     TOO_MANY_STEPS,
+    EquationsType,
+    KeptType,
     OptionsRecord,
+    RunType,
+    SamplesType,
+    ScratchType,
     StateRecord,
+    StepType,
     accept,
     broken,
     copy,
@@ -96,72 +101,43 @@ def finite(k, o, s, w):
     return True
 
 
-@jit(numba.boolean(numba.int64, numba.int64, F1, F1, OptionsRecord, StateRecord, numba.float64, F1, F2, F1, F1, F1))
-def arrive(rhs, correct, w, w_correct, o, s, t_new, y, f, x_plus, residual, clock):
+@jit(numba.boolean(EquationsType, RunType, StepType, ScratchType))
+def arrive(e, run, step, scratch):
     """The end of a step: put back on the manifold, and the derivative there; False with a status set if that fails.
 
     Parameters
     ----------
-    rhs, correct, w, w_correct : as for `ADVANCE`.
-    o, s : the records of the run.
-    t_new : end of the step.
-    y, f : (n,), (1, n) the state there, which is changed, and its derivative.
-    x_plus, residual, clock : (n,), (4,), (1,) workspace.
+    e, run : as for `ADVANCE`.
+    step : the step; its end is changed, and gets its derivative.
+    scratch : workspace.
     """
-    clock[0] = t_new
-    if not put_back(correct, clock, w_correct, y, o, s, x_plus, residual):
+    o, s, clock = run.options[0], run.state[0], scratch.clock
+    clock[0] = step.t_new
+    if not put_back(e.correct, clock, e.w_correct, step.y, o, s, scratch.x_plus, scratch.residual):
         s.status = CORRECTION_FAILED
         return False
     if s.pivot < o.least_pivot:
         s.status = SINGULAR
         return False
-    call(rhs, clock, y, w, f[0])
+    call(e.rhs, clock, step.y, e.w, step.f_new[0])
     s.evaluations += 1
-    return finite(f, o, s, w)
+    return finite(step.f_new, o, s, e.w)
 
 
-@jit(
-    numba.boolean(
-        numba.int64,
-        F1,
-        F1,
-        F2,
-        OptionsRecord,
-        StateRecord,
-        numba.float64,
-        numba.float64,
-        F1,
-        F1,
-        F1,
-        F1,
-        F2,
-        F1,
-        F1,
-        F1,
-        numba.int64,
-        F1,
-        F2,
-        F3,
-    )
-)
-def leave(
-    correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new, rows, x_plus, residual, clock,
-    done, step_t, step_x, dense,
-):  # fmt: skip
+@jit(numba.boolean(EquationsType, SamplesType, RunType, StepType, ScratchType, numba.int64, KeptType))
+def leave(e, samples, run, step, scratch, done, kept):
     """Take the samples on the way, and move to the end of the step; False with a status set if a sample cannot be.
 
     Parameters
     ----------
-    correct, w_correct, t_eval, samples, step_t, step_x, dense : as for `ADVANCE`.
-    o, s : the records of the run.
-    h, t_new : signed length and end of the step.
-    x, f, y, f_new : (n,) state and derivative at the start, which become those of the end, and at the end.
-    rows : (m, n) polynomial of the step, needed if `wants_rows` says so.
-    x_plus, residual, clock : (n,), (4,), (1,) workspace.
+    e, samples, run, kept : as for `ADVANCE`.
+    step : the step, with its corrected end; its start becomes its end.
+    scratch : workspace.
     done : the number of steps kept before.
     """
-    if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
+    o, s = run.options[0], run.state[0]
+    if not take_samples(e, samples, run, step, scratch):
         s.status = CORRECTION_FAILED
         return False
-    accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense)
+    accept(o, s, step, done, kept)
     return True

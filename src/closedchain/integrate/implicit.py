@@ -1,11 +1,11 @@
 """What the implicit solvers share: the signature of their `advance`, and the record of what they remember.
 
-They get four arguments more than the explicit ones: the address of the Jacobian
+They get one argument more than the explicit ones, a `Linearisation`: the address of the Jacobian
 
     void jac(const double* t, const double* x, const double* w, double* entries, double* rate)
 
-(its nonzeros column after column, and df/dt), its parameters, the `Structure` of its zeros, and `Room` for the
-linear algebra. The Jacobian belongs to the start of a step, where it is exact.
+(its nonzeros column after column, and df/dt), its parameters, the `Structure` of its zeros, `Room` for the linear
+algebra, and the record of what the solver remembers. The Jacobian belongs to the start of a step, where it is exact.
 """
 
 from __future__ import annotations
@@ -57,24 +57,19 @@ class Linearisation(NamedTuple):
     memory: np.ndarray
 
 
-ADVANCE_IMPLICIT = numba.int64(
-    *ADVANCE.args,
-    numba.int64,  # jac
-    F1,  # w_jac: its parameters
-    StructureType,
-    RoomType,
-    MemoryRecord[::1],  # one record
-)
+LinearisationType = numba.types.NamedTuple((numba.int64, F1, StructureType, RoomType, MemoryRecord[::1]), Linearisation)
+ADVANCE_IMPLICIT = numba.int64(*ADVANCE.args, LinearisationType)
 
 
-@jit(numba.boolean(numba.int64, F1, F1, StructureType, RoomType, StateRecord, MemoryRecord))
-def renew(jac, w, x, plan, room, s, m):
+@jit(numba.boolean(LinearisationType, F1, StateRecord))
+def renew(lin, x, s):
     """The Jacobian at the start of a step; False with a status set if it is not finite."""
+    m = lin.memory[0]
     clock = np.empty(1)
     clock[0] = s.t
     m.jacobians += 1
     m.h = 0.0
-    if not evaluate(jac, clock, x, w, plan, room):
+    if not evaluate(lin.jac, clock, x, lin.w, lin.plan, lin.room):
         s.status = NAN
         s.bad_index = -1
         return False

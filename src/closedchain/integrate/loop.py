@@ -262,6 +262,7 @@ class Loop:
         self.windows.handed_over, self.look_at = int(place[0]), int(place[3])
         self.next_change, self.past.last_end = float(place[1]), float(place[2])
         self.past.booked = self.stepper.steps
+        self.stepper.pause_after(self.look_at)
         self.windows.open()
 
     # ---- the result --------------------------------------------------------------------------------------------------

@@ -30,8 +30,15 @@ from closedchain.integrate.step_control import (
     F1,
     F2,
     SINGULAR,
+    EquationsType,
     OptionsRecord,
+    RunType,
+    SamplesType,
+    Scratch,
+    ScratchType,
     StateRecord,
+    Step,
+    StepType,
     broken,
     copy,
     reject,
@@ -159,31 +166,10 @@ def settle(correct, w, w_correct, atol, options, state, x):
 
 @jit(
     numba.boolean(
-        numba.int64,
-        numba.int64,
-        F1,
-        F1,
-        F1,
-        OptionsRecord,
-        StateRecord,
-        numba.float64,
-        numba.float64,
-        numba.float64,
-        numba.float64,
-        numba.boolean,
-        F1,
-        F1,
-        F2,
-        F1,
-        F1,
-        F1,
-        F1,
+        EquationsType, RunType, StepType, ScratchType, numba.float64, numba.float64, numba.boolean, numba.boolean
     )
 )
-def arrive(
-    rhs, correct, w, w_correct, atol, o, s, h, t_new, exponent, loosened, known,
-    x, y, f, x_plus, before, residual, clock,
-):  # fmt: skip
+def arrive(e, run, step, scratch, exponent, loosened, known, corrected):
     """The end of a step: put back on the manifold, and the derivative there; False if the step is rejected or stops.
 
     The distance by which the correction moves the end is an error of the step that is known exactly, along the
@@ -192,34 +178,36 @@ def arrive(
 
     Parameters
     ----------
-    rhs, correct, w, w_correct, atol : as for `ADVANCE`.
-    o, s : the records of the run.
-    h, t_new, exponent : signed length and end of the step; the exponent of its control.
+    e, run : as for `ADVANCE`.
+    step : the step; its end is changed, and gets its derivative.
+    scratch : workspace.
+    exponent : of the step control.
     loosened : the tolerance of the solver's own estimate, in units of what is asked for.
-    known : whether `f` is the derivative at the end before the correction.
-    x, y, f : (n,), (n,), (1, n) start, end, and the derivative there; the end is changed.
-    x_plus, before, residual, clock : (n,), (n,), (4,), (1,) workspace.
+    known : whether `step.f_new` is the derivative at the end before the correction.
+    corrected : whether the end is put back at all.
     """
-    copy(y, before)
-    clock[0] = t_new
-    outcome = put_back(correct, clock, w_correct, y, o, s, x_plus, residual)
+    o, s = run.options[0], run.state[0]
+    copy(step.y, scratch.before)
+    scratch.clock[0] = step.t_new
+    correct = e.correct if corrected else 0
+    outcome = put_back(correct, scratch.clock, e.w_correct, step.y, o, s, scratch.x_plus, scratch.residual)
     if outcome == FAILED:
-        reject_correction(s, h)
+        reject_correction(s, step.h)
         return False
     if s.pivot < o.least_pivot:
         s.status = SINGULAR
         return False
     s.moved = 0.0
     if outcome == CHANGED and s.pivot > STEEP:
-        s.moved = distance(x, y, before, atol, loosened, o, w)
+        s.moved = distance(step.x, step.y, scratch.before, e.atol, loosened, o, e.w)
         if s.moved > 1.0:
-            reject(s, h, s.moved, exponent, f, o.team, w)
+            reject(s, step.h, s.moved, exponent, step.f_new, o.team, e.w)
             return False
     if outcome == CHANGED or not known:
-        call(rhs, clock, y, w, f[0])
+        call(e.rhs, scratch.clock, step.y, e.w, step.f_new[0])
         s.evaluations += 1
-        if broken(o.team, w, f, s):
-            reject(s, h, np.nan, exponent, f, o.team, w)
+        if broken(o.team, e.w, step.f_new, s):
+            reject(s, step.h, np.nan, exponent, step.f_new, o.team, e.w)
             return False
     return True
 
@@ -265,52 +253,51 @@ def wants_rows(t_eval, t_new, o, s):
     return s.next_sample < t_eval.size and (t_eval[s.next_sample] - t_new) * o.direction < 0.0
 
 
-@jit(
-    numba.boolean(numba.int64, F1, F1, F2, OptionsRecord, StateRecord, F2, F1, numba.float64, numba.float64, F1, F1, F1)
-)
-def take_samples(correct, w, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
+@jit(numba.boolean(EquationsType, SamplesType, RunType, StepType, ScratchType))
+def take_samples(e, samples, run, step, scratch):
     """Fill the samples up to the end of a step; False (and no sample taken) if one could not be put back.
 
     Parameters
     ----------
-    correct, w, t_eval, samples, o, s : as for `ADVANCE`.
-    rows : (m, n) polynomial of the step, needed if a sample lies inside.
-    y : (n,) the corrected end of the step.
-    h, t_new : its length and its end.
-    clock, x_plus, residual : (1,), (n,), (4,) workspace.
+    e, samples, run : as for `ADVANCE`.
+    step : the step, with its corrected end, and with its polynomial if a sample lies inside.
+    scratch : workspace.
     """
+    o, s = run.options[0], run.state[0]
+    t_eval, h, t_new, clock = samples.t_eval, step.h, step.t_new, scratch.clock
     first, pivot = s.next_sample, s.pivot
     while s.next_sample < t_eval.size and (t_eval[s.next_sample] - t_new) * o.direction <= 0.0:
-        sample = samples[s.next_sample]
+        sample = samples.x[s.next_sample]
         time = t_eval[s.next_sample]
         if time == t_new:
-            copy(y, sample)
+            copy(step.y, sample)
         else:
-            interpolate(rows, (time - s.t) / h, sample)
+            interpolate(step.rows, (time - s.t) / h, sample)
             if o.correct_samples:
                 clock[0] = time
-                if put_back(correct, clock, w, sample, o, s, x_plus, residual) == FAILED:
+                if put_back(e.correct, clock, e.w_correct, sample, o, s, scratch.x_plus, scratch.residual) == FAILED:
                     s.next_sample = first
                     return False
                 if s.pivot < HARMFUL and o.least_pivot > 0.0:
                     # at a singular pose a correction does more harm than good
-                    interpolate(rows, (time - s.t) / h, sample)
+                    interpolate(step.rows, (time - s.t) / h, sample)
         s.next_sample += 1
     s.pivot = pivot  # samples have no influence on the run
     s.full = o.more_samples != 0 and s.next_sample == t_eval.size
     return True
 
 
-@jit(numba.void(numba.int64, F1, F1, F2, OptionsRecord[::1], StateRecord[::1], F2, F1))
-def more_samples(correct, w, t_eval, samples, options, state, rows, x):
-    """Samples of the last accepted step for which there was no room before; `x` is its end, `rows` its polynomial."""
-    o, s = options[0], state[0]
-    clock, x_plus, residual = np.empty(1), np.empty(x.size), np.zeros(4)
+@jit(numba.void(EquationsType, SamplesType, RunType, F2))
+def more_samples(e, samples, run, rows):
+    """Samples of the last accepted step for which there was no room before; `rows` is its polynomial."""
+    o, s, x = run.options[0], run.state[0], run.x
+    scratch = Scratch(np.empty(1), np.empty(x.size), np.zeros(4), x)
     t_new, s.t = s.t, s.t_before
-    if not take_samples(correct, w, t_eval, samples, o, s, rows, x, s.h_before, t_new, clock, x_plus, residual):
+    step = Step(s.h_before, t_new, x, x, x, rows[:1], rows)
+    if not take_samples(e, samples, run, step, scratch):
         # the step has been accepted with others of its samples: these stay where the polynomial has them
         put_samples_back = o.correct_samples
         o.correct_samples = 0
-        take_samples(correct, w, t_eval, samples, o, s, rows, x, s.h_before, t_new, clock, x_plus, residual)
+        take_samples(e, samples, run, step, scratch)
         o.correct_samples = put_samples_back
     s.t = t_new

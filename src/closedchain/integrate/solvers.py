@@ -2,40 +2,77 @@
 
 A user writes ``solver="dop853"``, or the object where an option matters: ``solver=cc.solvers.DOP853(first_step=1e-3)``.
 
-How to add your own solver
---------------------------
-A solver is one jitted function `advance` with the signature `step_control.ADVANCE`, in a file of `methods/`. It
-makes some attempts at steps and returns how many were accepted; Python then looks around (progress, Ctrl-C)
-and calls it again. Read `rk4.py` as the shortest example, `dopri5.py` as one with step control.
+How to add your own explicit solver
+-----------------------------------
+An explicit Runge-Kutta method is a tableau and a class. `DOPRI5` is the example with step control, `RK4` the one with
+a fixed step.
 
-1. Put the numbers of the method into `tableaus.py`, with their source.
-2. Write one step as a pure function: start, length and workspace in, end and error out. `work[0]` is the
-   derivative at the start; the other rows are yours. Allocate nothing in the loop.
-3. Write `advance`: while `state[0].status` is 0 and attempts are left, ask `next_step` for a length, make
-   the step, then `reject` it, or: `put_back` its end, evaluate the derivative there, fill `rows` if
-   `wants_rows` says so, `take_samples`, `accept`, `propose` the next length. Whatever must survive until the
-   next call lives in `state`, `x` and `work`, never in a local variable: results may not depend on how many
-   attempts one call makes.
-4. The polynomial of a step is a nested one (see `tableaus.py`); `hermite_rows` fills the first four rows,
-   which are a valid polynomial of third degree on their own.
-5. An implicit solver has the signature `implicit.ADVANCE_IMPLICIT`; `rodas.py` is the example to follow.
-6. Decorate with `native.jit.jit` (in a package of your own: with `numba.njit(ADVANCE, cache=True)`), and write a
-   class below, derived from `StepControlled` or `FixedStep`, with the decorator `listed`. The tests of order, sampling,
-   backward runs, chunks and failures are parametrised over `SOLVERS`.
+1. Write its numbers as a `Tableau`, with their source; methods of this package stand in `methods/tableaus.py`. The
+   kernel of `methods/explicit_runge_kutta.py` takes it from there: with step control the first row of E estimates the
+   error, with a fixed step E is empty. Rows of D follow the cubic polynomial between steps; there may be none.
+2. Write a class derived from `StepControlled` or `FixedStep`, with the decorator `listed`::
+
+       @listed
+       @dataclass(frozen=True, kw_only=True)
+       class Heun(FixedStep):
+           '''Heun's method of order 2, with a fixed step.'''
+
+           name = "heun"
+           order, dense_order = 2, 2
+           home = staticmethod(explicit(HEUN))
+           citation = "Heun (1900), Zeitschrift fuer Mathematik und Physik 45, 23-38"
+
+   ``explicit(tableau)`` makes the kernel when it is first needed; with step control say the order of the error
+   estimate, too, ``explicit(tableau, error_order=5)``, the same as the attribute `error_order`.
+
+The tests of order, sampling, backward runs, chunks and failures are parametrised over `SOLVERS`.
+
+How to add your own implicit solver
+-----------------------------------
+Any other method is one jitted function `advance` in a module of its own, with WORK_ROWS and DENSE_ROWS beside it. It
+makes some attempts at steps and returns how many were accepted; Python then looks around (progress, Ctrl-C) and calls
+it again. Its arguments are named tuples of `step_control`: ``Equations, SampleRoom, RunArrays, KeptSteps`` (together
+`ADVANCE`), and as the last one what else the method needs. An implicit one gets a `implicit.Linearisation` (the
+signature is then `implicit.ADVANCE_IMPLICIT`). Read `methods/rosenbrock2.py` as the shortest example, and
+`methods/rodas.py` as one with step control.
+
+1. Put the numbers of the method into `methods/tableaus.py`, with their source.
+2. Write one step as a function of the equations and a `Step`: it gets the start, the length and the workspace, and
+   fills the end ``step.y``. ``work[0]`` is the derivative at the start; the last DENSE_ROWS rows are the polynomial,
+   the others are yours. Allocate nothing in the loop. `implicit.renew` evaluates the Jacobian at the start of the step,
+   `linear.factor` factorises ``g E - J``, `linear.solve` solves with it.
+3. Write `advance` with step control: while ``state[0].status`` is 0 and attempts are left, ask
+   `step_control.next_step` for a length, make the `Step`, then `reject` it, or: `project.arrive` puts its end back on
+   the manifold and evaluates the derivative there, `corner_steps.passes` looks for corners of forces (if
+   ``options[0].corners``), fill ``step.rows`` if `wants_rows` says so, `take_samples`, `accept`, and `propose` the next
+   length. With a fixed step the functions of the same names in `fixed_step` are shorter: `next_step`, `arrive`,
+   `leave`. Whatever must survive until the next call lives in the arrays, never in a local variable: results may not
+   depend on how many attempts one call makes.
+4. The polynomial of a step is a nested one (see `tableaus.py`); `hermite_rows` fills the first four rows, which are a
+   valid polynomial of third degree on their own.
+5. Decorate with ``native.jit.jit(ADVANCE_IMPLICIT)`` (in a package of your own: ``numba.njit(ADVANCE_IMPLICIT,
+   cache=True, error_model="numpy", nogil=True)``), and write a class as above, with ``implicit = True``, ``needs =
+   "jacobian"`` and `home`, a function that imports and returns the module.
+
+How to add equations of your own
+--------------------------------
+Equations that no right-hand side describes bring a `Stepper` (`integrate/stepper.py`), which makes their steps;
+`integrate.loop.Loop` does the rest.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-import numpy as np
-
-from closedchain.arguments import suggest
+from closedchain.arguments import boolean, positive, suggest, whole
 from closedchain.errors import ModelError
+from closedchain.integrate.methods import tableaus
+from closedchain.integrate.methods.tableaus import Tableau
 
 
 class StepLengths(NamedTuple):
@@ -57,11 +94,11 @@ class Solver:
     dense_order : observed order of the samples between steps.
     adaptive : whether the step is controlled; otherwise it is given.
     error_order : `q` in `err ~ h^q`, for the starting step; 0 if not adaptive.
-    home : finds the module of the method, with the jitted `advance`, WORK_ROWS and DENSE_ROWS; None with a driver.
+    home : finds the kernel of the method: the jitted `advance`, WORK_ROWS and DENSE_ROWS; None with a driver.
     citation : where the method comes from.
     implicit : whether it solves linear equations.
     needs : the native function it needs besides the right-hand side, by its name in `march.program.solver_inputs`.
-    driver : who marches, if it is not `integrate`.
+    driver : who makes the steps, if it is not `integrate`.
     marches : kinds of equations (`Formulation.kind`) it can march.
     general : whether it marches any x' = f(t, x), and not mechanisms alone.
     max_steps : attempts, accepted or not, before a run is given up.
@@ -73,7 +110,7 @@ class Solver:
     dense_order: ClassVar[int]
     adaptive: ClassVar[bool] = True
     error_order: ClassVar[int] = 0
-    home: ClassVar[Callable[[], ModuleType] | None] = None
+    home: ClassVar[Callable[[], Any] | None] = None
     citation: ClassVar[str] = ""
     implicit: ClassVar[bool] = False
     needs: ClassVar[str] = ""
@@ -86,8 +123,8 @@ class Solver:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        _positive(self, "max_steps", whole=True)
-        _boolean(self, "dense_output")
+        whole(f"{type(self).__name__}: max_steps", self.max_steps, 1)
+        boolean(f"{type(self).__name__}: dense_output", self.dense_output)
 
     @property
     def lengths(self) -> StepLengths:
@@ -123,9 +160,10 @@ class StepControlled(Solver):
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
+        name = type(self).__name__
         if self.first_step is not None:
-            _positive(self, "first_step")
-        _positive(self, "max_step")
+            positive(f"{name}: first_step", self.first_step, "of seconds", infinite=True)
+        positive(f"{name}: max_step", self.max_step, "of seconds", infinite=True)
 
     @property
     def lengths(self) -> StepLengths:
@@ -149,7 +187,7 @@ class FixedStep(Solver):
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
-        _positive(self, "step", finite=True)
+        positive(f"{type(self).__name__}: step", self.step, "of seconds")
 
     @property
     def lengths(self) -> StepLengths:
@@ -172,7 +210,7 @@ class ElementSolver(StepControlled):
         """Check the options."""
         super().__post_init__()
         if self.step is not None:
-            _positive(self, "step", finite=True)
+            positive(f"{type(self).__name__}: step", self.step, "of seconds")
 
     @property
     def lengths(self) -> StepLengths:
@@ -182,19 +220,6 @@ class ElementSolver(StepControlled):
     def needs_step(self, kind: str) -> bool:
         """Not for finite elements."""
         return not self.adaptive and "elements" not in kind
-
-
-def _positive(solver: Solver, option: str, *, whole: bool = False, finite: bool = False) -> None:
-    value = getattr(solver, option)
-    number = isinstance(value, int if whole else int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not value > 0 or (finite and not value < math.inf):
-        kind = "whole number > 0" if whole else "positive number of seconds"
-        raise ModelError(f"{type(solver).__name__}: {option} must be a {kind}, not {value!r}")
-
-
-def _boolean(solver: Solver, option: str) -> None:
-    if not isinstance(getattr(solver, option), bool):
-        raise ModelError(f"{type(solver).__name__}: {option} is True or False, not {getattr(solver, option)!r}")
 
 
 SOLVERS: dict[str, type[Solver]] = {}
@@ -209,19 +234,25 @@ def listed(solver: S) -> S:
     return solver
 
 
-# modules of the methods: each loads Numba, and is imported when it is needed
+# kernels of the methods: each loads Numba, and is imported when it is needed
+
+
+def explicit(tableau: Tableau, error_order: int = 0) -> Callable[[], Any]:
+    """The home of an explicit Runge-Kutta method; `error_order` 0 means a fixed step."""
+
+    @functools.cache
+    def home() -> Any:
+        from closedchain.integrate.methods.explicit_runge_kutta import kernel
+
+        return kernel(tableau, error_order)
+
+    return home
 
 
 def _dop853() -> ModuleType:
     from closedchain.integrate.methods import dop853
 
     return dop853
-
-
-def _dopri5() -> ModuleType:
-    from closedchain.integrate.methods import dopri5
-
-    return dopri5
 
 
 def _radau5() -> ModuleType:
@@ -234,12 +265,6 @@ def _rodas() -> ModuleType:
     from closedchain.integrate.methods import rodas
 
     return rodas
-
-
-def _rk4() -> ModuleType:
-    from closedchain.integrate.methods import rk4
-
-    return rk4
 
 
 def _semi_implicit_euler() -> ModuleType:
@@ -286,7 +311,7 @@ class DOPRI5(StepControlled):
 
     name = "dopri5"
     order, dense_order, error_order = 5, 5, 5
-    home = staticmethod(_dopri5)
+    home = staticmethod(explicit(tableaus.DOPRI5, error_order=5))
     citation = f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6"
 
 
@@ -333,7 +358,7 @@ class RK4(FixedStep):
 
     name = "rk4"
     order, dense_order = 4, 4
-    home = staticmethod(_rk4)
+    home = staticmethod(explicit(tableaus.RK4))
     citation = "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453"
 
 

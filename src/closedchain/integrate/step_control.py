@@ -158,23 +158,44 @@ class KeptSteps(NamedTuple):
     dense: np.ndarray
 
 
-# the signature of every solver's `advance`; see the essay in solvers.py
-ADVANCE = numba.int64(
-    numba.int64,  # rhs
-    numba.int64,  # correct
-    F1,  # w: parameters of rhs
-    F1,  # w_correct: parameters of correct
-    F1,  # atol (n)
-    F1,  # t_eval
-    F2,  # samples (len(t_eval), n)
-    OptionsRecord[::1],  # one record
-    StateRecord[::1],  # one record
-    F1,  # x (n)
-    F2,  # work (rows, n); row 0 is the derivative at x
-    F1,  # step_t (attempts)
-    F2,  # step_x (attempts or 0, n)
-    F3,  # dense (attempts or 0, dense_rows, n)
-)
+class Step(NamedTuple):
+    """One attempt at a step.
+
+    Attributes
+    ----------
+    h, t_new : its signed length, and its end.
+    x, f : (n,) state and derivative at the start.
+    y, f_new : (n,), (1, n) state and derivative at the end.
+    rows : (m, n) its polynomial, filled where `project.wants_rows` says so.
+    """
+
+    h: float
+    t_new: float
+    x: np.ndarray
+    f: np.ndarray
+    y: np.ndarray
+    f_new: np.ndarray
+    rows: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Workspace for corrections: (1,), (n,), (4,), (n,)."""
+
+    clock: np.ndarray
+    x_plus: np.ndarray
+    residual: np.ndarray
+    before: np.ndarray
+
+
+EquationsType = numba.types.NamedTuple((numba.int64, numba.int64, F1, F1, F1), Equations)
+SamplesType = numba.types.NamedTuple((F1, F2), SampleRoom)
+RunType = numba.types.NamedTuple((OptionsRecord[::1], StateRecord[::1], F1, F2), RunArrays)
+KeptType = numba.types.NamedTuple((F1, F2, F3), KeptSteps)
+StepType = numba.types.NamedTuple((numba.float64, numba.float64, F1, F1, F1, F2, F2), Step)
+ScratchType = numba.types.NamedUniTuple(F1, 4, Scratch)
+
+# the signature of every solver's `advance`, for solvers that need nothing else; see the essay in solvers.py
+ADVANCE = numba.int64(EquationsType, SamplesType, RunType, KeptType)
 
 
 @jit(
@@ -313,28 +334,26 @@ def reject_correction(s, h):
         s.status = CORRECTION_FAILED
 
 
-@jit(numba.void(OptionsRecord, StateRecord, numba.float64, numba.float64, F1, F1, F1, F1, F2, numba.int64, F1, F2, F3))
-def accept(o, s, h, t_new, x, f, y, f_new, rows, done, step_t, step_x, dense):
+@jit(numba.void(OptionsRecord, StateRecord, StepType, numba.int64, KeptType))
+def accept(o, s, step, done, kept):
     """Move to the end of a step, and keep what is asked for.
 
     Parameters
     ----------
     o, s : the records of the run.
-    h, t_new : signed length and end of the step.
-    x, f : (n,) state and derivative at the start; they become those of the end.
-    y, f_new : (n,) state and derivative at the end.
-    rows : (m, n) polynomial of the step.
+    step : the step; its start becomes its end.
     done : the number of steps kept before.
-    step_t, step_x, dense : as for `ADVANCE`.
+    kept : room for them.
     """
-    step_t[done] = t_new
+    h, t_new = step.h, step.t_new
+    kept.t[done] = t_new
     if o.keep_states:
-        copy(y, step_x[done])
+        copy(step.y, kept.x[done])
     if o.keep_dense:
-        for j in range(rows.shape[0]):
-            copy(rows[j], dense[done, j])
-    copy(y, x)
-    copy(f_new, f)
+        for j in range(step.rows.shape[0]):
+            copy(step.rows[j], kept.dense[done, j])
+    copy(step.y, step.x)
+    copy(step.f_new[0], step.f)
 
     s.t_before = s.t
     s.h_before = h

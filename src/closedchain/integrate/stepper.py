@@ -15,7 +15,7 @@ The order of calls::
         stepper.open_window / fill_window       samples are handed over, and those that had no room are taken
         stepper.go_on(end, inputs)              at a discontinuity of the inputs
 
-A resumed run begins with ``open_window``; all `arrays` are then overwritten, and ``restored`` is called.
+A resumed run begins with all `arrays` overwritten and ``restored``; ``pause_after`` and ``open_window`` follow.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Stepper(ABC):
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything that the numbers to come depend on, by name: to be saved, and to be overwritten on resuming.
 
-        Inputs are not among them: whoever gives them gives them again.
+        The end to which steps go now is one of them. Inputs are not: a resumed run is set up with those that hold.
         """
 
     @abstractmethod

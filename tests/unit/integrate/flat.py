@@ -4,6 +4,7 @@ from closedchain.integrate import integrate as module
 from closedchain.integrate.hooks import Hooks
 from closedchain.integrate.problem import Correction, Jacobian, Problem, Samples, Tolerances
 from closedchain.integrate.solvers import SOLVERS
+from closedchain.march import sundials
 
 SOLVER = ("step", "first_step", "max_step", "max_steps", "dense_output")
 PROBLEM = ("extra", "corners", "time", "pivot_after", "pivot_before", "team")
@@ -13,16 +14,23 @@ HOOKS = ("inputs", "event", "handover", "handover_every", "monitor", "checkpoint
          "detects_stiffness")  # fmt: skip
 
 
-def integrate(solver, rhs, x0, t_span, w=(), resume=None, **options):
-    """``correct`` and ``jac`` are addresses, ``w_correct``, ``w_jac`` and ``structure`` belong to them."""
+def chosen(options, names):
+    """Take some of the options, by name."""
+    return {name: options.pop(name) for name in names if name in options}
 
-    def chosen(names):
-        return {name: options.pop(name) for name in names if name in options}
 
+def hooks_of(options):
+    """The hooks among some options."""
     hooks = Hooks()
-    for name, value in chosen(HOOKS).items():
+    for name, value in chosen(options, HOOKS).items():
         setattr(hooks, name, value)
     hooks.finds_events = "event" in vars(hooks)
+    return hooks
+
+
+def integrate(solver, rhs, x0, t_span, w=(), resume=None, **options):
+    """``correct`` and ``jac`` are addresses, ``w_correct``, ``w_jac`` and ``structure`` belong to them."""
+    hooks = hooks_of(options)
     extra = options.pop("extra", None)
     if "jac" in options:
         extra = Jacobian(options.pop("jac"), options.pop("w_jac", None), options.pop("structure", None))
@@ -32,8 +40,18 @@ def integrate(solver, rhs, x0, t_span, w=(), resume=None, **options):
         correction = Correction(
             options.pop("correct"), **{name: options.pop(was) for name, was in more.items() if was in options}
         )
-    problem = Problem(rhs, w, correction, extra, **chosen(PROBLEM))
-    made = SOLVERS[solver](**chosen(SOLVER)) if solver in SOLVERS else solver
-    tolerances, samples = Tolerances(**chosen(TOLERANCES)), Samples(**chosen(SAMPLES))
+    problem = Problem(rhs, w, correction, extra, **chosen(options, PROBLEM))
+    made = SOLVERS[solver](**chosen(options, SOLVER)) if solver in SOLVERS else solver
+    tolerances, samples = Tolerances(**chosen(options, TOLERANCES)), Samples(**chosen(options, SAMPLES))
     assert not options, options
     return module.integrate(made, problem, x0, t_span, tolerances, samples, hooks, resume)
+
+
+def integrate_sundials(solver, program, x0, t_span, p, **options):
+    """The same for SUNDIALS."""
+    hooks = hooks_of(options)
+    made = SOLVERS[solver](**chosen(options, SOLVER)) if solver in SOLVERS else solver
+    tolerances, samples = Tolerances(**chosen(options, TOLERANCES)), Samples(**chosen(options, SAMPLES))
+    return sundials.integrate_sundials(
+        made, sundials.SundialsProblem(program, p, **options), x0, t_span, tolerances, samples, hooks
+    )

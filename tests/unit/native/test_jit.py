@@ -17,8 +17,9 @@ from closedchain.native.jit import cache_directory, jit, jitted_sources, source_
 PROGRAM = textwrap.dedent(
     """
     from closedchain.integrate import project, step_control
-    from closedchain.integrate.methods import rk4
-    functions = [rk4.advance, rk4.stages, project.put_back, step_control.begin]
+    from closedchain.integrate.methods import explicit_runge_kutta
+    from closedchain.integrate.solvers import RK4
+    functions = [RK4.load()[0], explicit_runge_kutta.stages, project.put_back, step_control.begin]
     print(sum(sum(f.stats.cache_hits.values()) for f in functions),
           sum(sum(f.stats.cache_misses.values()) for f in functions))
     """
@@ -41,7 +42,12 @@ def test_second_process_compiles_nothing(tmp_path):
 def test_digest_follows_the_sources(tmp_path):
     for folder in ("integrate/methods", "native/emit", "erls/kernels"):
         (tmp_path / folder).mkdir(parents=True)
-    names = ("integrate/methods/rk4.py", "native/call.py", "erls/kernels/forces.py", "native/emit/ir.py")
+    names = (
+        "integrate/methods/explicit_runge_kutta.py",
+        "native/call.py",
+        "erls/kernels/forces.py",
+        "native/emit/ir.py",
+    )
     solver, call, kernel, other = (tmp_path / name for name in names)
     solver.write_text("from closedchain.native.jit import jit\na = 1\n")
     call.write_text("import numba\na = 1\n")

@@ -2,11 +2,11 @@
 
 Native functions with lanes (`native.emit.lanes`) evaluate as many points at once as a register holds numbers; the lanes
 of an entry stand side by side in memory. What a step does with these values is the same for every number, so that
-`rk4.stages`, `hermite_rows` and `interpolate` are those of one point, on longer arrays. What depends on a point alone
-is decided here lane by lane: whether the correction converges, whether a derivative is a number. A lane that fails
-stays where it was, and the others go on; none depends on another one, to the last bit.
+`explicit_runge_kutta.stages`, `hermite_rows` and `interpolate` are those of one point, on longer arrays. What depends
+on a point alone is decided here lane by lane: whether the correction converges, whether a derivative is a number. A
+lane that fails stays where it was, and the others go on; none depends on another one, to the last bit.
 
-A lane makes the steps and corrections that `rk4.advance` or `semi_implicit_euler.advance` makes, so it ends where
+A lane makes the steps and corrections that the kernel of `RK4` or `semi_implicit_euler.advance` makes, so it ends where
 `cc.simulate` does, to rounding.
 """
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from closedchain.integrate.batch.points import BatchRecord, leave
 from closedchain.integrate.fixed_step import CONTRACTS, CORRECTIONS, next_step
-from closedchain.integrate.methods.rk4 import DENSE_ROWS, STAGES, stages
+from closedchain.integrate.methods.explicit_runge_kutta import Coefficients, coefficients, stages
+from closedchain.integrate.methods.tableaus import RK4
 from closedchain.integrate.project import FLOOR, HARMFUL, MAX_ITERATIONS, STEEP, hermite_rows, interpolate
 from closedchain.integrate.step_control import (
     CORRECTION_FAILED,
@@ -29,6 +30,7 @@ from closedchain.integrate.step_control import (
     SINGULAR,
     OptionsRecord,
     StateRecord,
+    Step,
     copy,
 )
 from closedchain.native.call import call
@@ -36,6 +38,9 @@ from closedchain.native.jit import jit
 
 I1 = numba.int64[::1]
 
+# the classic method, and the rows of its polynomial
+A, B, C, E, D, CONTROL, FSAL = coefficients(RK4)
+STAGES, DENSE_ROWS = 4, 4
 # rows of the workspace
 F_NEW, Y, X_PLUS, SAMPLE, DRAWN, POLYNOMIAL = range(STAGES, STAGES + 6)
 ROWS = POLYNOMIAL + DENSE_ROWS
@@ -254,7 +259,8 @@ def march_block(
             finish(status, s.status)
             break
         if b.kinematics == 0:
-            stages(b.rhs, w, s.t, h, x, k, y, clock)
+            step = Step(h, t_new, x, k[0], y, work[F_NEW : F_NEW + 1], rows)
+            stages(Coefficients(A, B, C, E, D, CONTROL, FSAL), b.rhs, w, s.t, step, k, clock)
         else:
             euler(b, w_correct, w_kinematics, s.t, h, x, k[0], y, k[1], x_plus, residual, clock, lanes)
         strike(y, lanes, status, NAN)  # a stage that is not a number makes an end that is none

@@ -17,7 +17,11 @@ from closedchain.integrate.step_control import (
     INTERRUPTED,
     RUNNING,
     SINGULAR,
+    Equations,
+    KeptSteps,
     OptionsRecord,
+    RunArrays,
+    SampleRoom,
     StateRecord,
     begin,
     copy,
@@ -112,25 +116,12 @@ def leave(s, samples):
 def march_points(advance, batch, w, w_correct, atol, t_eval, samples, options, state, x, work, first, last, flag):
     """Points ``first`` to ``last``."""
     b = batch[0]
-    step_t, step_x, dense = np.empty(ATTEMPTS), np.empty((0, x.shape[1])), np.empty((0, 0, 0))
+    kept = KeptSteps(np.empty(ATTEMPTS), np.empty((0, x.shape[1])), np.empty((0, 0, 0)))
     for i in range(first, last):
         o, s = options[i : i + 1], state[i : i + 1]
         enter(b, w[i], w_correct[i], atol[i], t_eval, samples[i], o, s, x[i], work)
+        e = Equations(b.rhs, b.correct, w[i], w_correct[i], atol[i])
+        room, run = SampleRoom(t_eval, samples[i]), RunArrays(o, s, x[i], work)
         while s[0].status == RUNNING and flag[0] == 0:
-            advance(
-                b.rhs,
-                b.correct,
-                w[i],
-                w_correct[i],
-                atol[i],
-                t_eval,
-                samples[i],
-                o,
-                s,
-                x[i],
-                work,
-                step_t,
-                step_x,
-                dense,
-            )
+            advance(e, room, run, kept)
         leave(s[0], samples[i])

@@ -19,8 +19,13 @@ from closedchain.integrate.step_control import (
     F1,
     F2,
     STIFF,
+    EquationsType,
     OptionsRecord,
+    Scratch,
+    ScratchType,
     StateRecord,
+    Step,
+    StepType,
     accept,
     broken,
     end_time,
@@ -49,22 +54,22 @@ STIFF_STEPS, CALM_STEPS = 15, 6
 
 
 # fmt: off
-@jit(numba.float64(numba.int64, F1, F1, OptionsRecord, numba.float64, numba.float64, F1, F2, F1, F1))
-def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
+@jit(numba.float64(EquationsType, OptionsRecord, numba.float64, StepType, F2, F1))
+def attempt(e, o, t, step, k, clock):
     """One step: the stages `k[1:12]` and the end `y`, from `x` and `k[0]`.
 
     Parameters
     ----------
-    rhs, w, atol, o : the problem, its tolerances and options.
-    t, h : start and signed length.
-    x : (n,) the start.
+    e, o : the equations, and the options of the run.
+    t, step : time of the start; the step, whose end is filled.
     k : (16, n) stages; row 0 is given.
-    y, clock : (n,), (1,) the end; workspace.
+    clock : (1,) workspace.
 
     Returns
     -------
     The error in units of the tolerance: `h e5^2 / sqrt(e5^2 + 0.01 e3^2)`, which behaves like `h^8`.
     """
+    rhs, w, atol, h, x, y = e.rhs, e.w, e.atol, step.h, step.x, step.y
     n = x.size
 
     clock[0] = t + C[1] * h
@@ -163,9 +168,10 @@ def attempt(rhs, w, atol, o, t, h, x, k, y, clock):
     return abs(h) * square5 / np.sqrt(number * (square5 + 0.01 * square3))
 
 
-@jit(numba.void(numba.int64, F1, numba.float64, numba.float64, F1, F2, F1, F1, F2))
-def polynomial(rhs, w, t, h, x, k, y, clock, rows):
-    """The rows (8, n) of the step's polynomial; `k[12]` and `rows[:4]` are given, `y` is workspace."""
+@jit(numba.void(EquationsType, numba.float64, StepType, F2, ScratchType))
+def polynomial(e, t, step, k, scratch):
+    """The rows (8, n) of the step's polynomial; `k[12]` and `rows[:4]` are given."""
+    rhs, w, h, x, rows, y, clock = e.rhs, e.w, step.h, step.x, step.rows, scratch.x_plus, scratch.clock
     n = x.size
 
     clock[0] = t + C[13] * h
@@ -216,9 +222,10 @@ def polynomial(rhs, w, t, h, x, k, y, clock, rows):
 # fmt: on
 
 
-@jit(numba.void(StateRecord, numba.float64, F1, F2, F1))
-def judge(s, h, x, k, y):
+@jit(numba.void(StateRecord, StepType, F2))
+def count_stiff(s, step, k):
     """Count steps whose length is limited by stability: volume II, IV.2, from two derivatives near the step's end."""
+    h, x, y = step.h, step.x, step.y
     above = below = 0.0
     for i in range(x.size):
         stage = x[i]
@@ -236,11 +243,11 @@ def judge(s, h, x, k, y):
 
 
 @jit(ADVANCE)
-def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense):
+def advance(e, samples, run, kept):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
-    o, s = options[0], state[0]
+    o, s, work = run.options[0], run.state[0], run.work
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
-    clock, residual = np.empty(1), np.zeros(4)
+    scratch = Scratch(np.empty(1), x_plus, np.zeros(4), k[13])
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -248,38 +255,35 @@ def advance(rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x
         h = next_step(o, s)
         if s.status != 0:
             break
-        t_new = end_time(o, s, h)
+        step = Step(h, end_time(o, s, h), run.x, k[0], y, k[12:13], rows)
 
-        err = attempt(rhs, w, atol, o, s.t, h, x, k, y, clock)
+        err = attempt(e, o, s.t, step, k, scratch.clock)
         s.evaluations += 11
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, k[:12], o.team, w)
+            reject(s, h, err, EXPONENT, k[:12], o.team, e.w)
             continue
 
-        if not arrive(
-            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, False,
-            x, y, k[12:13], x_plus, k[13], residual, clock,
-        ):  # fmt: skip
+        if not arrive(e, run, step, scratch, EXPONENT, 1.0, False, True):
             continue
-        if o.corners != 0 and not passes(rhs, w, atol, o, s, h, x, y, k[0], k[12]):
+        if o.corners != 0 and not passes(e, run, step):
             continue
         err = max(err, s.moved)
         if o.detect_stiffness:
-            judge(s, h, x, k, y)
+            count_stiff(s, step, k)
 
         # the samples on the way
-        if wants_rows(t_eval, t_new, o, s):
-            hermite_rows(x, y, k[0], k[12], h, rows)
-            polynomial(rhs, w, s.t, h, x, k, x_plus, clock, rows)
+        if wants_rows(samples.t_eval, step.t_new, o, s):
+            hermite_rows(run.x, y, k[0], k[12], h, rows)
+            polynomial(e, s.t, step, k, scratch)
             s.evaluations += 3
-            if broken(o.team, w, k[13:], s):
-                reject(s, h, np.nan, EXPONENT, k, o.team, w)
+            if broken(o.team, e.w, k[13:], s):
+                reject(s, h, np.nan, EXPONENT, k, o.team, e.w)
                 continue
-        if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
+        if not take_samples(e, samples, run, step, scratch):
             reject_correction(s, h)
             continue
 
-        accept(o, s, h, t_new, x, k[0], y, k[12], rows, done, step_t, step_x, dense)
+        accept(o, s, step, done, kept)
         propose(s, h, err, EXPONENT - 0.75 * BETA, BETA, SHRINK, GROW)
         done += 1
         if s.stiff >= STIFF_STEPS and s.status == 0:

@@ -29,7 +29,7 @@ from closedchain.integrate.fixed_step import arrive, leave, next_step
 from closedchain.integrate.implicit import MemoryRecord
 from closedchain.integrate.linear import factorise, substitute
 from closedchain.integrate.project import hermite_rows, wants_rows
-from closedchain.integrate.step_control import ADVANCE, F1, F2, NOT_SOLVED
+from closedchain.integrate.step_control import ADVANCE, F1, F2, NOT_SOLVED, EquationsType, Scratch, Step
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -97,25 +97,19 @@ class StepEquations(NamedTuple):
 _I1, F1, F2 = numba.int64[::1], F1, F2
 RoomType = numba.types.NamedTuple((F1, F1, F1, F1, F1, _I1, _I1), Room)
 
-_STEP = (
-    numba.int64,  # residual: (t, d, w) -> r, end
-    F1,  # parameters of this function, then of the next one
-    numba.int64,  # matrix: (t, d, w) -> K
-    _I1,  # sizes: coordinates of the tree, all coordinates, velocities, closures, parameters of the residual
-    F1,  # numbers of the method: alpha_m, alpha_f, beta, gamma; then units of coordinates, unknowns, equations
-    RoomType,
-    MemoryRecord[::1],  # one record, for counting
+StepEquationsType = numba.types.NamedTuple(
+    (numba.int64, F1, numba.int64, _I1, F1, RoomType, MemoryRecord[::1]), StepEquations
 )
-ADVANCE_INDEX3 = numba.int64(*ADVANCE.args, *_STEP)
 
 
-@jit(numba.boolean(F1, F1, numba.int64, _I1, F1, RoomType, MemoryRecord[::1]))
-def refactor(clock, w, matrix, sizes, numbers, room, memory):
+@jit(numba.boolean(F1, StepEquationsType))
+def refactor(clock, g):
     """Evaluate the matrix of a step, and factorise it, without units; False if that cannot be done."""
+    room, memory, sizes, numbers = g.room, g.memory, g.sizes, g.numbers
     k = room.r.size
     memory[0].jacobians += 1
     memory[0].factorisations += 1
-    call(matrix, clock, room.d, w[sizes[4] :], room.matrix)
+    call(g.matrix, clock, room.d, g.w[sizes[4] :], room.matrix)
     unit, by = numbers[4 + sizes[1] : 4 + sizes[1] + k], numbers[4 + sizes[1] + k :]
     for j in range(k):
         for i in range(k):
@@ -123,12 +117,13 @@ def refactor(clock, w, matrix, sizes, numbers, room, memory):
     return factorise(room.matrix.reshape((k, k)), room.pivots, room.rows)
 
 
-@jit(numba.boolean(F1, *_STEP))
-def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
+@jit(numba.boolean(F1, StepEquationsType))
+def newton(clock, g):
     """Solve the equations of a step from the unknowns in `room.d`; False if there is no convergence.
 
     The end of the step is left in `room.end`, the unknowns in `room.d`.
     """
+    room, memory, sizes, numbers = g.room, g.memory, g.sizes, g.numbers
     n, nv = sizes[1], sizes[2]
     first = n + 3 * nv + 1
     k = room.r.size
@@ -148,11 +143,11 @@ def newton(clock, residual, w, matrix, sizes, numbers, room, memory):
     before = np.inf
     fresh, settled = True, False
     for _ in range(MAX_ITERATIONS):
-        call(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
+        call(g.residual, clock, room.d, g.w[: sizes[4]], room.r, room.end)
         memory[0].iterations += 1
         if settled:
             return True
-        if fresh and not refactor(clock, w, matrix, sizes, numbers, room, memory):
+        if fresh and not refactor(clock, g):
             return False
         for i in range(k):
             room.update[i] = -room.r[i] / by[i]
@@ -194,17 +189,18 @@ def pack(x, work, h, sizes, d):
         d[n + 4 * nv + 1 + i] = work[LAM, i]
 
 
-@jit(numba.boolean(numba.int64, F1, F1, F2, numba.float64, F1, *_STEP))
-def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, room, memory):
+@jit(numba.boolean(EquationsType, F1, F2, numba.float64, F1, StepEquationsType))
+def start(e, x, work, h, clock, g):
     """Fill the method's memory at a state, for steps of length h; False if the step on trial fails.
 
     Parameters
     ----------
-    rhs, w_rhs : the index-1 equations.
+    e : the index-1 equations.
     x, work : (n,) the state, closed, with its derivative in row 0; the rows of the memory are filled.
     h, clock : signed length and end (1,) of the step that follows.
-    residual, w, matrix, sizes, numbers, room, memory : as for `ADVANCE_INDEX3`.
+    g : the equations of a step.
     """
+    room, memory, sizes, numbers = g.room, g.memory, g.sizes, g.numbers
     n, nv, m = sizes[1], sizes[2], sizes[3]
     first = n + 3 * nv + 1
     alpha_m, alpha_f, beta = numbers[0], numbers[1], numbers[2]
@@ -213,7 +209,7 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
         work[V, i] = x[n + i]
         work[ALPHA, i] = work[A, i] = work[0, n + i]
     pack(x, work, h, sizes, room.d)
-    if not newton(clock, residual, w, matrix, sizes, numbers, room, memory):
+    if not newton(clock, g):
         return False
 
     # accelerations at the end of the trial, right to h^2
@@ -221,7 +217,7 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
     for i in range(n + nv):
         y[i] = room.end[i]
     y[n + nv] = x[n + nv]
-    call(rhs, clock, y, w_rhs, f)
+    call(e.rhs, clock, y, e.w, f)
     for i in range(nv):
         work[ALPHA, i] += (alpha_m - alpha_f) * (f[n + i] - work[A, i])
         room.d[n + nv + i] = work[ALPHA, i]
@@ -230,9 +226,9 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
         work[LAM, i] = room.d[first + nv + i]
 
     # what they leave open is to be closed by the velocities at the start, along the directions of the closing forces
-    call(residual, clock, room.d, w[: sizes[4]], room.r, room.end)
+    call(g.residual, clock, room.d, g.w[: sizes[4]], room.r, room.end)
     memory[0].iterations += 1
-    if not refactor(clock, w, matrix, sizes, numbers, room, memory):
+    if not refactor(clock, g):
         return False
     for i in range(nv + m):
         room.update[i] = -room.r[i] / numbers[4 + n + nv + m + i] if i >= nv else 0.0
@@ -245,32 +241,33 @@ def start(rhs, w_rhs, x, work, h, clock, residual, w, matrix, sizes, numbers, ro
     return True
 
 
-@jit(ADVANCE_INDEX3)
-def advance(
-    rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
-    residual, w_step, matrix, sizes, numbers, room, memory,
-):  # fmt: skip
+@jit(numba.int64(*ADVANCE.args, StepEquationsType))
+def advance(e, samples, run, kept, g):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
-    o, s = options[0], state[0]
+    o, s, x, work = run.options[0], run.state[0], run.x, run.work
+    room, memory, sizes = g.room, g.memory, g.sizes
     tree, n, nv, m = sizes[0], sizes[1], sizes[2], sizes[3]
-    f, f_new, y, x_plus, rows = work[0], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS], work[ROWS:]
-    clock, gap = np.empty(1), np.ones(3)
+    f, f_new, y, rows = work[0], work[F_NEW : F_NEW + 1], work[Y], work[ROWS:]
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.ones(4), work[X_PLUS])
+    scratch.residual[3] = 0.0
+    clock = scratch.clock
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
         if s.status != 0:
             break
+        step = Step(h, t_new, x, f, y, f_new, rows)
 
         # what is remembered belongs to one length of steps and to forces that did not jump
         clock[0] = t_new
         before = memory[0].iterations
         solved = True
         if s.restarted or not abs(h - work[LENGTH, 0]) <= SAME * abs(h):
-            solved = start(rhs, w, x, work, h, clock, residual, w_step, matrix, sizes, numbers, room, memory)
+            solved = start(e, x, work, h, clock, g)
             s.evaluations += 1
         if solved:
             pack(x, work, h, sizes, room.d)
-            solved = newton(clock, residual, w_step, matrix, sizes, numbers, room, memory)
+            solved = newton(clock, g)
         s.evaluations += memory[0].iterations - before
         if not solved:
             s.status = NOT_SOLVED
@@ -280,7 +277,7 @@ def advance(
         for i in range(n + nv):
             y[i] = room.end[i]
         y[n + nv] = x[n + nv]
-        if not arrive(rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, gap, clock):
+        if not arrive(e, run, step, scratch):
             break
 
         # counters and work follow from their rates
@@ -288,12 +285,9 @@ def advance(
             y[i] = x[i] + 0.5 * h * (f[i] + f_new[0, i])
         y[n + nv] = x[n + nv] + 0.5 * h * (f[n + nv] + f_new[0, n + nv])
 
-        if wants_rows(t_eval, t_new, o, s):
+        if wants_rows(samples.t_eval, t_new, o, s):
             hermite_rows(x, y, f, f_new[0], h, rows)
-        if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus, gap, clock,
-            done, step_t, step_x, dense,
-        ):  # fmt: skip
+        if not leave(e, samples, run, step, scratch, done, kept):
             break
         for i in range(nv):
             work[V, i] = room.end[n + i]

@@ -29,8 +29,8 @@ import numba
 import numpy as np
 
 from closedchain.integrate.corner_steps import CLEAR, PASSED, REPEAT, passes
-from closedchain.integrate.implicit import ADVANCE_IMPLICIT, FRESH, STALE, USED, MemoryRecord, renew
-from closedchain.integrate.linear import RoomType, StructureType, factor, solve
+from closedchain.integrate.implicit import ADVANCE_IMPLICIT, FRESH, STALE, USED, LinearisationType, MemoryRecord, renew
+from closedchain.integrate.linear import factor, solve
 from closedchain.integrate.methods.tableaus import RADAU5
 from closedchain.integrate.project import arrive, take_samples, wants_rows
 from closedchain.integrate.step_control import (
@@ -39,8 +39,12 @@ from closedchain.integrate.step_control import (
     F2,
     SAFETY,
     STEP_TOO_SMALL,
+    EquationsType,
     OptionsRecord,
+    Scratch,
     StateRecord,
+    Step,
+    StepType,
     accept,
     end_time,
     first_nonfinite,
@@ -109,36 +113,22 @@ def predict(m, h, work):
             work[W + j, i] = T_INV[j, 0] * work[Z, i] + T_INV[j, 1] * work[Z + 1, i] + T_INV[j, 2] * work[Z + 2, i]
 
 
-@jit(
-    numba.int64(
-        numba.int64,
-        F1,
-        numba.float64,
-        numba.float64,
-        F1,
-        F2,
-        StructureType,
-        RoomType,
-        StateRecord,
-        MemoryRecord,
-        numba.float64,
-    )
-)
-def newton(rhs, w, t, h, x, work, plan, room, s, m, enough):
+@jit(numba.int64(EquationsType, StateRecord, StepType, F2, LinearisationType, numba.float64))
+def newton(e, s, step, work, lin, enough):
     """Solve for the stages ``Z``, from what is there.
 
     Parameters
     ----------
-    rhs, w, t, h, x : the problem, start and signed length of the step.
+    e, s, step : the equations, the record of the run, and the step.
     work : see the numbers of its rows above.
-    plan, room : linear algebra, with factors for this length.
-    s, m : records; `m.rate` receives the rate of convergence.
+    lin : Jacobian and factors for this length; `rate` of its memory receives the rate of convergence.
     enough : the error that may be left, in units of the tolerance.
 
     Returns
     -------
     CONVERGED, SLOW (with a shorter step in `s.h`) or NOT_FINITE.
     """
+    rhs, w, t, h, x, plan, room, m = e.rhs, e.w, s.t, step.h, step.x, lin.plan, lin.room, lin.memory[0]
     n = x.size
     y, scale, real, z, mass = work[Y], work[SCALE], work[ERROR], room.z, plan.mass
     shift = complex(ALPHA, BETA) / h
@@ -215,9 +205,10 @@ def norm(e, scale, mass):
     return np.sqrt(square / states)
 
 
-@jit(numba.float64(numba.int64, F1, numba.float64, numba.float64, F1, F2, StructureType, RoomType, StateRecord))
-def estimate(rhs, w, t, h, x, work, plan, room, s):
+@jit(numba.float64(EquationsType, StateRecord, StepType, F2, LinearisationType))
+def estimate(equations, s, step, work, lin):
     """The error of a step in units of the tolerance."""
+    rhs, w, t, h, x, plan, room = equations.rhs, equations.w, s.t, step.h, step.x, lin.plan, lin.room
     n = x.size
     e, y, scale, mass = work[ERROR], work[Y], work[SCALE], plan.mass
     for i in range(n):
@@ -276,14 +267,11 @@ def propose(s, m, h, err, iterations):
 
 
 @jit(ADVANCE_IMPLICIT)
-def advance(
-    rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
-    jac, w_jac, plan, room, memory,
-):  # fmt: skip
+def advance(e, samples, run, kept, lin):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
-    o, s, m = options[0], state[0], memory[0]
-    y, x_plus, rows, shape = work[Y], work[X_PLUS], work[ROWS:], work[SHAPE : SHAPE + 3]
-    clock, residual = np.empty(1), np.zeros(4)
+    o, s, m, x, work, plan, room = run.options[0], run.state[0], lin.memory[0], run.x, run.work, lin.plan, lin.room
+    y, f_new, rows, shape = work[Y], work[F_NEW : F_NEW + 1], work[ROWS:], work[SHAPE : SHAPE + 3]
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[ERROR])
     n = x.size
     stays = np.min(plan.mass) == 0.0  # constraints are among the equations
     done = 0
@@ -293,14 +281,14 @@ def advance(
         h = next_step(o, s)
         if s.status != 0:
             break
-        t_new = end_time(o, s, h)
-        enough = tolerances(o, atol, x, work[SCALE])
+        step = Step(h, end_time(o, s, h), x, work[0], y, f_new, rows)
+        enough = tolerances(o, e.atol, x, work[SCALE])
 
         # the stages; an old Jacobian has a second chance as a new one
         before = m.iterations
         outcome = SLOW
         while True:
-            if m.age == STALE and not renew(jac, w_jac, x, plan, room, s, m):
+            if m.age == STALE and not renew(lin, x, s):
                 break
             if m.h != h:
                 m.factorisations += 1
@@ -313,14 +301,14 @@ def advance(
                     s.h = 0.5 * abs(h)
                     break
             predict(m, h, work)
-            outcome = newton(rhs, w, s.t, h, x, work, plan, room, s, m, enough)
+            outcome = newton(e, s, step, work, lin, enough)
             if outcome == CONVERGED or m.age == FRESH:
                 break
             m.age = STALE
         if s.status != 0:
             break
         if outcome == NOT_FINITE:
-            reject(s, h, np.nan, EXPONENT, work[F : F + 3], 0, w)
+            reject(s, h, np.nan, EXPONENT, work[F : F + 3], 0, e.w)
             continue
         if outcome == SLOW:
             s.rejections += 1
@@ -330,34 +318,31 @@ def advance(
             continue
         iterations = m.iterations - before
 
-        err = estimate(rhs, w, s.t, h, x, work, plan, room, s)
+        err = estimate(e, s, step, work, lin)
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, work[F_NEW : F_NEW + 1], 0, w)
+            reject(s, h, err, EXPONENT, f_new, 0, e.w)
             continue
 
         # the end, and the derivative there
         for i in range(n):
             work[MISSED, i] = GAMMA * plan.mass[i] * work[ERROR, i]
             y[i] = x[i] + work[Z + 2, i]
-        if stays and correct != 0:
-            clock[0] = t_new
-            call(correct, clock, y, w_correct, x_plus, residual)  # for its pivot
+        if stays and e.correct != 0:
+            scratch.clock[0] = step.t_new
+            call(e.correct, scratch.clock, y, e.w_correct, scratch.x_plus, scratch.residual)  # for its pivot
             s.corrections += 1
-            s.pivot = residual[2]
-        if not arrive(
-            rhs, 0 if stays else correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, loosened(o), False,
-            x, y, work[F_NEW : F_NEW + 1], x_plus, work[ERROR], residual, clock,
-        ):  # fmt: skip
+            s.pivot = scratch.residual[2]
+        if not arrive(e, run, step, scratch, EXPONENT, loosened(o), False, not stays):
             continue
         over = CLEAR
         if not stays and o.corners != 0:
-            over = passes(rhs, w, atol, o, s, h, x, y, work[0], work[F_NEW])
+            over = passes(e, run, step)
             if over == REPEAT:
                 continue
         err = max(err, s.moved)
 
         # the collocation polynomial, its start with the right derivative, its end moved to the corrected one
-        if wants_rows(t_eval, t_new, o, s):
+        if wants_rows(samples.t_eval, step.t_new, o, s):
             polynomial(work, rows[1:4])
             for i in range(n):
                 rows[0, i] = x[i]
@@ -365,13 +350,13 @@ def advance(
                 rows[2, i] += work[MISSED, i]
                 rows[3, i] -= work[MISSED, i]
                 rows[4, i] = -2.5 * work[MISSED, i]
-        if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
+        if not take_samples(e, samples, run, step, scratch):
             reject_correction(s, h)
             continue
 
         polynomial(work, shape)
         m.h_shape = h
-        accept(o, s, h, t_new, x, work[0], y, work[F_NEW], rows, done, step_t, step_x, dense)
+        accept(o, s, step, done, kept)
         propose(s, m, h, err, iterations)
         if over == PASSED:
             m.age = STALE  # the Jacobian is another one behind a corner

@@ -9,14 +9,18 @@ import numba
 import numpy as np
 
 from closedchain.integrate.corner_steps import passes
-from closedchain.integrate.implicit import ADVANCE_IMPLICIT, STALE, renew
-from closedchain.integrate.linear import RoomType, StructureType, factor, solve
+from closedchain.integrate.implicit import ADVANCE_IMPLICIT, STALE, LinearisationType, renew
+from closedchain.integrate.linear import factor, solve
 from closedchain.integrate.methods.tableaus import RODAS5P
 from closedchain.integrate.project import arrive, take_samples, wants_rows
 from closedchain.integrate.step_control import (
     F1,
     F2,
     STEP_TOO_SMALL,
+    EquationsType,
+    Scratch,
+    Step,
+    StepType,
     accept,
     end_time,
     first_nonfinite,
@@ -43,9 +47,10 @@ EXPONENT = 1 / 5
 SHRINK, GROW = 0.2, 6.0
 
 
-@jit(numba.int64(numba.int64, F1, numba.float64, numba.float64, F1, F2, StructureType, RoomType))
-def attempt(rhs, w, t, h, x, work, plan, room):
+@jit(numba.int64(EquationsType, numba.float64, StepType, F2, LinearisationType))
+def attempt(e, t, step, work, lin):
     """One step: the stages `u` and the end `y`; returns how many evaluations it took, fewer if one is not finite."""
+    rhs, w, h, x, plan, room = e.rhs, e.w, step.h, step.x, lin.plan, lin.room
     n = x.size
     u, f, y = work[U : U + STAGES], work[F], work[Y]
     clock = np.empty(1)
@@ -94,14 +99,11 @@ def polynomial(u, x, y, rows):
 
 
 @jit(ADVANCE_IMPLICIT)
-def advance(
-    rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
-    jac, w_jac, plan, room, memory,
-):  # fmt: skip
+def advance(e, samples, run, kept, lin):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
-    o, s, m = options[0], state[0], memory[0]
-    u, y, x_plus, rows = work[U : U + STAGES], work[Y], work[X_PLUS], work[ROWS:]
-    clock, residual = np.empty(1), np.zeros(4)
+    o, s, m, x, work = run.options[0], run.state[0], lin.memory[0], run.x, run.work
+    u, y, f_new, rows = work[U : U + STAGES], work[Y], work[F_NEW : F_NEW + 1], work[ROWS:]
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[F])
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -109,42 +111,39 @@ def advance(
         h = next_step(o, s)
         if s.status != 0:
             break
-        t_new = end_time(o, s, h)
+        step = Step(h, end_time(o, s, h), x, work[0], y, f_new, rows)
 
         # a rejected step is tried again with the same Jacobian
-        if m.age == STALE and not renew(jac, w_jac, x, plan, room, s, m):
+        if m.age == STALE and not renew(lin, x, s):
             break
         m.factorisations += 1
-        if not factor(plan, room, room.real, room.pivots[0], 1.0 / (GAMMA * h)):
+        if not factor(lin.plan, lin.room, lin.room.real, lin.room.pivots[0], 1.0 / (GAMMA * h)):
             s.rejections += 1
             s.rejected = 1
             s.cause = STEP_TOO_SMALL
             s.h = 0.5 * abs(h)
             continue
-        made = attempt(rhs, w, s.t, h, x, work, plan, room)
+        made = attempt(e, s.t, step, work, lin)
         s.evaluations += made
-        err = scaled_norm(u[STAGES - 1], x, y, atol, o.rtol, 0, w) if made == STAGES - 1 else np.nan
+        err = scaled_norm(u[STAGES - 1], x, y, e.atol, o.rtol, 0, e.w) if made == STAGES - 1 else np.nan
         if not err <= 1.0:
-            reject(s, h, err, EXPONENT, work[F : F + 1], 0, w)
+            reject(s, h, err, EXPONENT, work[F : F + 1], 0, e.w)
             continue
 
-        if not arrive(
-            rhs, correct, w, w_correct, atol, o, s, h, t_new, EXPONENT, 1.0, False,
-            x, y, work[F_NEW : F_NEW + 1], x_plus, work[F], residual, clock,
-        ):  # fmt: skip
+        if not arrive(e, run, step, scratch, EXPONENT, 1.0, False, True):
             continue
-        if o.corners != 0 and not passes(rhs, w, atol, o, s, h, x, y, work[0], work[F_NEW]):
+        if o.corners != 0 and not passes(e, run, step):
             continue
         err = max(err, s.moved)
 
         # the samples on the way
-        if wants_rows(t_eval, t_new, o, s):
+        if wants_rows(samples.t_eval, step.t_new, o, s):
             polynomial(u, x, y, rows)
-        if not take_samples(correct, w_correct, t_eval, samples, o, s, rows, y, h, t_new, clock, x_plus, residual):
+        if not take_samples(e, samples, run, step, scratch):
             reject_correction(s, h)
             continue
 
-        accept(o, s, h, t_new, x, work[0], y, work[F_NEW], rows, done, step_t, step_x, dense)
+        accept(o, s, step, done, kept)
         propose(s, h, err, EXPONENT, 0.0, SHRINK, GROW)
         m.age = STALE
         done += 1

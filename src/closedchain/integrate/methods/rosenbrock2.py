@@ -18,11 +18,11 @@ import numba
 import numpy as np
 
 from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
-from closedchain.integrate.implicit import ADVANCE_IMPLICIT, renew
-from closedchain.integrate.linear import RoomType, StructureType, factor, solve
+from closedchain.integrate.implicit import ADVANCE_IMPLICIT, LinearisationType, renew
+from closedchain.integrate.linear import factor, solve
 from closedchain.integrate.methods.tableaus import ROSENBROCK2
 from closedchain.integrate.project import wants_rows
-from closedchain.integrate.step_control import F1, F2, NAN
+from closedchain.integrate.step_control import F1, F2, NAN, EquationsType, Scratch, Step, StepType
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -37,9 +37,10 @@ DENSE_ROWS = 3
 WORK_ROWS = ROWS + DENSE_ROWS
 
 
-@jit(numba.void(numba.int64, F1, numba.float64, numba.float64, F1, F2, StructureType, RoomType, F1))
-def stages(rhs, w, t, h, x, work, plan, room, clock):
+@jit(numba.void(EquationsType, numba.float64, StepType, F2, LinearisationType, F1))
+def stages(e, t, step, work, lin, clock):
     """One step: the stages `u`, the evaluation `f` and the end `y`; `work[0]` is given."""
+    rhs, w, h, x, plan, room = e.rhs, e.w, step.h, step.x, lin.plan, lin.room
     n = x.size
     u, f, y = work[U : U + 2], work[F], work[Y]
     shift = 1.0 / (GAMMA * h)
@@ -71,37 +72,30 @@ def polynomial(u, x, y, rows):
 
 
 @jit(ADVANCE_IMPLICIT)
-def advance(
-    rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
-    jac, w_jac, plan, room, memory,
-):  # fmt: skip
+def advance(e, samples, run, kept, lin):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
-    o, s, m = options[0], state[0], memory[0]
-    u, y, x_plus, f_new, rows = work[U : U + 2], work[Y], work[X_PLUS], work[F_NEW : F_NEW + 1], work[ROWS:]
-    clock, residual = np.empty(1), np.zeros(4)
+    o, s, x, work, room = run.options[0], run.state[0], run.x, run.work, lin.room
+    u, y, f_new, rows = work[U : U + 2], work[Y], work[F_NEW : F_NEW + 1], work[ROWS:]
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[X_PLUS])
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
-        if s.status != 0 or not renew(jac, w_jac, x, plan, room, s, m):
+        if s.status != 0 or not renew(lin, x, s):
             break
-        m.factorisations += 1
-        if not factor(plan, room, room.real, room.pivots[0], 1.0 / (GAMMA * h)):
+        step = Step(h, t_new, x, work[0], y, f_new, rows)
+        lin.memory[0].factorisations += 1
+        if not factor(lin.plan, room, room.real, room.pivots[0], 1.0 / (GAMMA * h)):
             s.status = NAN
             break
 
-        stages(rhs, w, s.t, h, x, work, plan, room, clock)
+        stages(e, s.t, step, work, lin, scratch.clock)
         s.evaluations += 1
-        if not finite(work[F : F + 1], o, s, w) or not arrive(
-            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
-        ):
+        if not finite(work[F : F + 1], o, s, e.w) or not arrive(e, run, step, scratch):
             break
 
-        if wants_rows(t_eval, t_new, o, s):
+        if wants_rows(samples.t_eval, t_new, o, s):
             polynomial(u, x, y, rows)
-        if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, work[0], y, f_new[0], rows, x_plus, residual, clock,
-            done, step_t, step_x, dense,
-        ):  # fmt: skip
+        if not leave(e, samples, run, step, scratch, done, kept):
             break
         done += 1
     return done

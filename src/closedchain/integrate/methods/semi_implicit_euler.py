@@ -25,7 +25,7 @@ import numpy as np
 
 from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
 from closedchain.integrate.project import hermite_rows, wants_rows
-from closedchain.integrate.step_control import ADVANCE, F1, copy
+from closedchain.integrate.step_control import ADVANCE, F1, Scratch, Step, copy
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -52,58 +52,46 @@ class Kinematics(NamedTuple):
     tangent: bool
 
 
-ADVANCE_KINEMATICS = numba.int64(
-    *ADVANCE.args,
-    numba.int64,  # kinematics: (t, x, w) -> the rates of the coordinates
-    F1,  # its parameters
-    numba.int64,  # the number of coordinates
-    numba.boolean,  # whether the correction changes velocities
-)
+KinematicsType = numba.types.NamedTuple((numba.int64, F1, numba.int64, numba.boolean), Kinematics)
 
 
-@jit(ADVANCE_KINEMATICS)
-def advance(
-    rhs, correct, w, w_correct, atol, t_eval, samples, options, state, x, work, step_t, step_x, dense,
-    kinematics, w_kinematics, nq, tangent,
-):  # fmt: skip
+@jit(numba.int64(*ADVANCE.args, KinematicsType))
+def advance(e, samples, run, kept, kin):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
-    o, s = options[0], state[0]
-    f, rates, f_new, y, x_plus = work[0], work[RATES : RATES + 1], work[F_NEW : F_NEW + 1], work[Y], work[X_PLUS]
+    o, s, x, work = run.options[0], run.state[0], run.x, run.work
+    f, rates, f_new, y = work[0], work[RATES : RATES + 1], work[F_NEW : F_NEW + 1], work[Y]
     rows = work[ROWS:]
-    n = x.size
-    clock, residual = np.empty(1), np.zeros(4)
+    n, nq = x.size, kin.nq
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[X_PLUS])
+    clock = scratch.clock
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)
         if s.status != 0:
             break
+        step = Step(h, t_new, x, f, y, f_new, rows)
 
         # the new velocities, tangent at the old place
         clock[0] = s.t
         copy(x, y)
         for i in range(nq, n):
             y[i] += h * f[i]
-        if tangent:
-            call(correct, clock, y, w_correct, x_plus, residual)
+        if kin.tangent:
+            call(e.correct, clock, y, e.w_correct, scratch.x_plus, scratch.residual)
             s.corrections += 1
-            copy(x_plus, y)
+            copy(scratch.x_plus, y)
 
         # they move the coordinates
-        call(kinematics, clock, y, w_kinematics, rates[0])
+        call(kin.kinematics, clock, y, kin.w, rates[0])
         for i in range(nq):
             y[i] += h * rates[0, i]
-        if not finite(rates, o, s, w) or not arrive(
-            rhs, correct, w, w_correct, o, s, t_new, y, f_new, x_plus, residual, clock
-        ):
+        if not finite(rates, o, s, e.w) or not arrive(e, run, step, scratch):
             break
         y[n - 1] = x[n - 1] + 0.5 * h * (f[n - 1] + f_new[0, n - 1])
 
-        if wants_rows(t_eval, t_new, o, s):
+        if wants_rows(samples.t_eval, t_new, o, s):
             hermite_rows(x, y, f, f_new[0], h, rows)
-        if not leave(
-            correct, w_correct, t_eval, samples, o, s, h, t_new, x, f, y, f_new[0], rows, x_plus, residual, clock,
-            done, step_t, step_x, dense,
-        ):  # fmt: skip
+        if not leave(e, samples, run, step, scratch, done, kept):
             break
         done += 1
     return done

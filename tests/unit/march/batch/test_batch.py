@@ -162,7 +162,7 @@ def test_backwards_and_nowhere(study):
         ({"lanes": 4}, "takes lanes=1"),
         ({"x0": np.zeros((2, 4))}, "a row for each point"),
         ({"t_eval": [0.2, 0.1]}, "strictly"),
-        ({"threads": 0}, "threads must be positive"),
+        ({"threads": 0}, "threads must be a positive number"),
     ],
 )
 def test_what_is_refused(study, options, message):
