@@ -16,7 +16,7 @@ accelerations and multipliers at once, from a matrix that is larger than it need
             A, gamma = e.closure.A[rows, :], e.closure.gamma[rows, :]
             K = ca.blockcat([[e.M, A.T], [A, ca.SX(len(rows), len(rows))]])
             z = ca.solve(K, ca.vertcat(e.tau - e.h, -gamma))
-            a, lam = z[:n], z[n:]
+            a, lam = z[:n, :], z[n:, :]
             x = state_symbols(e)
             power = e.energies.power - ca.dot(lam, ca.densify(A @ e.limbs.v))
             return Closed(x, ca.vertcat(e.qdot, a, power), e.limbs.q, e.limbs.v, a, lam)
