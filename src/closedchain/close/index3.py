@@ -39,7 +39,8 @@ class Index3(Formulation):
     --------
     >>> import closedchain as cc
     >>> m = cc.library.four_bar()
-    >>> run = cc.simulate(m, until=0.2, method=cc.Index3(), step=1e-3, rtol=1e-6)
+    >>> solver = cc.solvers.GeneralisedAlpha(step=1e-3)
+    >>> run = cc.simulate(m, until=0.2, method=cc.Index3(), solver=solver, rtol=1e-6)
     >>> bool(run.closure_error.max() < 1e-13)
     True
     """
