@@ -226,7 +226,7 @@ class BeamFields(Attached):
         """
         t, x, nodes = np.atleast_1d(np.asarray(t, float)), places(beam, x), np.asarray(nodes, float)
         d = np.asarray(displacements, float).reshape(len(t), len(nodes), 6)
-        increasing("the nodes of a beam", nodes, 2, "places that rise from one end to the other")
+        increasing("nodes", nodes, 2, "places that rise from one end of the beam to the other")
         i = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
         h = np.diff(nodes)[i]
         s = (x - nodes[i]) / h

@@ -89,7 +89,7 @@ def test_wrong_questions():
         deflection(run, "coupler", against="wall")
     with pytest.raises(cc.ModelError, match="by 'equilibrium' or by 'shapes'"):
         beam(run, "coupler", forces="guess")
-    with pytest.raises(cc.ModelError, match="same is 'efforts'"):
+    with pytest.raises(cc.ModelError, match="same must be 'efforts' or 'joints'"):
         tip_deflection(run, "coupler.tip", same="motors")
     with pytest.raises(cc.ModelError, match="no von mises of 'coupler'"):
         stress(run, "coupler")

@@ -79,7 +79,7 @@ def test_a_motor_that_is_tried(need):
         cc.inverse_dynamics(m, {"axle": cc.t}, until=1.0).sizing(motor)
     with pytest.raises(cc.ModelError, match=r"no actuator is named 'axl'"):
         need.sizing({"axl": motor})
-    with pytest.raises(cc.ModelError, match=r"takes a model such as cc\.DCMotor"):
+    with pytest.raises(cc.ModelError, match=r"must be a model such as cc\.DCMotor"):
         need.sizing({"axle": 3.0})
     with pytest.raises(cc.ModelError, match=r"no actuator 'axl'"):
         tried["axl"]
