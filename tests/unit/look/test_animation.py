@@ -60,7 +60,7 @@ def test_what_cannot_be_animated(tmp_path):
     for options, told in (
         ({"magnify": "a"}, "magnify must be a positive number, not 'a'"),
         ({"magnify": -5}, "magnify must be a positive number, not -5"),
-        ({"frames": 0}, "2 at least, not 0"),
+        ({"frames": 0}, "frames must be a whole number of at least 2, not 0"),
         ({"fps": 0}, "fps must be a positive number, not 0"),
     ):
         with pytest.raises(cc.ModelError, match=told):

@@ -32,7 +32,7 @@ def test_what_cannot_be_drawn(tmp_path):
         plot_deformed(bent, path=tmp_path / "arm.foo")
     with pytest.raises(cc.ModelError, match="a run, a state or a motion, not 'r'"):
         plot_deformed("r")
-    with pytest.raises(cc.ModelError, match="a number of seconds, not 'a'"):
+    with pytest.raises(cc.ModelError, match="time must be a finite number, not 'a'"):
         plot_deformed(four_bar_run(), "a")
 
 
