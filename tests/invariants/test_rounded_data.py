@@ -527,5 +527,5 @@ def test_a_gap_that_grows_beyond_the_tolerance_is_a_complaint():
 
 @pytest.mark.parametrize("tolerance", [-1.0, float("nan"), float("inf"), "1e-6"])
 def test_a_tolerance_that_makes_no_sense(tolerance):
-    with pytest.raises(cc.ModelError, match="tolerance is a length, zero or positive"):
+    with pytest.raises(cc.ModelError, match="tolerance must be zero or a positive number of metres"):
         cc.Mechanism("loose", tolerance=tolerance)

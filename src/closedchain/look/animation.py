@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import needs, whole
+from closedchain.arguments import needs, positive, whole
 from closedchain.disk.names import named
 from closedchain.disk.whole import write, written
 from closedchain.errors import ModelError
 from closedchain.look.animation_page import Telling, page
 from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
-from closedchain.look.sketch import Sketch, magnification, positive, told_factor, told_frequency
+from closedchain.look.sketch import Sketch, magnification, told_factor, told_frequency
 from closedchain.results.motion.motion import Motion
 from closedchain.results.points import Points
 from closedchain.results.run import Run

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import finite, needs
+from closedchain.arguments import finite, needs, positive
 from closedchain.errors import ModelError
 from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
 from closedchain.pose.state import State
@@ -134,12 +134,6 @@ def magnification(shape: Outline, magnify: float | None) -> float:
     if magnify is None:
         return shape.magnification
     return positive("magnify", magnify)
-
-
-def positive(name: str, value: Any) -> float:
-    """A number that must be positive."""
-    positive(name, value)
-    return float(value)
 
 
 def told_factor(factor: float) -> str:

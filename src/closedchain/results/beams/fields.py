@@ -145,6 +145,7 @@ class BeamFields(Attached):
 
         >>> import numpy as np
         >>> from closedchain.model import shapes
+        >>> from closedchain.results.beams.numbers import SectionNumbers
         >>> section = SectionNumbers(A=6e-4, Iy=4.5e-8, Iz=2e-8, J=0, y=0.01)
         >>> beam = BeamNumbers("arm", 0.5, 2.352, 0.0, E=5e9, G=1.9e9, section=section)
         >>> held = BeamFields.from_shapes(beam, shapes.polynomials(y=2), [0.0], [[1.5e-3, -0.5e-3]])
@@ -226,7 +227,7 @@ class BeamFields(Attached):
         """
         t, x, nodes = np.atleast_1d(np.asarray(t, float)), places(beam, x), np.asarray(nodes, float)
         d = np.asarray(displacements, float).reshape(len(t), len(nodes), 6)
-        increasing("the nodes of a beam", nodes, 2, "places that rise from one end to the other")
+        increasing("nodes", nodes, 2, "places that rise from one end of the beam to the other")
         i = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
         h = np.diff(nodes)[i]
         s = (x - nodes[i]) / h

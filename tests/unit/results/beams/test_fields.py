@@ -117,5 +117,7 @@ def test_wrong_places_and_names():
     fields = BeamFields.from_shapes(SQUARE, cc.shapes.pinned_pinned(y=1), [0.0], [[0.0]])
     with pytest.raises(cc.ModelError, match="a beam has no 'von_mise'; did you mean 'von_mises'"):
         fields["von_mise"]
-    with pytest.raises(cc.ModelError, match="nodes of a beam rise"):
+    with pytest.raises(
+        cc.ModelError, match="nodes takes places that rise from one end of the beam to the other, at least 2"
+    ):
         BeamFields.from_nodes(SQUARE, [0.0], [0.0, 0.0], np.zeros((1, 2, 6)))
