@@ -88,7 +88,7 @@ def in_balance(system: System, motion: Motion) -> Motion:
     ws, out, tree = Workspace(system), motion.x.copy(), motion.tree.copy()
     for k, (y, v, a) in enumerate(motion.x):
         t, c = float(motion.t[k]), motion.lengths[k] / 4
-        ws.room.q[:] = motion.tree[k]
+        ws.room.tree.q[:] = motion.tree[k]
         moved = a.copy()
         if not (ws.linearise(t, y, v, a) and ws.factor(1.0, c, c * c)):
             out[k, 2] = np.nan
@@ -99,7 +99,7 @@ def in_balance(system: System, motion: Motion) -> Motion:
             if not np.abs(step).max(initial=0.0) > BALANCED * np.abs(moved).max(initial=0.0):
                 break
         out[k] = y + c * c * (moved - a), v + c * (moved - a), moved
-        tree[k] = ws.room.q
+        tree[k] = ws.room.tree.q
     return replace(motion, x=out, tree=tree)
 
 
@@ -122,7 +122,7 @@ class Switches:
         for i, value in numbers.items():
             self.p[first + i] = value
         c, room = self.system.compiled, ws.room
-        room.w_motion[:], room.w_newton[:], room.w_tangent[:] = (
+        room.motion.w[:], room.newton.w[:], room.tangent.w[:] = (
             f.prepare(self.p) for f in (c.motion, c.newton, c.tangent)
         )
         self.changed = True
@@ -195,7 +195,7 @@ def integrate(
     m["time"] = min(until - t0, drawn_scale(system.e, system.p).time)
     s["h"] = step or first_step or min(0.1 * (until - t0), careful(x[2], scale))
     while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
-        samples[s["next"]], trees[s["next"]] = x, ws.room.q
+        samples[s["next"]], trees[s["next"]] = x, ws.room.tree.q
         s["next"] += 1
     functions = np.array(
         [f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve, kernels.close)],
@@ -206,7 +206,7 @@ def integrate(
     judge = ErlsJudge(system, until, step is not None)
     record: list[Happening] = []
     if a is not None and divergence != "pass":
-        judge.begin(t0, x, ws.room.q)
+        judge.begin(t0, x, ws.room.tree.q)
     try:
         while s["t"] < until and a is not None:
             # conditions on time hold until the next of them changes; steps end there
@@ -223,7 +223,7 @@ def integrate(
             s["status"] = steps.RUNNING
             while s["status"] == steps.RUNNING:
                 advance(functions, ws.table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory)
-                said = judge(float(s["t"]), x, ws.room.q, float(s["W"])) if divergence != "pass" else None
+                said = judge(float(s["t"]), x, ws.room.tree.q, float(s["W"])) if divergence != "pass" else None
                 if said and not record:
                     record.append(Happening(float(s["t"]), "divergence", said))
                     s["status"] = Status.diverged if divergence == "stop" else s["status"]
@@ -250,7 +250,7 @@ def integrate(
         said, advice = SENTENCES[status]
         if status is Status.diverged:
             said = record[0].text
-        failure = Failure(float(s["t"]), ws.room.q.copy(), None, advice)
+        failure = Failure(float(s["t"]), ws.room.tree.q.copy(), None, advice)
         message = f"at t = {failure.t:.6g} s {said}: {advice}"
     return Motion(
         t=t_eval[:taken],

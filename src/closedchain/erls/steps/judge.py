@@ -49,7 +49,7 @@ class ErlsJudge:
         worst = self.elastic[int(np.argmax(over))]
         turns = self.turning[worst]
         limit = "half a turn" if turns else f"the length of the longest beam, {system.longest:.3g} m"
-        if system.mesh.arrays.stiffens.any():
+        if system.mesh.arrays.elastic.stiffens.any():
             cause = "The links are too soft for their loads: look at their sections, and at what drives them"
         else:
             cause = "A beam that turns fast is stiffened by its own pull: take cc.ERLS(stiffening=True)"
