@@ -24,7 +24,7 @@ from closedchain.erls.kernels.problem import (
     Tree,
     ZeroedBlock,
 )
-from closedchain.erls.steps.stage import CLOCK
+from closedchain.erls.steps.records import CLOCK
 from closedchain.erls.system import System
 from closedchain.native.memory import Memory
 

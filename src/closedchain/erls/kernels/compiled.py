@@ -16,7 +16,7 @@ import numba
 from closedchain.erls.kernels import closing, condense, eliminate, evaluate, problem
 from closedchain.erls.kernels import linearise as around
 from closedchain.erls.kernels.tables import ArraysType
-from closedchain.erls.steps.stage import CLOCK
+from closedchain.erls.steps.records import CLOCK
 from closedchain.native.jit import cfunc
 from closedchain.native.memory import unpacker
 

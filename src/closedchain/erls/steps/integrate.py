@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from closedchain.erls.kernels import compiled as kernels
-from closedchain.erls.steps import alpha, esdirk, stage, steps
+from closedchain.erls.steps import alpha, esdirk, records, steps
 from closedchain.erls.steps.judge import ErlsJudge
 from closedchain.erls.system import System
 from closedchain.erls.workspace import Workspace
@@ -175,12 +175,29 @@ def integrate(
     a = accelerations(ws, t0, y, v)
     x = np.array([y, v, np.zeros(n) if a is None else a])
     scale = tolerances(system, atol)
-    end, work = np.zeros((3, n)), np.zeros((rows, n))
+    work = np.zeros((rows, n))
     work[alpha.EARLIER] = x[2]
     samples, works = np.zeros((len(t_eval), 3, n)), np.zeros((len(t_eval), 2))
     trees = np.zeros((len(t_eval), system.e.topology.nq))
-    options, state, memory = np.zeros(1, steps.OPTIONS), np.zeros(1, steps.STATE), np.zeros(1, stage.MEMORY)
-    o, s, m = options[0], state[0], memory[0]
+    functions = np.array(
+        [f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve, kernels.close)],
+        np.int64,
+    )
+    run = records.RunArrays(
+        functions,
+        ws.table,
+        scale,
+        x,
+        np.zeros((3, n)),
+        work,
+        np.zeros(n),
+        records.SampleRoom(t_eval, samples, trees, works),
+        np.zeros(ATTEMPTS),
+        np.zeros(1, records.OPTIONS),
+        np.zeros(1, records.STATE),
+        np.zeros(1, records.MEMORY),
+    )
+    o, s, m = run.options[0], run.state[0], run.memory[0]
     o["end"], o["max_step"], o["attempts"], o["max_steps"], o["healthy"] = (
         until,
         max_step,
@@ -197,10 +214,6 @@ def integrate(
     while s["next"] < len(t_eval) and t_eval[s["next"]] <= t0:
         samples[s["next"]], trees[s["next"]] = x, ws.room.tree.q
         s["next"] += 1
-    functions = np.array(
-        [f.address for f in (kernels.residual, kernels.linearise, kernels.factor, kernels.solve, kernels.close)],
-        np.int64,
-    )
     status = Status.finished if a is not None else Status.nan
     switches = Switches(system, until, max_step)
     judge = ErlsJudge(system, until, step is not None)
@@ -222,7 +235,7 @@ def integrate(
                 work[alpha.EARLIER], s["power"], s["h_old"], m["usable"] = x[2], ws.room.work.sum(), 0.0, 0
             s["status"] = steps.RUNNING
             while s["status"] == steps.RUNNING:
-                advance(functions, ws.table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory)
+                advance(run)
                 said = judge(float(s["t"]), x, ws.room.tree.q, float(s["W"])) if divergence != "pass" else None
                 if said and not record:
                     record.append(Happening(float(s["t"]), "divergence", said))
