@@ -26,8 +26,10 @@ from benchmarks.operations import GUIDE as MOST_OPERATIONS
 from benchmarks.report import Duration, Report, Table, arguments, clock, duration, figure, finish
 from closedchain.derive.equations import derive
 from closedchain.integrate.integrate import integrate
+from closedchain.integrate.problem import Samples, Tolerances
 from closedchain.integrate.trajectory import Counts
 from closedchain.march.program.compiled import Compiled, compiled, tolerances
+from closedchain.march.program.solver_inputs import problem
 from closedchain.native import compile_function
 from closedchain.native.call import call
 from closedchain.native.jit import cache_directory
@@ -174,21 +176,16 @@ def time_functions(program: Compiled, start: State, repeats: int) -> tuple[Durat
 def time_march(program: Compiled, start: State, repeats: int) -> tuple[Duration, Counts]:
     """The integration that `simulate` does by default, alone."""
     p = parameter_vector(start.mechanism)
-    correct, scale = program.correct, drawn_scale(program.equations, p, UNTIL)
+    scale = drawn_scale(program.equations, p, UNTIL)
 
     def march():
         return integrate(
             "dop853",
-            program.rhs.address,
+            problem("dop853", program, p, scale.time),
             program.pack(start.q, start.v),
             (0.0, UNTIL),
-            program.rhs.prepare(p),
-            rtol=RTOL,
-            atol=tolerances(program, scale, RTOL, None),
-            time=scale.time,
-            t_eval=SAMPLES,
-            correct=correct.address if correct else 0,
-            w_correct=correct.prepare(p) if correct else None,
+            Tolerances(RTOL, tolerances(program, scale, RTOL, None)),
+            Samples(SAMPLES),
         )
 
     return clock(march, 5 * repeats), march().counts

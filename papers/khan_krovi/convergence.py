@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import closedchain as cc
 from closedchain.integrate.integrate import integrate
+from closedchain.integrate.problem import Problem, Samples, Tolerances
 from closedchain.march.program.compiled import compiled
 from closedchain.pose.state import parameter_vector
 from papers import plots
@@ -108,10 +109,9 @@ def opened(sigma: float, by: float = OPEN) -> tuple[np.ndarray, np.ndarray]:
     q = start.q.copy()
     q[2] += by
     times = np.linspace(0.0, 3.0 / sigma, 61)
-    run = integrate(
-        "dop853", program.rhs.address, program.pack(q, start.v), (0.0, times[-1]), program.rhs.prepare(p),
-        rtol=1e-10, atol=1e-12, t_eval=times,
-    )  # fmt: skip
+    problem = Problem(program.rhs.address, program.rhs.prepare(p))
+    span = (0.0, times[-1])
+    run = integrate("dop853", problem, program.pack(q, start.v), span, Tolerances(1e-10, 1e-12), Samples(times))
     c = program.evaluate("c", lambda: {"c": program.equations.closure.c}, run.t, run.x, p)["c"][:, :2, 0]
     return times, c / c[0]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.solvers import SOLVERS
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 # a slope over finite steps is seen with some error; a method of the next lower order would miss by 1
 SLACK = 0.35

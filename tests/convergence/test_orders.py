@@ -12,13 +12,13 @@ import pytest
 import closedchain as cc
 from closedchain.close.methods import METHODS
 from closedchain.close.parts.springs import SpringFormulation
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.solvers import SOLVERS, marching
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.pose.state import parameter_vector
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 # A slope over finite steps is seen with some error (measured: at most 0.3 too flat); the next lower order would miss
 # by 1.
@@ -95,7 +95,7 @@ def march(case, method, solver, **options):
         (0.0, CASES[case][1]),
         program.rhs.prepare(p),
         **correct,
-        **for_solver(solver, program, p),
+        extra=for_solver(solver, program, p),
         **options,
     )
     assert run.success, run.message

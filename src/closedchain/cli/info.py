@@ -126,7 +126,7 @@ def _partition(program: Compiled, members: int) -> dict[str, Any]:
 
     team = Threads(members)
     team.refuse(program.method, "dop853")
-    team.refuse_options(program, {})
+    team.refuse_options(program)
     parts = team.cut(program)
     limbs = zip(parts.names, parts.costs, parts.member_of, strict=True)
     work = []

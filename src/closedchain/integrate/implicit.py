@@ -10,11 +10,14 @@ linear algebra. The Jacobian belongs to the start of a step, where it is exact.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
-from closedchain.integrate.linear import RoomType, StructureType, evaluate
+from closedchain.integrate.linear import Room, RoomType, StructureType, evaluate
 from closedchain.integrate.step_control import ADVANCE, F1, NAN, StateRecord
+from closedchain.integrate.structure import Structure
 from closedchain.native.jit import jit
 
 MEMORY = np.dtype(
@@ -35,6 +38,24 @@ MEMORY = np.dtype(
 # it belongs to the start of the step; to an earlier one, and has been good enough; it must be evaluated again
 FRESH, USED, STALE = range(3)
 MemoryRecord = numba.from_dtype(MEMORY)
+
+
+class Linearisation(NamedTuple):
+    """What the kernels of implicit solvers need besides the equations.
+
+    Attributes
+    ----------
+    jac, w : address of the Jacobian, and its parameters.
+    plan, room : structure of its zeros, and room for the linear algebra.
+    memory : one record of `MEMORY`.
+    """
+
+    jac: int
+    w: np.ndarray
+    plan: Structure
+    room: Room
+    memory: np.ndarray
+
 
 ADVANCE_IMPLICIT = numba.int64(
     *ADVANCE.args,

@@ -14,6 +14,8 @@ damps the sawtooth at the border of stability), `beta = 0` for dop853. After a r
 grow. The starting step is the heuristic of the same book, II.4, in units of a time that belongs to the equations.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -99,6 +101,62 @@ EPS = float(np.finfo(float).eps)
 F1, F2, F3 = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
 OptionsRecord = numba.from_dtype(OPTIONS)
 StateRecord = numba.from_dtype(STATE)
+
+
+class Equations(NamedTuple):
+    """What is integrated, as the kernels take it.
+
+    Attributes
+    ----------
+    rhs, correct : addresses of the right-hand side, and of the correction; 0 for none.
+    w, w_correct : their parameters.
+    atol : (n,) absolute tolerances.
+    """
+
+    rhs: int
+    correct: int
+    w: np.ndarray
+    w_correct: np.ndarray
+    atol: np.ndarray
+
+
+class SampleRoom(NamedTuple):
+    """Times of samples (k,), and room for the states there (k, n)."""
+
+    t_eval: np.ndarray
+    x: np.ndarray
+
+
+class RunArrays(NamedTuple):
+    """Everything that a run remembers.
+
+    Attributes
+    ----------
+    options, state : one record each.
+    x : (n,) the state.
+    work : (rows, n) the derivative at x in row 0, and what the method needs.
+    """
+
+    options: np.ndarray
+    state: np.ndarray
+    x: np.ndarray
+    work: np.ndarray
+
+
+class KeptSteps(NamedTuple):
+    """Room for the steps of one call of `advance`.
+
+    Attributes
+    ----------
+    t : (attempts,) their ends.
+    x : (attempts or 0, n) the states there.
+    dense : (attempts or 0, rows, n) their polynomials.
+    """
+
+    t: np.ndarray
+    x: np.ndarray
+    dense: np.ndarray
+
 
 # the signature of every solver's `advance`; see the essay in solvers.py
 ADVANCE = numba.int64(

@@ -1,12 +1,14 @@
-"""Times at which the motion is kept: given ones, or equal ones that are not all made at once."""
+"""Times at which the motion is kept, given or equal ones that are not all made at once; and counts of fixed steps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import positive
+from closedchain.arguments import positive, vector
+from closedchain.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -88,3 +90,34 @@ class Equal:
         """Whether t itself is one of them."""
         forward = 1 if self.until >= self.begin else -1
         return bool(np.any(self.after(t, forward, True)[:1] == t))
+
+
+def sample_times(t_eval: Any, t0: float, t1: float) -> Any:
+    """Times of samples as an array, known to go from t0 to t1; none if there are none."""
+    if t_eval is None:
+        return np.empty(0)
+    if not isinstance(t_eval, np.ndarray | list | tuple):
+        return t_eval  # made to fit
+    times = vector("t_eval", t_eval)
+    forward = np.sign(t1 - t0) or 1.0
+    if times.size and not np.all(forward * np.diff(times) > 0):
+        at = int(np.argmin(forward * np.diff(times) > 0))
+        raise ModelError(
+            f"t_eval must go strictly from t0 to t1, but entry {at + 1} ({times[at + 1]}) follows {times[at]}"
+        )
+    low, high = min(t0, t1), max(t0, t1)
+    for time in times[[0, -1]] if times.size else ():
+        if not low <= time <= high:
+            raise ModelError(f"t_eval holds {time}, outside of the run from {t0} to {t1}")
+    return times
+
+
+def fixed_steps(step: float, length: float) -> tuple[int, float]:
+    """Number and length of the steps: equal ones if they fit to rounding, else the last one is shorter."""
+    number = length / step
+    if not number < 2**53:
+        raise ModelError(f"step {step} is too small for a run of length {length}")
+    whole = max(1, round(number))
+    if abs(number - whole) <= 1e-9 * whole:
+        return whole, length / whole
+    return int(np.ceil(number)), step

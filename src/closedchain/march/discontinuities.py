@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.integrate.loop import HoldError
+from closedchain.integrate.hooks import InputsError
 from closedchain.model.expressions.expression import Expression, fold
 from closedchain.model.expressions.operations import OPERATIONS
 from closedchain.model.forces.sampled import LIVE, Jump
@@ -110,7 +110,7 @@ class SwitchingTimes:
         if not np.isfinite(slope):
             return np.inf
         if jump.counts and abs(slope) * self.length > MOST:
-            raise HoldError(f"{jump.node} jumps {abs(slope) * self.length:.2g} times during the run")
+            raise InputsError(f"{jump.node} jumps {abs(slope) * self.length:.2g} times during the run")
         far = self._on_line(jump, float(u), slope)
         return far if far <= ahead else np.inf
 

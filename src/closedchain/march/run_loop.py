@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,37 +17,31 @@ from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.interrupt import check, interrupts, noted
-from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.problem import Problem, Samples, Tolerances
+from closedchain.integrate.solvers import DOP853, SOLVERS, Solver
 from closedchain.integrate.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 from closedchain.march.automatic import Stiffness
 from closedchain.march.checkpoints import Left, Saving
 from closedchain.march.controllers.held_inputs import Holding
 from closedchain.march.events import Watch
 from closedchain.march.impacts import switch
-from closedchain.march.judge.divergence import Judge, Judged
+from closedchain.march.judge.divergence import Judge
 from closedchain.march.judge.gaps import fitted, told
 from closedchain.march.marks import SINGULAR, Event, Happening, Instant
-from closedchain.march.program import corners
+from closedchain.march.piece_hooks import WATCHED, PieceHooks
 from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
-from closedchain.march.program.solver_inputs import for_solver
+from closedchain.march.program.solver_inputs import problem
 from closedchain.march.segment import Choice, Segment
 from closedchain.march.stabilisation import Stabilisation
-from closedchain.march.sundials import integrate_sundials
-from closedchain.march.team import Team
+from closedchain.march.sundials import SundialsProblem, integrate_sundials
+from closedchain.march.team import SharedProblem, Team
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
 
-# Near a singular pose pivots fall with the square of the distance; from here on they are watched one by one.
-WATCHED = 1e-4
-# Where rows are held at what a rounded drawing misses, such a pose has been passed when pivots have risen to this.
-PASSED = 100 * WATCHED
 # Where rows were left out as redundant, the others are chosen anew when their pivot has fallen to this share.
 FADED = 0.05
 # The same where they are held at what a rounded drawing misses: a row that fades lets it grow by the root of its share.
 FADES = 0.5
-# Steps between two looks at the solver, and at gains that follow the steps.
-LOOK, LOOK_TUNING = 50, 10
-SOON = 1e-3  # of a step
 # Independent velocities are chosen anew when others would be this much better.
 LESS_GOOD = 0.4
 
@@ -329,7 +322,7 @@ class March:
             return False
         return True
 
-    def _stabilisation(self, step: float | None) -> Stabilisation:
+    def stabilisation(self, step: float | None) -> Stabilisation:
         """For steps of some length; None for the fixed one, if there is any."""
         return Stabilisation(self.task.until < self.start.t, self.task.step if step is None else step)
 
@@ -342,7 +335,7 @@ class March:
         # keep the misfit of the numbers, even if no row is redundant any more
         aimed = last is not None and last.choice.aimed
         program = compiled(state, self.task.method, guarded, pivots, native=self.task.team is None, aimed=aimed)
-        return self._stabilisation(step).applied(program.aimed(state, last))
+        return self.stabilisation(step).applied(program.aimed(state, last))
 
     # ---- a piece -----------------------------------------------------------------------------------------------------
 
@@ -357,98 +350,52 @@ class March:
         self, program: Compiled, x: np.ndarray, watch: Watch, pivot: float, resume: dict[str, np.ndarray] | None
     ) -> Trajectory:
         here, task, p = self.place, self.task, self.holding.p
-        state, solver = here.state, SOLVERS[here.solver]
+        state, kind = here.state, SOLVERS[here.solver]
         forward = 1 if task.until >= state.t else -1
         # the first piece has a sample at its beginning, others have it at the end of the piece before
         times = task.times.after(state.t, forward, not self.segments)
         # where rows were left out as redundant, or velocities are independent, they are chosen anew when they fade
         faded = fading(program)
         least = faded * pivot if faded else -np.inf
-        if solver.driver:
-            return integrate_sundials(
-                here.solver, program, x, (state.t, task.until), p, rtol=task.rtol,
-                atol=tolerances(program, self.scale, task.rtol, task.atol), t_eval=times[:],
-                sizes=program.sizes(self.scale), balances=program.balances(self.scale),
-                seconds=self.scale.time,
-                max_steps=self._steps_left(), min_pivot=least, progress=task.progress,
-                hold=None if self.holding.idle else partial(self.holding.change, program),
-                judge=Judged(self.judge, program, self.holding),
-            )  # fmt: skip
-        looks = not watch.idle
-        saving, stiffness = task.saving, self.stiffness
-        blurred = program.guarded and program.choice.aimed and task.team is None  # members stay guarded
+        span, hooks, solver = (state.t, task.until), PieceHooks(self, program, watch), self._solver()
+        tolerance = Tolerances(
+            task.rtol,
+            tolerances(program, self.scale, task.rtol, task.atol),
+            asked_of(program, self.scale, task.rtol, task.atol),
+        )
+        if kind.driver:
+            equations = SundialsProblem(
+                program, p, program.sizes(self.scale), program.balances(self.scale), self.scale.time, least
+            )
+            return integrate_sundials(solver, equations, x, span, tolerance, Samples(times[:]), hooks)
+        saving = task.saving
         if saving is not None:
             saving.begin(len(self.segments) - self._continues(program, here.solver), len(x))
-        options = {
-            "rtol": task.rtol,
-            "atol": tolerances(program, self.scale, task.rtol, task.atol),
-            "asked": asked_of(program, self.scale, task.rtol, task.atol),
-            "time": self.scale.time,
-            "t_eval": times,
-            "dense_output": task.dense_output,
-            "step": task.step,
-            "first_step": here.next_step if solver.adaptive else None,
-            "max_step": task.max_step,
-            "max_steps": self._steps_left(),
-            "min_pivot": least,
-            "least_pivot": -np.inf if program.guarded else WATCHED,
-            "watch": watch if looks else None,
-            "detect_stiffness": stiffness is not None and stiffness.detects,
-            "look": self._look(program) if stiffness is not None or task.method.follows_steps or blurred else None,
-            "keep": None if saving is None else saving.keep,
-            "checkpoint": None if saving is None else partial(saving.checkpoint, self, watch),
-            "resume": resume,
-            "look_every": 1 if blurred else LOOK_TUNING if task.method.follows_steps else LOOK,
-            "judge": Judged(self.judge, program, self.holding),
-            # a call that goes on beyond a change of a condition is paid for in vain
-            "steps_per_call": 500 if not looks else 10 if watch.flips else 50,
-            "progress": task.progress,
-        }
-        span = (state.t, task.until)
+        samples = Samples(times, None if saving is None else saving.keep)
+        before = -np.inf if program.guarded else WATCHED
         if task.team is not None:  # whose members prepare what they have compiled, and nothing else
-            options["due"] = None if saving is None else saving.due
-            change = None if self.holding.idle else partial(self.holding.change, program)
-            return task.team.integrate(program, here.solver, x, span, lambda: self.holding.p, change, **options)
-        return integrate(
-            here.solver,
-            program.rhs.address,
-            x,
-            span,
-            corners.work(here.solver, program, p),
-            corners=corners.options(here.solver, program),
-            correct=program.correct.address if program.correct else 0,
-            w_correct=program.correct.prepare(p) if program.correct else None,
-            hold=None if self.holding.idle else self._hold(program),
-            **options,
-            **for_solver(here.solver, program, p),
-        )
+            shared = SharedProblem(program, self.scale.time, least, before)
+            return task.team.integrate(shared, solver, x, span, tolerance, samples, hooks, resume)
+        made = problem(here.solver, program, p, self.scale.time, pivot_after=least, pivot_before=before)
+        return integrate(solver, made, x, span, tolerance, samples, hooks, resume)
+
+    def _solver(self) -> Solver:
+        """The solver of a piece with its options."""
+        task, kind = self.task, SOLVERS[self.place.solver]
+        options: dict[str, Any] = {"max_steps": self._steps_left()}
+        if not kind.driver:
+            options["dense_output"] = task.dense_output
+            options |= (
+                {"first_step": self.place.next_step, "max_step": task.max_step}
+                if kind.adaptive
+                else {"step": task.step}
+            )
+        return kind(**options)
 
     def _steps_left(self) -> int:
         """Attempts that the run may still make."""
         made = sum(s.trajectory.counts.steps + s.trajectory.counts.rejections for s in self.segments)
         return max(1, self.task.max_steps - made)
-
-    def _look(self, program: Compiled) -> Callable[[float, np.ndarray, float], Status | None]:
-        """A look at the march now and then: does its solver suit it, and do the gains of a stabilisation?"""
-
-        def look(t: float, x: np.ndarray, h: float) -> Status | None:
-            if program.guarded and program.choice.aimed:
-                return Status.passed if self._passed(program, t, x, h) else None
-            # with a fixed step gains are right from the start, and near a singular pose steps say nothing
-            here = self.place
-            follows = SOLVERS[here.solver].adaptive and not here.guarded
-            if follows and not self._stabilisation(here.tuned).suits(self.task.method, h):
-                return Status.new_gains
-            return self.stiffness.look(program, self.holding.p, t, x, h) if self.stiffness is not None else None
-
-        return look
-
-    def _passed(self, program: Compiled, t: float, x: np.ndarray, h: float) -> bool:
-        """Whether a singular pose lies behind: pivots have risen, and rise."""
-        assert program.correct is not None
-        p = self.holding.p
-        now, soon = (program.correct(t + dt, x + dt * program.rhs(t, x, p), p)[1][2] for dt in (0.0, SOON * float(h)))
-        return bool(soon > now > PASSED)
 
     def _continues(self, program: Compiled, solver: str) -> bool:
         """Whether the next piece continues the last one: other joints may be open under the same equations."""
@@ -456,22 +403,6 @@ class March:
         if last is None or last.start.open_joints != self.place.state.open_joints:
             return False
         return last.program.same(program) and last.solver == solver
-
-    def _hold(self, program: Compiled) -> Callable[[float, np.ndarray], tuple[float, dict[str, np.ndarray] | None]]:
-        def hold(t: float, x: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
-            until, changed = self.holding.change(program, t, x)
-            if not changed:
-                return until, None
-            p = self.holding.p
-            renewed = {"w": corners.work(self.place.solver, program, p)}
-            if program.correct is not None:
-                renewed["w_correct"] = program.correct.prepare(p)
-            companion = for_solver(self.place.solver, program, p)
-            if companion:
-                renewed["w_extra"] = companion["w_jac"] if "w_jac" in companion else companion["extra"][1]
-            return until, renewed
-
-        return hold
 
     def _put_back(self, trajectory: Trajectory, program: Compiled) -> Trajectory:
         """A piece that an event ended: between steps the dense output leaves the manifold a little, its end returns."""
@@ -517,7 +448,8 @@ class March:
         here, state = self.place, self.place.state
         x = program.pack(state.q, state.v, here.work)
         w = program.rhs.prepare(self.holding.p)
-        one = integrate("dop853", program.rhs.address, x, (state.t, state.t), w, t_eval=[state.t])
+        still = Problem(program.rhs.address, w)
+        one = integrate(DOP853(), still, x, (state.t, state.t), samples=Samples([state.t]))
         trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
         chosen = (state, here.guarded, len(self.segments), here.tuned)
         return Segment(state, program, trajectory, here.solver, self.holding, chosen)

@@ -28,18 +28,19 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import vector
 from closedchain.close.formulation import Closed
 from closedchain.errors import ModelError
-from closedchain.integrate.arguments import sample_times, vector
-from closedchain.integrate.interrupt import check
-from closedchain.integrate.loop import HoldError, Judge
+from closedchain.integrate.hooks import Hooks, InputsError
+from closedchain.integrate.problem import Samples, Tolerances
+from closedchain.integrate.solvers import Solver, named
+from closedchain.integrate.times import sample_times
 from closedchain.integrate.trajectory import SENTENCES, Counts, Failure, Status, Trajectory
 from closedchain.lock import LOCK, locked
 from closedchain.march.program.compiled import Compiled
@@ -55,7 +56,7 @@ SOLVED = 2  # Newton steps before rates are evaluated: an error e of dependent c
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Scaled:
     """Equations as CasADi's integrators take them, in the time ``tau`` of a piece.
 
     Attributes
@@ -106,58 +107,64 @@ class Piece:
     interrupted: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class SundialsProblem:
+    """A mechanism under a formulation, in the units in which SUNDIALS gets it: numbers without units.
+
+    Attributes
+    ----------
+    program
+        From `compiled`.
+    p
+        Parameters of the mechanism; `Hooks.change` may change them in place.
+    sizes
+        (n,) by which the entries of the state compare.
+    balances
+        (k,) by which the equations of k algebraic unknowns compare.
+    seconds
+        The unit of time.
+    pivot_after
+        Stop (status `singular`) at the first point where the correction would tell a smaller pivot. There are points
+        at the samples and at 200 equal times.
+    """
+
+    program: Compiled
+    p: Any
+    sizes: Any = 1.0
+    balances: Any = 1.0
+    seconds: float = 1.0
+    pivot_after: float = -np.inf
+
+
 def integrate_sundials(
-    name: str,
-    program: Compiled,
+    solver: Solver | str,
+    problem: SundialsProblem,
     x0: Any,
     t_span: tuple[float, float],
-    p: Any,
-    *,
-    rtol: float = 1e-8,
-    atol: Any = 1e-8,
-    sizes: Any = 1.0,
-    balances: Any = 1.0,
-    seconds: float = 1.0,
-    t_eval: Any = None,
-    max_steps: int = 10_000_000,
-    min_pivot: float = -np.inf,
-    hold: Callable[[float, np.ndarray], tuple[float, object]] | None = None,
-    judge: Judge | None = None,
-    progress: Callable[[float, int], object] | None = None,
+    tolerances: Tolerances | None = None,
+    samples: Samples | None = None,
+    hooks: Hooks | None = None,
 ) -> Trajectory:
     """Integrate a mechanism under a formulation with SUNDIALS, from ``t_span[0]`` to ``t_span[1]``, also back in time.
 
     Parameters
     ----------
-    name
-        ``"cvodes"``, or ``"idas"``, which takes formulations with algebraic unknowns, too.
-    program
-        From `compiled`.
+    solver
+        `CVODES`, or `IDAS`, which takes formulations with algebraic unknowns, too. The limit of its steps is looked at
+        after every piece, of some thousand steps.
+    problem
+        The equations.
     x0
         (n,) state at the start; algebraic unknowns are found from the others.
     t_span
         Start and end.
-    p
-        Parameters of the mechanism.
-    rtol, atol
-        Tolerances of a step; ``atol`` may be a vector (n,). Algebraic unknowns are left out of the error test.
-    sizes, balances, seconds
-        (n,) by which the entries of the state compare, (k,) the equations of k algebraic unknowns, and the unit of
-        time: SUNDIALS gets numbers without units.
-    t_eval
-        (m,) sample times, strictly monotone from start to end; None: the start and the end.
-    max_steps
-        Steps before the run is given up; the limit is looked at after every piece, of some thousand steps.
-    min_pivot
-        Stop (status `singular`) at the first point where the correction would tell a smaller pivot. There are points
-        at the samples and at 200 equal times.
-    hold
-        Called as ``hold(t, x)`` at the start and whenever its time has come; it returns the time of the next call, and
-        may have changed ``p`` in place. BDF begins anew there.
-    judge
-        Ends the run (status `diverged`) at the first point at which it finds that the motion runs away.
-    progress
-        Called as ``progress(t, steps)`` after every piece.
+    tolerances
+        Of a step. Algebraic unknowns are left out of the error test.
+    samples
+        Their times; None: the start and the end.
+    hooks
+        Of them ``inputs``, ``monitor`` and ``progress`` are called: at discontinuities, where BDF begins anew, at every
+        point, and after every piece.
 
     Returns
     -------
@@ -170,9 +177,7 @@ def integrate_sundials(
     Raises
     ------
     ModelError
-        If the formulation is not one for this integrator.
-    ValueError
-        If an argument cannot be right.
+        If the formulation is not one for this integrator, or an argument cannot be right.
 
     Examples
     --------
@@ -182,39 +187,46 @@ def integrate_sundials(
     >>> start = cc.library.four_bar().assemble()
     >>> program, p = compiled(start, cc.Multipliers()), parameter_vector(start.mechanism, start.parameters)
     >>> x0 = program.pack(start.q, start.v)
-    >>> run = integrate_sundials("cvodes", program, x0, (0.0, 1.0), p, rtol=1e-11, atol=1e-11)
+    >>> run = integrate_sundials("cvodes", SundialsProblem(program, p), x0, (0.0, 1.0), Tolerances(1e-11, 1e-11))
     >>> f"{run.x[-1, 0]:.6f}"
     '2.829418'
     """
+    solver = named(solver)
+    tolerances, samples, hooks = tolerances or Tolerances(), samples or Samples(), hooks or Hooks()
+    program = problem.program
     x = vector("x0", x0)
-    t0, t1 = vector("t_span", t_span, 2)
-    atol = vector("atol", atol, x.size)
-    if not rtol >= 0 or not np.all(atol > 0):
-        raise ValueError("SUNDIALS needs atol > 0, and rtol that is not negative")
+    t0, t1 = (float(t) for t in vector("t_span", t_span, 2))
+    atol = vector("atol", tolerances.atol, x.size)
+    if not tolerances.rtol >= 0 or not np.all(atol > 0):
+        raise ModelError("SUNDIALS needs atol > 0, and rtol that is not negative")
+    t_eval = samples.t_eval
     times = np.array([t0, t1] if t0 != t1 else [t0]) if t_eval is None else sample_times(t_eval, t0, t1)
     direction = 1.0 if t1 >= t0 else -1.0
-    asked = float(np.min(atol / sizes))
+    asked = float(np.min(atol / problem.sizes))
     scale = atol / asked
     unknowns = int(getattr(program.closed, "algebraic", 0))
     scale[x.size - 1 - unknowns : x.size - 1] *= COARSE
-    problem = _problem(name, program, direction * seconds, scale, np.broadcast_to(balances, unknowns))
+    scaled = _scaled(
+        solver.name, program, direction * problem.seconds, scale, np.broadcast_to(problem.balances, unknowns)
+    )
     points = _points(times, t0, t1)
-    options = {"reltol": rtol, "abstol": asked}
-    vector("p", p)
+    options = {"reltol": tolerances.rtol, "abstol": asked}
+    vector("p", problem.p)
     clock = time.perf_counter()
-    march = Journey(name, problem, x, float(t0), options, max_steps, min_pivot, judge)
+    march = Journey(solver, scaled, x, t0, options, problem.pivot_after, hooks)
     try:
         while march.status is Status.finished:
-            change = direction * np.inf if hold is None else hold(march.t, march.x)[0]
-            march.renew(np.concatenate([p, program.numbers]))
+            told = hooks.inputs(march.t, march.x)[0]
+            change = direction * np.inf if told is None else told
+            march.renew(np.concatenate([problem.p, program.numbers]))
             ahead = points[(direction * points > direction * march.t) & (direction * points <= direction * change)]
             if direction * (t1 - change) > 0 and change not in ahead:  # it becomes a point as others
                 ahead = np.append(ahead, change)
                 points = np.insert(points, np.searchsorted(direction * points, direction * change), change)
-            march.to(ahead, progress)
+            march.to(ahead)
             if march.t == t1:
                 break
-    except HoldError as error:
+    except InputsError as error:
         march.stop(Status.controller, march.t, str(error))
     except KeyboardInterrupt:
         march.stop(Status.interrupted, march.t)
@@ -245,17 +257,16 @@ class Journey:
 
     def __init__(
         self,
-        name: str,
-        problem: Problem,
+        solver: Solver,
+        problem: Scaled,
         x: np.ndarray,
         t: float,
         options: dict[str, Any],
-        max_steps: int,
         min_pivot: float,
-        judge: Judge | None,
+        hooks: Hooks,
     ) -> None:
-        self.name, self.problem, self.options, self.judge = name, problem, options, judge
-        self.max_steps, self.min_pivot = max_steps, min_pivot
+        self.solver, self.problem, self.options, self.hooks = solver, problem, options, hooks
+        self.min_pivot = min_pivot
         self.t, self.x, self.pivot = t, x, 1.0
         self.states: list[np.ndarray] = []
         self.total = dict.fromkeys(("nsteps", "netfails", "nncfails", "nfevals", "n_call_jacF", "nlinsetups"), 0)
@@ -267,20 +278,19 @@ class Journey:
         self.numbers = numbers
         self.x = _consistent(self.problem, self.t, self.x, numbers)
 
-    def to(self, points: np.ndarray, progress: Callable[[float, int], object] | None) -> None:
+    def to(self, points: np.ndarray) -> None:
         """Go from point to point until the last, or until something stops the run."""
         done, size, limit, stuck = 0, PIECE, FEW, np.nan
         while done < len(points) and self.status is Status.finished:
-            start, left = self.t, self.max_steps - self.total["nsteps"]
+            start, left = self.t, self.solver.max_steps - self.total["nsteps"]
             if left <= 0:
                 self.stop(Status.too_many_steps, self.t)
                 return
             piece = self.advance(points[done : done + size], min(limit, left))
             reached = len(piece.x)
             done += reached
-            if progress is not None:
-                progress(self.t, self.total["nsteps"])
-            check()
+            self.hooks.progress(self.t, self.total["nsteps"])
+            self.hooks.interrupted()
             if piece.flag is None:
                 pace = max(1, piece.stats["nsteps"]) / max(1, reached)
                 size, limit, stuck = min(PIECE, max(1, round(PIECE / pace))), max(FEW, round(4 * pace)), np.nan
@@ -304,7 +314,7 @@ class Journey:
         problem = self.problem
         span = (points - self.t) / problem.pace
         p = problem.parameters(self.numbers, self.t)
-        piece = _advance(self.name, problem, self.x, span, p, {**self.options, "max_num_steps": limit})
+        piece = _advance(self.solver.name, problem, self.x, span, p, {**self.options, "max_num_steps": limit})
         for key in self.total:
             self.total[key] += int(piece.stats.get(key, 0))
         reached = len(piece.x)
@@ -316,8 +326,8 @@ class Journey:
                 piece = replace(piece, x=piece.x[:reached], flag=None)
                 self.stop(Status.singular, float(points[reached - 1]))
             self.pivot = float(pivots[reached - 1])
-        for k in range(reached if self.judge is not None else 0):
-            found = self.judge(float(points[k]), piece.x[k])  # type: ignore[misc]
+        for k in range(reached):
+            found = None if self.hooks.monitor is None else self.hooks.monitor(float(points[k]), piece.x[k])
             if found:
                 reached = k + 1
                 piece = replace(piece, x=piece.x[:reached], flag=None)
@@ -369,7 +379,7 @@ def _points(times: np.ndarray, t0: float, t1: float) -> np.ndarray:
 # ---- the equations ---------------------------------------------------------------------------------------------------
 
 
-def _problem(name: str, program: Compiled, pace: float, scale: np.ndarray, balances: np.ndarray) -> Problem:
+def _scaled(name: str, program: Compiled, pace: float, scale: np.ndarray, balances: np.ndarray) -> Scaled:
     """The equations of a program for CasADi, traced once for all units."""
     if name not in NAMES:
         raise ModelError(f"there is no integrator {name!r} of SUNDIALS here; there are {', '.join(NAMES)}")
@@ -386,7 +396,7 @@ def _problem(name: str, program: Compiled, pace: float, scale: np.ndarray, balan
 
 
 @locked
-def _trace(program: Compiled, unknowns: int) -> Problem:
+def _trace(program: Compiled, unknowns: int) -> Scaled:
     closed, clock = program.closed, program.equations.limbs.t
     n = closed.x.numel()
     algebraic = list(range(n - 1 - unknowns, n - 1))  # before the work W
@@ -409,7 +419,7 @@ def _trace(program: Compiled, unknowns: int) -> Problem:
     if unknowns:
         dae |= {"z": y[algebraic], "alg": rates[algebraic] / balances}
     inputs: list[Any] = [tau, y, p]
-    return Problem(
+    return Scaled(
         dae,
         differential,
         algebraic,
@@ -441,7 +451,7 @@ def _solved(closed: Closed, clock: ca.SX, numbers: ca.SX) -> ca.SX:
     return rates(clock, x, numbers)
 
 
-def _consistent(problem: Problem, t: float, x: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def _consistent(problem: Scaled, t: float, x: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """The state with algebraic unknowns that belong to the others, as IDAS wants them."""
     if problem.hidden is None:
         return x
@@ -460,7 +470,7 @@ def _along(f: ca.Function, tau: np.ndarray, x: np.ndarray, p: np.ndarray) -> np.
 
 
 def _advance(
-    name: str, problem: Problem, x: np.ndarray, span: np.ndarray, p: np.ndarray, options: dict[str, Any]
+    name: str, problem: Scaled, x: np.ndarray, span: np.ndarray, p: np.ndarray, options: dict[str, Any]
 ) -> Piece:
     """From the state ``x`` to the times ``span`` after it, or as far as it goes."""
     y = x / problem.scale
@@ -549,7 +559,7 @@ class Messages(io.TextIOBase):
         told = re.findall(r"At t = ([-+.\de]+)", self.text)
         return float(told[-1]) if told else np.nan
 
-    def bad(self, problem: Problem) -> int | None:
+    def bad(self, problem: Scaled) -> int | None:
         """The place of the entry that was not finite most recently."""
         told = re.findall(r"(?:NaN|Inf) detected for output (ode|alg), at \(row (\d+)", self.text)
         if not told:

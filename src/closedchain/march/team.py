@@ -5,18 +5,42 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
+from closedchain.integrate.problem import Samples, Tolerances
+from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Trajectory
 from closedchain.march.program.compiled import Compiled
 
+if TYPE_CHECKING:
+    from closedchain.march.piece_hooks import PieceHooks
+
 T = TypeVar("T")
 SOLVERS = ("dop853", "dopri5", "rk4")  # whatever decides on their next step is agreed on by all members
+
+
+@dataclass(frozen=True, eq=False)
+class SharedProblem:
+    """Equations that members integrate together; they compile their parts.
+
+    Attributes
+    ----------
+    program
+        Equations of the whole.
+    time, pivot_after, pivot_before
+        As for `integrate.problem.Problem`.
+    """
+
+    program: Compiled
+    time: float
+    pivot_after: float
+    pivot_before: float
 
 
 class Team(ABC):
@@ -25,29 +49,16 @@ class Team(ABC):
     @abstractmethod
     def integrate(
         self,
-        program: Compiled,
-        solver: str,
+        problem: SharedProblem,
+        solver: Solver,
         x: np.ndarray,
         t_span: tuple[float, float],
-        p: Callable[[], np.ndarray],
-        hold: Callable[[float, np.ndarray], tuple[float, bool]] | None,
-        **options: Any,
+        tolerances: Tolerances,
+        samples: Samples,
+        hooks: PieceHooks,
+        resume: dict[str, np.ndarray] | None,
     ) -> Trajectory:
-        """Integrate from a state.
-
-        Parameters
-        ----------
-        program
-            Equations of the whole.
-        x
-            The whole state.
-        p
-            Gives the parameters that hold.
-        hold
-            Changes those parameters; see `Holding.change`.
-        options
-            Of `integrate.integrate`: tolerances, steps, samples.
-        """
+        """Integrate from a whole state; everything else is as for `integrate.integrate`."""
 
     @property
     @abstractmethod

@@ -19,10 +19,14 @@ import numpy as np
 
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
+from closedchain.integrate.hooks import Hooks, InputsError, Snapshot
 from closedchain.integrate.interrupt import check, noted
+from closedchain.integrate.problem import Correction, Problem, Samples, Tolerances
+from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Status, Trajectory
+from closedchain.march.piece_hooks import PieceHooks
 from closedchain.march.program.compiled import Compiled
-from closedchain.march.team import SOLVERS, Team
+from closedchain.march.team import SOLVERS, SharedProblem, Team
 from closedchain.parallel import shares
 from closedchain.parallel.arrival import await_all
 from closedchain.parallel.cutting import Cutting
@@ -166,16 +170,16 @@ class Partition(Team):
         if solver not in SOLVERS:
             raise ModelError(f"limbs on several {self.kind}s are marched by {', '.join(SOLVERS)}, not by {solver!r}")
 
-    def refuse_options(self, program: Compiled, options: dict[str, Any]) -> None:
+    def refuse_options(self, program: Compiled, solver: Solver | None = None, hooks: Hooks | None = None) -> None:
         """Refuse what members cannot do together."""
         if program.closed.solved_first or program.closed.algebraic:
             raise ModelError(CANNOT_SHARE.format(type(program.method).__name__))
-        for name, said in (
-            ("watch", "events and conditions on the state"),
-            ("dense_output", "dense_output"),
-            ("look", "gains that follow the steps"),
+        for wanted, said in (
+            (hooks is not None and hooks.finds_events, "events and conditions on the state"),
+            (getattr(solver, "dense_output", False), "dense_output"),
+            (hooks is not None and hooks.handover_every, "gains that follow the steps"),
         ):
-            if options.get(name):
+            if wanted:
                 raise ModelError(f"limbs on several {self.kind}s have no {said}: leave them out, or run in one process")
 
     def works(
@@ -285,23 +289,23 @@ class Ranks(Partition):
         finally:
             self._guarded = None
 
-    def integrate(self, program, solver, x, t_span, p, hold, **options):  # type: ignore[no-untyped-def]
+    def integrate(self, problem, solver, x, t_span, tolerances, samples, hooks, resume):  # type: ignore[no-untyped-def]
         """See `march.team.Team`."""
         from closedchain.parallel.ranks import talk
 
-        self.refuse_options(program, options)
+        program = problem.program
+        self.refuse_options(program, solver, hooks)
+        wanted = (problem, solver, x, t_span, tolerances, samples, hooks, resume)
         guarded = self._guarded
         comm = world() if guarded is None else guarded.march
         self.parts = self.cut(program)
         nobody = (np.zeros((0, 8), np.int64), np.zeros((0, 2, 0)))
         works = self.works(program, self.parts, comm.rank, talk(comm), nobody, guarded)
         if guarded is None:
-            return self._march(
-                Marcher(self.parts, comm.rank, works, comm.allgather), program, solver, x, t_span, p, hold, options
-            )
+            return self._march(Marcher(self.parts, comm.rank, works, comm.allgather), *wanted)
         me = Marcher(self.parts, comm.rank, works, guarded.listening(comm.allgather))
         with guarded.marching():
-            return self._march(me, program, solver, x, t_span, p, hold, options)
+            return self._march(me, *wanted)
 
     def _march(self, me: Marcher, *arguments: Any) -> Trajectory:
         begun = time.perf_counter()
@@ -328,11 +332,13 @@ class Threads(Partition):
         """Threads."""
         return self._members
 
-    def integrate(self, program, solver, x, t_span, p, hold, **options):  # type: ignore[no-untyped-def]
+    def integrate(self, problem, solver, x, t_span, tolerances, samples, hooks, resume):  # type: ignore[no-untyped-def]
         """See `march.team.Team`."""
         from closedchain.parallel.threads import GONE, talk
 
-        self.refuse_options(program, options)
+        program = problem.program
+        self.refuse_options(program, solver, hooks)
+        wanted = (problem, solver, x, t_span, tolerances, samples, hooks, resume)
         self.parts = parts = self.cut(program)
         n = self.members
         width = max(shares.widest(c) for c in (parts.rhs, parts.correct) if c is not None)
@@ -345,7 +351,7 @@ class Threads(Partition):
 
         def go(r: int) -> None:
             try:
-                done[r] = marchers[r].march(program, solver, x, t_span, p, hold, options)
+                done[r] = marchers[r].march(*wanted)
             except threading.BrokenBarrierError:
                 pass
             except BaseException as error:
@@ -386,7 +392,7 @@ def _around(table: list[Any], barrier: threading.Barrier, member: int) -> Callab
 
 @dataclass(frozen=True)
 class TogetherJudged:
-    """A judge that sees whole states, and whose word all members have; see `integrate.loop.Judge`."""
+    """A judge that sees whole states, and whose word all members have; see `integrate.hooks.Monitor`."""
 
     judge: Any
     together: Callable[[float, np.ndarray], tuple[Status, str] | None]
@@ -409,6 +415,69 @@ class TogetherJudged:
         """One member of a process speaks."""
         if self.tells:
             self.judge.pace(t, until, steps, left)
+
+
+class TogetherHooks(Hooks):
+    """The hooks of a member: whole states for those that see states, and one answer for all members."""
+
+    def __init__(self, marcher: Marcher, program: Compiled, hooks: PieceHooks) -> None:
+        self.marcher, self.program, self.hooks = marcher, program, hooks
+        self.steps_per_call, self.detects_stiffness = hooks.steps_per_call, hooks.detects_stiffness
+        judge = hooks.monitor
+        self.monitor = None if judge is None else TogetherJudged(judge, self._judged, marcher.tells)
+
+    def prepare(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Parameters of the member, from those of the mechanism."""
+        p = np.concatenate([values, self.program.numbers])
+        return {name: work.prepare(p) for name, work in zip(("w", "w_correct"), self.marcher.works, strict=False)}
+
+    def inputs(self, t: float, x: np.ndarray) -> tuple[float | None, dict[str, np.ndarray] | None]:
+        """See `Hooks`: the first member asks, and the others compare."""
+        if self.hooks.march.holding.idle:
+            return None, None
+        me, hooks = self.marcher, self.hooks
+        whole = me.whole(x)
+        until: float | None = 0.0
+        changed, trouble = False, ""
+        try:
+            if me.tells:
+                until, changed = hooks.change(t, whole)
+        except InputsError as error:
+            trouble = str(error)
+        everyone = me.allgather((until, changed, trouble, hooks.p if me.tells else None))
+        until, changed, _, values = everyone[0]
+        for member, (_, _, trouble, others) in enumerate(everyone):
+            if trouble:
+                raise InputsError(trouble)
+            if others is not None and not np.allclose(others, values, rtol=SAME, atol=SAME, equal_nan=True):
+                raise InputsError(f"a controller told rank {member} something else than rank 0")
+        return until, self.prepare(values) if changed else None
+
+    def _judged(self, t: float, x: np.ndarray) -> tuple[Status, str] | None:
+        me, judge = self.marcher, self.hooks.monitor
+        whole = me.whole(x)
+        found: tuple[Status, str] | None = me.allgather(judge(t, whole) if me.tells and judge else None)[0]
+        return found
+
+    def checkpoint(self, snapshot: Snapshot, final: bool = False) -> None:
+        """See `Hooks`; one member writes for all."""
+        me, hooks = self.marcher, self.hooks
+        # a Ctrl-C comes to each at another moment: the checkpoint before stays
+        if hooks.march.task.saving is None or final or not me.allgather(me.tells and hooks.due())[0]:
+            return
+        arrays = me.allgather(snapshot())
+        if me.tells:
+            named = {f"{r}.{name}": a for r, found in enumerate(arrays) for name, a in found.items()}
+            hooks.checkpoint(lambda: named, final=True)
+
+    def progress(self, t: float, steps: int) -> None:
+        """See `Hooks`; the first member speaks."""
+        if not self.marcher.member:
+            self.hooks.progress(t, steps)
+
+    def interrupted(self) -> None:
+        """See `Hooks`: members agree on a Ctrl-C."""
+        check(any(self.marcher.allgather(noted())))
 
 
 class Marcher:
@@ -449,86 +518,45 @@ class Marcher:
 
     def march(
         self,
-        program: Compiled,
-        solver: str,
+        problem: SharedProblem,
+        solver: Solver,
         x: np.ndarray,
         t_span: tuple[float, float],
-        p: Callable[[], np.ndarray],
-        hold: Any,
-        options: dict[str, Any],
+        tolerances: Tolerances,
+        samples: Samples,
+        hooks: PieceHooks,
+        resume: dict[str, np.ndarray] | None,
     ) -> Trajectory:
         """From a whole state to a whole trajectory."""
         from closedchain.integrate.integrate import integrate
-        from closedchain.integrate.loop import HoldError
 
-        def prepare(values: np.ndarray) -> dict[str, np.ndarray]:
-            p = np.concatenate([values, program.numbers])
-            return {name: work.prepare(p) for name, work in zip(("w", "w_correct"), self.works, strict=False)}
-
-        def held(t: float, mine: np.ndarray) -> tuple[float, dict[str, np.ndarray] | None]:
+        def store_whole(t: np.ndarray, mine: np.ndarray) -> None:
             x = self.whole(mine)
-            until, changed, trouble = 0.0, False, ""
-            try:
-                if self.tells:
-                    until, changed = hold(t, x)
-            except HoldError as error:
-                trouble = str(error)
-            everyone = self.allgather((until, changed, trouble, p() if self.tells else None))
-            until, changed, _, values = everyone[0]
-            for member, (_, _, trouble, others) in enumerate(everyone):
-                if trouble:
-                    raise HoldError(trouble)
-                if others is not None and not np.allclose(others, values, rtol=SAME, atol=SAME, equal_nan=True):
-                    raise HoldError(f"a controller told rank {member} something else than rank 0")
-            if not changed:
-                return until, None
-            return until, prepare(values)
+            if self.tells and samples.store is not None:
+                samples.store(t[: len(x)], x)
 
-        def judged(t: float, mine: np.ndarray) -> tuple[Status, str] | None:
-            x = self.whole(mine)
-            found: tuple[Status, str] | None = self.allgather(judge(t, x) if self.tells else None)[0]
-            return found
-
-        def keep_whole(t: np.ndarray, mine: np.ndarray) -> None:
-            x = self.whole(mine)
-            if self.tells:
-                keep(t[: len(x)], x)
-
-        def save_whole(snapshot: Callable[[], dict[str, np.ndarray]], now: bool = False) -> None:
-            # a Ctrl-C comes to each at another moment: the checkpoint before stays
-            if now or not self.allgather(self.tells and due())[0]:
-                return
-            arrays = self.allgather(snapshot())
-            if self.tells:
-                named = {f"{r}.{name}": a for r, found in enumerate(arrays) for name, a in found.items()}
-                checkpoint(lambda: named, now=True)
-
-        options = dict(options)
-        keep, checkpoint, due, resume = (options.pop(name, None) for name in ("keep", "checkpoint", "due", "resume"))
         if resume is not None:
             mark = f"{self.member}."
             resume = {name.removeprefix(mark): a for name, a in resume.items() if name.startswith(mark)}
-        if self.member:
-            options["progress"] = None
-        atol, judge = options.pop("atol"), options.pop("judge", None)
-        part, parameters = self.works[0], prepare(p())
+        atol, together = tolerances.atol, TogetherHooks(self, problem.program, hooks)
+        part, parameters = self.works[0], together.prepare(hooks.p)
         mine = integrate(
             solver,
-            part.rhs.address,
+            Problem(
+                part.rhs.address,
+                parameters["w"],
+                Correction(self.works[1].correct.address, parameters["w_correct"]) if len(self.works) > 1 else None,
+                time=problem.time,
+                pivot_after=problem.pivot_after,
+                pivot_before=problem.pivot_before,
+                team=part.together.address,
+            ),
             x[self.entries],
             t_span,
-            parameters["w"],
-            atol=np.asarray(atol, float)[self.entries] if np.ndim(atol) else atol,
-            correct=self.works[1].correct.address if len(self.works) > 1 else 0,
-            w_correct=parameters.get("w_correct"),
-            team=part.together.address,
-            hold=None if hold is None else held,
-            keep=None if keep is None else keep_whole,
-            checkpoint=None if checkpoint is None else save_whole,
-            resume=resume,
-            judge=None if judge is None else TogetherJudged(judge, judged, self.tells),
-            agree=lambda: check(any(self.allgather(noted()))),
-            **options,
+            replace(tolerances, atol=np.asarray(atol, float)[self.entries] if np.ndim(atol) else atol),
+            samples if samples.store is None else replace(samples, store=store_whole),
+            together,
+            resume,
         )
         states = self.whole(mine.x)
         failure = mine.failure

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.solvers import SOLVERS
+from tests.unit.integrate.flat import integrate
 
 DATA = json.loads((Path(__file__).parent / "final_states.json").read_text(encoding="utf-8"))
 IMPLICIT = [name for name, solver in SOLVERS.items() if solver.implicit and solver.adaptive and solver.general]

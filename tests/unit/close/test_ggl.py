@@ -6,7 +6,6 @@ import pytest
 
 import closedchain as cc
 from closedchain.close.ggl import GGL
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.jacobian import jacobian
@@ -16,6 +15,7 @@ from closedchain.pose.state import parameter_vector
 from tests.invariants import drawings
 from tests.random_mechanisms import draw
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 
 def driven():
@@ -96,7 +96,7 @@ def march(m, start, until, **options):
     x, p = at.consistent(start)
     return at, integrate(
         "radau5", program.rhs.address, x, (start.t, until), program.rhs.prepare(p),
-        **for_solver("radau5", program, p), **options,
+        extra=for_solver("radau5", program, p), **options,
     )  # fmt: skip
 
 
@@ -282,7 +282,7 @@ def test_the_start_needs_no_multipliers():
     program, p = at.program, parameter_vector(m)
     poor = integrate(
         "radau5", program.rhs.address, program.pack(start.q, start.v), (0.0, 0.5), program.rhs.prepare(p),
-        rtol=1e-9, atol=1e-9, **for_solver("radau5", program, p),
+        rtol=1e-9, atol=1e-9, extra=for_solver("radau5", program, p),
     )  # fmt: skip
     np.testing.assert_allclose(poor.x[-1], good.x[-1], atol=1e-6)
     assert poor.counts.steps < good.counts.steps + 10

@@ -8,13 +8,13 @@ import closedchain as cc
 from closedchain.close.formulation import Choice
 from closedchain.close.parts.feasible import FeasibleMotions
 from closedchain.derive.equations import derive
-from closedchain.integrate.integrate import integrate
 from closedchain.march.program.compiled import compiled
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.pose.state import parameter_vector
 from tests.identities.sample import GEARED, LOOPS, PLATFORMS, TIME, case
 from tests.reference.compare import columns, load, off
 from tests.unit.close.parts.test_feasible import choose
+from tests.unit.integrate.flat import integrate
 
 NUMBERS = load("wang2002/four_bar")
 RATES = (0.0, 1.0, 10.0, 100.0, 1000.0)  # Khan and Krovi print none

@@ -207,7 +207,7 @@ def jac(solver, problem):
 def step_options(solver, h):
     """Options that make any solver take steps of length `h`: loose tolerances, and a limit."""
     if solver.adaptive:
-        exact = {"newton_tol": 2e-20} if solver.implicit else {}  # the step alone is loose
+        exact = {"newton": 2e-20} if solver.implicit else {}  # the step alone is loose
         return {"rtol": 1e9, "atol": 1e9, "first_step": h, "max_step": h} | exact
     return {"step": h}
 

@@ -8,13 +8,13 @@ import pytest
 
 import closedchain as cc
 from closedchain.integrate.fixed_step import CORRECTIONS
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Status
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.pose.state import parameter_vector
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 FIXED = ("rk4", "semi-implicit-euler", "rosenbrock2")
 METHODS = {
@@ -43,7 +43,7 @@ def march(solver, name, method, step, steps, x0=None, begin=0.0, parameters=None
         solver, program.rhs.address, x0, (begin, begin + step * steps), program.rhs.prepare(p), step=abs(step),
         correct=program.correct.address if program.correct else 0,
         w_correct=program.correct.prepare(p) if program.correct else None,
-        **for_solver(solver, program, p), **options,
+        extra=for_solver(solver, program, p), **options,
     )  # fmt: skip
 
 
@@ -195,9 +195,9 @@ def test_too_long_a_step_ends_the_run(solver):
 
 @pytest.mark.parametrize("solver", FIXED)
 def test_singular_pose_ends_a_piece(solver):
-    run = march(solver, "four_bar", cc.Multipliers(), 1e-3, 10, least_pivot=2.0)
+    run = march(solver, "four_bar", cc.Multipliers(), 1e-3, 10, pivot_before=2.0)
     assert run.status is Status.singular and run.counts.steps == 0
-    run = march(solver, "four_bar", cc.Multipliers(), 1e-3, 10, min_pivot=2.0)
+    run = march(solver, "four_bar", cc.Multipliers(), 1e-3, 10, pivot_after=2.0)
     assert run.status is Status.singular and run.counts.steps == 1
 
 

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from closedchain.integrate.integrate import integrate
+from closedchain.integrate import integrate as module
+from closedchain.integrate.problem import Problem
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Status
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 GENERAL = [name for name, solver in SOLVERS.items() if solver.general]
 ADAPTIVE = [name for name in GENERAL if SOLVERS[name].adaptive]
@@ -279,11 +281,10 @@ def test_progress_is_told(name):
         ({"rtol": 0.0, "atol": 0.0}, "both zero"),
         ({"rtol": -1.0}, "negative"),
         ({"rtol": np.nan}, "negative"),
-        ({"step": 0.1}, "first_step"),
-        ({"max_step": 0.0}, "max_step must be positive"),
-        ({"first_step": -1.0}, "first_step must be positive"),
+        ({"max_step": 0.0}, "max_step must be a positive number"),
+        ({"first_step": -1.0}, "first_step must be a positive number"),
         ({"steps_per_call": 0}, "steps_per_call"),
-        ({"span": (0.0, np.inf)}, "t_span must be finite"),
+        ({"span": (0.0, np.inf)}, "t_span must be a vector of finite numbers"),
     ],
 )
 def test_arguments_are_checked(changes, words):
@@ -294,18 +295,28 @@ def test_arguments_are_checked(changes, words):
 def test_other_arguments_are_checked():
     with pytest.raises(ValueError, match="there are dop853"):
         integrate("euler", problems.oscillator.address, [1.0, 0.0], (0, 1), [2.0])
-    with pytest.raises(ValueError, match="entry 1 is not"):
+    with pytest.raises(ValueError, match="x0 must be a vector of finite numbers"):
         integrate("dopri5", problems.oscillator.address, [1.0, np.nan], (0, 1), [2.0])
     with pytest.raises(ValueError, match="empty"):
         integrate("dopri5", problems.oscillator.address, [], (0, 1), [2.0])
     with pytest.raises(ValueError, match="address 0"):
         integrate("dopri5", 0, [1.0, 0.0], (0, 1), [2.0])
-    with pytest.raises(ValueError, match="say step"):
-        integrate("rk4", problems.oscillator.address, [1.0, 0.0], (0, 1), [2.0])
-    with pytest.raises(ValueError, match="fixed step"):
-        swing("rk4", max_step=0.1)
     with pytest.raises(ValueError, match="radau5 is implicit and needs the Jacobian"):
         integrate("radau5", problems.oscillator.address, [1.0, 0.0], (0, 1), [2.0])
+    with pytest.raises(ValueError, match="cvodes is not a solver of integrate: SUNDIALS"):
+        integrate("cvodes", problems.oscillator.address, [1.0, 0.0], (0, 1), [2.0])
+
+
+def test_a_solver_takes_its_own_options_only():
+    with pytest.raises(TypeError, match="step"):
+        swing("dopri5", step=0.1)
+    with pytest.raises(TypeError, match="step"):
+        integrate("rk4", problems.oscillator.address, [1.0, 0.0], (0, 1), [2.0])
+    with pytest.raises(TypeError, match="max_step"):
+        swing("rk4", max_step=0.1)
+    # the name alone means the defaults, and a fixed step has none
+    with pytest.raises(ValueError, match="say its length"):
+        module.integrate("rk4", Problem(problems.oscillator.address, [2.0]), [1.0, 0.0], (0, 1))
 
 
 def test_arguments_are_left_alone():

@@ -1,14 +1,14 @@
-"""The loop around a solver: samples in windows, held numbers, and runs that go on from a copy, all to the same bits."""
+"""The loop around a solver: samples in windows, new inputs, and runs that resume from a copy, all to the same bits."""
 
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
-from closedchain.integrate.loop import HoldError
+from closedchain.integrate.hooks import InputsError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.times import Equal
 from closedchain.integrate.trajectory import Status
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 GENERAL = [name for name, solver in SOLVERS.items() if solver.general]
 TIMES = np.linspace(0.0, 3.0, 701)
@@ -43,7 +43,7 @@ class Kept:
 def test_samples_in_windows_are_the_same_to_the_bit(name, window):
     whole = swing(name, t_eval=TIMES)
     kept = Kept()
-    run = swing(name, t_eval=TIMES, keep=kept, window=window)
+    run = swing(name, t_eval=TIMES, store=kept, window=window)
     kept.with_rest(run)
     np.testing.assert_array_equal(kept.t, TIMES)
     np.testing.assert_array_equal(kept.x, whole.x)
@@ -53,7 +53,7 @@ def test_samples_in_windows_are_the_same_to_the_bit(name, window):
 
 def test_equal_times_need_not_be_an_array():
     whole, kept = swing("dop853", t_eval=TIMES), Kept()
-    kept.with_rest(swing("dop853", t_eval=Equal(0.0, 3.0, 700), keep=kept, window=64))
+    kept.with_rest(swing("dop853", t_eval=Equal(0.0, 3.0, 700), store=kept, window=64))
     np.testing.assert_allclose(kept.t, whole.t, rtol=0, atol=1e-15)
     np.testing.assert_allclose(kept.x, whole.x, atol=1e-13)
 
@@ -64,21 +64,21 @@ def test_a_copy_goes_on_with_the_same_bits(name):
     whole, copies = swing(name, t_eval=TIMES), []
     kept = Kept()
 
-    def checkpoint(snapshot, now=False):
+    def checkpoint(snapshot, final=False):
         copies.append((snapshot(), kept.t.copy(), kept.x.copy()))
 
-    swing(name, t_eval=TIMES, keep=kept, window=50, steps_per_call=9, checkpoint=checkpoint)
+    swing(name, t_eval=TIMES, store=kept, window=50, steps_per_call=9, checkpoint=checkpoint)
     assert len(copies) >= 2
     for saved, t, x in copies[:: max(1, len(copies) // 3)]:
         again = Kept()
-        run = swing(name, t_eval=TIMES, keep=again, window=33, steps_per_call=500, resume=saved)
+        run = swing(name, t_eval=TIMES, store=again, window=33, steps_per_call=500, resume=saved)
         again.with_rest(run)
         np.testing.assert_array_equal(np.concatenate([t, again.t]), TIMES)
         np.testing.assert_array_equal(np.concatenate([x, again.x]), whole.x)
         assert run.counts == whole.counts
 
 
-# ---- held numbers ----------------------------------------------------------------------------------------------------
+# ---- inputs ----------------------------------------------------------------------------------------------------------
 
 
 class Kicks:
@@ -97,9 +97,9 @@ class Kicks:
 def test_steps_end_where_something_changes(name):
     """A oscillator whose frequency changes twice: each piece is the exact solution of its own."""
     kicks = Kicks([0.4, 1.1], [2.0, 5.0, 0.5])
-    free = {"rtol": 1e-11, "atol": 1e-11, "first_step": None, "max_step": np.inf, "newton_tol": None}
+    free = {"rtol": 1e-11, "atol": 1e-11, "first_step": None, "max_step": np.inf, "newton": None}
     precise = free if SOLVERS[name].adaptive else {}
-    run = swing(name, problems.oscillator, (1.0, 0.0), (2.0,), (0.0, 2.0), hold=kicks, **precise)
+    run = swing(name, problems.oscillator, (1.0, 0.0), (2.0,), (0.0, 2.0), inputs=kicks, **precise)
     assert {0.4, 1.1, 2.0} <= set(run.steps_t.tolist())
     assert [t for t, _ in kicks.seen] == [0.0, 0.4, 1.1]
     x = np.array([1.0, 0.0])
@@ -111,13 +111,13 @@ def test_steps_end_where_something_changes(name):
     np.testing.assert_allclose(run.x[-1], x, atol=tolerance)
 
 
-def test_what_cannot_be_held_ends_the_run():
-    def hold(t, x):
+def test_inputs_that_cannot_be_found_end_the_run():
+    def inputs(t, x):
         if t > 0:
-            raise HoldError("the thing is broken")
+            raise InputsError("the thing is broken")
         return 1.0, None
 
-    run = swing("dop853", hold=hold, t_eval=TIMES)
+    run = swing("dop853", inputs=inputs, t_eval=TIMES)
     assert run.status is Status.controller and run.failure.t == 1.0
     assert run.message.startswith("at t = 1.0 the thing is broken: ")
     assert run.t[-1] <= 1.0 and len(run.t) > 200
@@ -125,7 +125,7 @@ def test_what_cannot_be_held_ends_the_run():
 
 def test_a_fixed_step_that_does_not_fit_is_shortened_before_a_change():
     kicks = Kicks([0.05], [2.0, 2.0])
-    run = swing("rk4", problems.oscillator, (1.0, 0.0), (2.0,), (0.0, 0.1), hold=kicks, step=0.02)
+    run = swing("rk4", problems.oscillator, (1.0, 0.0), (2.0,), (0.0, 0.1), inputs=kicks, step=0.02)
     np.testing.assert_allclose(run.steps_t, [0.02, 0.04, 0.05, 0.07, 0.09, 0.1], atol=1e-15)
 
 
@@ -135,19 +135,19 @@ def test_a_fixed_step_that_does_not_fit_is_shortened_before_a_change():
 def test_a_look_may_end_a_run():
     looks = []
 
-    def look(t, x, h):
+    def handover(t, x, h):
         looks.append(t)
         return Status.calm if t > 1.0 else None
 
-    run = swing("dop853", look=look, look_every=5)
+    run = swing("dop853", handover=handover, handover_every=5)
     assert run.status is Status.calm and run.failure.t == looks[-1] > 1.0 > looks[-2]
     assert run.next_step > 0
 
 
 def test_stiffness_is_noticed_and_only_where_it_is():
-    stiff = integrate("dop853", problems.relaxing.address, [2.0], (0.0, 10.0), [1e5], detect_stiffness=True)
+    stiff = integrate("dop853", problems.relaxing.address, [2.0], (0.0, 10.0), [1e5], detects_stiffness=True)
     assert stiff.status is Status.stiff and stiff.counts.steps < 200
-    calm = integrate("dop853", problems.relaxing.address, [2.0], (0.0, 10.0), [2.0], detect_stiffness=True)
+    calm = integrate("dop853", problems.relaxing.address, [2.0], (0.0, 10.0), [2.0], detects_stiffness=True)
     assert calm.success
     # nobody asked
     slow = integrate("dop853", problems.relaxing.address, [2.0], (0.0, 0.1), [1e5])

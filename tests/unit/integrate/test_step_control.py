@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from closedchain.integrate import step_control
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.trajectory import Status
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 
 def records(**values):

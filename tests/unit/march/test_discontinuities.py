@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.integrate.loop import HoldError
+from closedchain.integrate.hooks import InputsError
 from closedchain.march.discontinuities import SwitchingTimes, _degree
 from closedchain.model.forces.sampled import LIVE, held
 
@@ -207,7 +207,7 @@ def test_what_counts_as_straight(torque, degree):
 
 @pytest.mark.parametrize("period", [1e-13, 1e-20, 1e-30, 1e-300])
 def test_periods_too_short_to_be_stepped_onto(period):
-    with pytest.raises(HoldError, match=r"jumps 1e\+\d+ times during the run"):
+    with pytest.raises(InputsError, match=r"jumps 1e\+\d+ times during the run"):
         times_of(cc.math.where(cc.t % period < period / 2, 1.0, -1.0)).after(0.0)
 
 

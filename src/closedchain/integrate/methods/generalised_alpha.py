@@ -71,6 +71,29 @@ class Room(NamedTuple):
     rows: np.ndarray
 
 
+class StepEquations(NamedTuple):
+    """What the kernel needs besides the index-1 equations.
+
+    Attributes
+    ----------
+    residual : address of ``(t, d, w) -> r, end``.
+    w : parameters of this function, then of the next one.
+    matrix : address of ``(t, d, w) -> K``.
+    sizes : coordinates of the tree, all coordinates, velocities, closures, parameters of the residual.
+    numbers : alpha_m, alpha_f, beta, gamma; then units of coordinates, unknowns, equations.
+    room : see `Room`.
+    memory : one record of `implicit.MEMORY`, for counting.
+    """
+
+    residual: int
+    w: np.ndarray
+    matrix: int
+    sizes: np.ndarray
+    numbers: np.ndarray
+    room: Room
+    memory: np.ndarray
+
+
 _I1, F1, F2 = numba.int64[::1], F1, F2
 RoomType = numba.types.NamedTuple((F1, F1, F1, F1, F1, _I1, _I1), Room)
 

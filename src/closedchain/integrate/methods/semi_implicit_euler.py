@@ -18,6 +18,8 @@ A step costs one evaluation of the right-hand side, one of the kinematics (`marc
 `fixed_step.CORRECTIONS` corrections, or one more where the correction changes velocities.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -31,6 +33,24 @@ from closedchain.native.jit import jit
 RATES, F_NEW, Y, X_PLUS, ROWS = 1, 2, 3, 4, 5
 DENSE_ROWS = 4
 WORK_ROWS = ROWS + DENSE_ROWS
+
+
+class Kinematics(NamedTuple):
+    """What the kernel needs besides the right-hand side.
+
+    Attributes
+    ----------
+    kinematics : address of ``(t, x, w) ->`` the rates of the coordinates.
+    w : its parameters.
+    nq : number of coordinates.
+    tangent : whether the correction changes velocities.
+    """
+
+    kinematics: int
+    w: np.ndarray
+    nq: int
+    tangent: bool
+
 
 ADVANCE_KINEMATICS = numba.int64(
     *ADVANCE.args,

@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import positive, vector
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
-from closedchain.integrate.arguments import positive, sample_times, vector
 from closedchain.integrate.batch.threads import cores
 from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.times import sample_times
 from closedchain.march.batch.assemble import BatchStart, Reason, batch_assemble
 from closedchain.march.batch.ways import Batch, march_lanes, march_one_by_one, march_points
 from closedchain.march.program.compiled import Compiled, asked_of, tolerances
@@ -228,8 +229,8 @@ def _checked(
         asked=asked_of(program, scale, float(rtol), atol),
         time=scale.time.ravel(),
         step=None if step is None else float(positive("step", step)),
-        first_step=None if first_step is None else float(positive("first_step", first_step)),
-        max_step=float(positive("max_step", max_step)),
+        first_step=None if first_step is None else float(positive("first_step", first_step, infinite=True)),
+        max_step=float(positive("max_step", max_step, infinite=True)),
         max_steps=max_steps,
     )
 

@@ -12,16 +12,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from closedchain.integrate.arguments import fixed_steps
 from closedchain.integrate.batch.threads import share_out
 from closedchain.integrate.integrate import integrate
-from closedchain.integrate.solvers import SOLVERS
+from closedchain.integrate.problem import Samples, Tolerances
+from closedchain.integrate.solvers import SOLVERS, Solver
+from closedchain.integrate.times import fixed_steps
 from closedchain.integrate.trajectory import Status
+from closedchain.march.piece_hooks import WATCHED
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled
 from closedchain.march.program.kinematics import kinematics
-from closedchain.march.program.solver_inputs import for_solver
-from closedchain.march.run_loop import WATCHED, fading
+from closedchain.march.program.solver_inputs import for_solver, problem
+from closedchain.march.run_loop import fading
 from closedchain.native import LaneFunction, compile_lanes
 from closedchain.native.partial import Bound
 
@@ -78,6 +80,15 @@ class Batch:
         s["t"], s["err_old"], s["h_min"], s["bad_index"] = self.t0, 1e-4, np.inf, -1
         s["cause"], s["pivot"] = Status.step_too_small, 1.0
         return o, s
+
+    def one_by_one(self) -> Solver:
+        """The solver with its options."""
+        options: dict[str, Any] = {"max_steps": self.max_steps}
+        if SOLVERS[self.solver].adaptive:
+            options |= {"first_step": self.first_step, "max_step": self.max_step}
+        else:
+            options["step"] = self.step
+        return SOLVERS[self.solver](**options)
 
     @property
     def least_pivot(self) -> float:
@@ -192,16 +203,15 @@ def march_one_by_one(batch: Batch, x: np.ndarray, threads: int, stop: Stop) -> n
             state[i]["status"] = Status.singular
             return
         faded = fading(program)
+        least = faded * pivot if faded else -np.inf
         run = integrate(
-            batch.solver, mine.rhs.address, start, (batch.t0, batch.until), corners.work(batch.solver, mine, p),
-            corners=corners.options(batch.solver, mine),
-            rtol=batch.rtol, atol=batch.atol[i], asked=float(batch.asked[i]), time=float(batch.time[i]),
-            t_eval=batch.t_eval, step=batch.step,
-            correct=correct.address if correct else 0, w_correct=correct.prepare(p) if correct else None,
-            min_pivot=faded * pivot if faded else -np.inf, least_pivot=batch.least_pivot, max_steps=batch.max_steps,
-            first_step=batch.first_step, max_step=batch.max_step,
-            **for_solver(batch.solver, mine, p),
-        )  # fmt: skip
+            batch.one_by_one(),
+            problem(batch.solver, mine, p, float(batch.time[i]), pivot_after=least, pivot_before=batch.least_pivot),
+            start,
+            (batch.t0, batch.until),
+            Tolerances(batch.rtol, batch.atol[i], float(batch.asked[i])),
+            Samples(batch.t_eval),
+        )
         x[i, : len(run.x)] = run.x
         s, c = state[i], run.counts
         s["status"], s["t"] = run.status, batch.until if run.failure is None else run.failure.t

@@ -14,7 +14,7 @@ import numpy as np
 from closedchain.arguments import shown
 from closedchain.disk import plain
 from closedchain.errors import ModelError
-from closedchain.integrate.loop import HoldError
+from closedchain.integrate.hooks import InputsError
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.controller_view import Now
 from closedchain.march.controllers.fingerprint import fingerprint
@@ -334,7 +334,7 @@ def _check_drives(program: Compiled, t: float, x: np.ndarray, p: np.ndarray, spa
     for what, off in program.evaluate("drives", traced, np.array([t]), x[None], p).items():
         worst = int(np.argmax(np.abs(off[0, :, 0]) / most[what]))
         if abs(off[0, worst, 0]) > JUMP * most[what][worst]:
-            raise HoldError(
+            raise InputsError(
                 f"the drive {e.closure.joints[rows[worst]]!r} changes its {what} at once by "
                 f"{abs(off[0, worst, 0]):.3g}, which no force can do (give a motion whose velocity is continuous)"
             )
@@ -349,19 +349,19 @@ def asked(controller: Controller, t: float, now: Now) -> list[float]:
     try:
         answer = controller.function(t, now)
     except Exception as error:
-        raise HoldError(f"{who} raised {type(error).__name__}: {error}") from error
+        raise InputsError(f"{who} raised {type(error).__name__}: {error}") from error
     if answer is None:
-        raise HoldError(f"{who} returned nothing: it must end with 'return' and what is to be held")
+        raise InputsError(f"{who} returned nothing: it must end with 'return' and what is to be held")
     try:
         if isinstance(answer, str):
             raise ValueError(answer)
         values = np.asarray(answer, float).ravel()
     except (TypeError, ValueError, OverflowError, ModelError):
-        raise HoldError(f"{who} returned {shown(answer)}, which is no number") from None
+        raise InputsError(f"{who} returned {shown(answer)}, which is no number") from None
     if values.size != controller.outputs:
-        raise HoldError(f"{who} returned {values.size} numbers instead of {controller.outputs}")
+        raise InputsError(f"{who} returned {values.size} numbers instead of {controller.outputs}")
     if not np.isfinite(values).all():
-        raise HoldError(f"{who} returned {answer!r}, which is not finite")
+        raise InputsError(f"{who} returned {answer!r}, which is not finite")
     return values.tolist()
 
 

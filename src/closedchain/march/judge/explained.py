@@ -24,6 +24,8 @@ import casadi as ca
 import numpy as np
 
 from closedchain.integrate.integrate import integrate
+from closedchain.integrate.problem import Correction, Problem, Tolerances
+from closedchain.integrate.solvers import DOP853
 from closedchain.integrate.trajectory import Status, Trajectory
 from closedchain.march.program.compiled import tolerances
 from closedchain.model.forces.sampled import LIVE
@@ -174,12 +176,15 @@ def _march(here: Place, t: float, x: np.ndarray, until: float) -> Trajectory | N
         return None
     p = here.holding.p.copy()
     p[here.holding.first_jump :] = LIVE
-    return integrate(
-        "dop853", program.rhs.address, x, (t, until), program.rhs.prepare(p), rtol=RTOL,
-        atol=tolerances(program, here.scale, RTOL, None), time=here.scale.time, max_steps=STEPS,
-        correct=program.correct.address if program.correct else 0,
-        w_correct=program.correct.prepare(p) if program.correct else None, dense_output=True,
-    )  # fmt: skip
+    correct = program.correct
+    free = Problem(
+        program.rhs.address,
+        program.rhs.prepare(p),
+        Correction(correct.address, correct.prepare(p)) if correct else None,
+        time=here.scale.time,
+    )
+    tolerance = Tolerances(RTOL, tolerances(program, here.scale, RTOL, None))
+    return integrate(DOP853(max_steps=STEPS, dense_output=True), free, x, (t, until), tolerance)
 
 
 def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:

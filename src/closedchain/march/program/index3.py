@@ -175,10 +175,10 @@ def _series(s: ca.SX, k: int) -> ca.SX:
     return ca.if_else(small, total, closed)
 
 
-def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:
-    """What `integrate` needs for a solver of the index-3 system; the parameters of both functions are one vector."""
+def arguments(program: Compiled, p: np.ndarray) -> Any:
+    """What a solver of the index-3 system needs; the parameters of both functions are one vector."""
     from closedchain.integrate.implicit import MEMORY  # loads Numba
-    from closedchain.integrate.methods.generalised_alpha import Room
+    from closedchain.integrate.methods.generalised_alpha import Room, StepEquations
 
     step, topology = step_equations(program), program.equations.topology
     n, nv, m = topology.nq, topology.nv, len(program.rows)
@@ -196,4 +196,4 @@ def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:
     of_c = row_sizes(program.equations, program.rows, scale.length)
     numbers = np.concatenate([coefficients(float(program.numbers[0])), of_q, of_v, heavy / of_c, heavy / of_v, of_c])
     addresses = step.residual.address, step.matrix.address
-    return {"extra": (addresses[0], np.concatenate(w), addresses[1], sizes, numbers, room, np.zeros(1, MEMORY))}
+    return StepEquations(addresses[0], np.concatenate(w), addresses[1], sizes, numbers, room, np.zeros(1, MEMORY))

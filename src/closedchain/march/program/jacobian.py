@@ -20,6 +20,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.integrate import problem
 from closedchain.integrate.structure import Structure, structure
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
@@ -105,7 +106,7 @@ def _traced(name: str, program: Compiled) -> tuple[Any, np.ndarray]:
     return compile_function(f"{name} Jacobian", inputs, outputs, slow=("p",), seldom=True), pattern
 
 
-def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:
-    """What `integrate` needs for a solver that uses the Jacobian."""
+def arguments(program: Compiled, p: np.ndarray) -> problem.Jacobian:
+    """What a solver that uses the Jacobian needs besides the right-hand side."""
     made = jacobian(program)
-    return {"jac": made.address, "w_jac": made.prepare(p), "structure": made.structure}
+    return problem.Jacobian(made.address, made.prepare(p), made.structure)

@@ -58,7 +58,9 @@ def kinematics(program: Compiled) -> Kinematics:
     return program.functions["kinematics"]
 
 
-def arguments(program: Compiled, p: np.ndarray) -> dict[str, Any]:
-    """What `integrate` needs for a solver that uses the kinematics."""
+def arguments(program: Compiled, p: np.ndarray) -> Any:
+    """What a solver that uses the kinematics needs besides the right-hand side."""
+    from closedchain.integrate.methods.semi_implicit_euler import Kinematics  # loads Numba
+
     made = kinematics(program)
-    return {"extra": (made.address, made.prepare(p), program.equations.topology.nq, made.tangent)}
+    return Kinematics(made.address, made.prepare(p), program.equations.topology.nq, made.tangent)

@@ -12,10 +12,11 @@ from closedchain.close.formulation import Formulation
 from closedchain.errors import ClosedChainError, RunError, RunWarning
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
+from closedchain.integrate.problem import Tolerances
+from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Trajectory
-from closedchain.march.program import corners
 from closedchain.march.program.compiled import asked_of, tolerances
-from closedchain.march.program.solver_inputs import for_solver
+from closedchain.march.program.solver_inputs import problem
 from closedchain.native.traced.counts import OperationCounts
 from closedchain.pose.state import State
 from closedchain.results.run import Run
@@ -128,22 +129,18 @@ def _steps(run: Run) -> Trajectory:
     """The first piece of a run once more, with the ends of its steps as samples."""
     segment, task = run.segments[0], run.task
     program, start = segment.program, segment.start
+    kind = SOLVERS[segment.solver]
+    solver = kind(max_steps=task.max_steps) if kind.adaptive else kind(max_steps=task.max_steps, step=task.step)  # type: ignore[call-arg]
     return integrate(
-        segment.solver,
-        program.rhs.address,
+        solver,
+        problem(segment.solver, program, run.p, run.scale.time),
         program.pack(start.q, start.v),
         (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),
-        corners.work(segment.solver, program, run.p),
-        corners=corners.options(segment.solver, program),
-        rtol=task.rtol,
-        atol=tolerances(program, run.scale, task.rtol, task.atol),
-        asked=asked_of(program, run.scale, task.rtol, task.atol),
-        time=run.scale.time,
-        step=task.step,
-        max_steps=task.max_steps,
-        correct=program.correct.address if program.correct else 0,
-        w_correct=program.correct.prepare(run.p) if program.correct else None,
-        **for_solver(segment.solver, program, run.p),
+        Tolerances(
+            task.rtol,
+            tolerances(program, run.scale, task.rtol, task.atol),
+            asked_of(program, run.scale, task.rtol, task.atol),
+        ),
     )
 
 

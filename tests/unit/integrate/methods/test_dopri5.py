@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 X0 = problems.pendulum_exact(np.array(0.0), 9.81)
 

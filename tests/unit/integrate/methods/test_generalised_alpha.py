@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.trajectory import Status
 from closedchain.march.program.compiled import compiled
 from closedchain.march.program.index3 import step_equations
 from closedchain.march.program.solver_inputs import for_solver
 from closedchain.pose.state import parameter_vector
 from tests.unit.close.test_index3 import amplification
+from tests.unit.integrate.flat import integrate
 
 FINE = {"rtol": 1e-3}  # what is promised of a fixed step that is meant to be coarse
 
@@ -32,14 +32,14 @@ def march(start, step, number, rho=0.8, begin=0.0, **options):
     """The trajectory of some steps, and what the method remembers after them."""
     program = compiled(start, cc.Index3(rho))
     p = parameter_vector(start.mechanism, start.parameters)
-    given = for_solver("generalised-alpha", program, p)
+    extra = for_solver("generalised-alpha", program, p)
     if program.correct is not None:
         options |= {"correct": program.correct.address, "w_correct": program.correct.prepare(p)}
     run = integrate(
         "generalised-alpha", program.rhs.address, program.pack(start.q, start.v), (begin, begin + number * step),
-        program.rhs.prepare(p), step=abs(step), **given, **options,
+        program.rhs.prepare(p), step=abs(step), extra=extra, **options,
     )  # fmt: skip
-    return run, given["extra"][5]
+    return run, extra.room
 
 
 def own_forces(start, step, number):

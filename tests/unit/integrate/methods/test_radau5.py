@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.structure import structure
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 
 @problems.rhs
@@ -237,7 +237,7 @@ def lag(unit, z=None, **options):
 
 def test_index_1_is_the_equation_with_its_unknown_put_in():
     """Stages agree to what Newton's method leaves, and with them errors and steps."""
-    options = {"rtol": 1e-8, "atol": 1e-8, "newton_tol": 1e-8, "first_step": 0.01}
+    options = {"rtol": 1e-8, "atol": 1e-8, "newton": 1e-8, "first_step": 0.01}
     plain = integrate("radau5", solved.address, [1.0], (0.0, 3.0), [0.0], jac=solved_jac.address, **options)
     ours = lag(1.0, **options)
     assert ours.counts.steps == plain.counts.steps
@@ -295,5 +295,5 @@ def test_ends_of_steps_are_not_put_back_but_samples_are():
 
 
 def test_the_pivot_of_the_correction_is_watched():
-    run = hold(rtol=1e-5, atol=1e-5, correct=back_on_circle.address, least_pivot=0.6)
+    run = hold(rtol=1e-5, atol=1e-5, correct=back_on_circle.address, pivot_before=0.6)
     assert run.status.name == "singular" and run.counts.steps == 0

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.trajectory import Status
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 
 
 def swing(span, step, **options):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import RODAS5P
 from closedchain.integrate.solvers import SOLVERS
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 from tests.unit.integrate.methods.test_radau5 import linear, linear_jac, relax
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import ROSENBROCK2
 from closedchain.integrate.trajectory import Status
 from tests.unit.integrate import problems
+from tests.unit.integrate.flat import integrate
 from tests.unit.integrate.methods.test_radau5 import linear, linear_jac
 
 GAMMA = ROSENBROCK2.gamma

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import closedchain as cc
-from closedchain.integrate.loop import HoldError
+from closedchain.integrate.hooks import InputsError
 from closedchain.march.controllers.held_inputs import Holding, asked
 from closedchain.march.marks import ConditionChange
 from closedchain.march.program.compiled import compiled
@@ -242,11 +242,11 @@ def test_answers_that_are_one_number(answer):
 
 def test_answers_that_are_several():
     assert asked(controller((1, 2.5), 2), 0.0, None) == [1.0, 2.5]
-    with pytest.raises(HoldError, match="returned 3 numbers instead of 2"):
+    with pytest.raises(InputsError, match="returned 3 numbers instead of 2"):
         asked(controller([1, 2, 3], 2), 0.0, None)
-    with pytest.raises(HoldError, match="which is not finite"):
+    with pytest.raises(InputsError, match="which is not finite"):
         asked(controller([1, np.inf], 2), 0.0, None)
-    with pytest.raises(HoldError, match="which is no number"):
+    with pytest.raises(InputsError, match="which is no number"):
         asked(controller([1, "x"], 2), 0.0, None)
 
 

@@ -166,7 +166,7 @@ def test_what_the_solver_gets():
     start = m.assemble()
     program = compiled(start, cc.Index3())
     p = parameter_vector(m)
-    extra = for_solver("generalised-alpha", program, p)["extra"]
+    extra = for_solver("generalised-alpha", program, p)
     step = step_equations(program)
     np.testing.assert_array_equal(extra[1], np.concatenate([step.residual.prepare(p), step.matrix.prepare(p)]))
     assert (extra[0], extra[2]) == (step.residual.address, step.matrix.address)
