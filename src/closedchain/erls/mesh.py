@@ -324,6 +324,6 @@ def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> Bea
     xx, yy, zz = (value(x) for x in beam.body.properties.inertia[:3])
     thin = mass * L**3 / 12
     about_axis = (xx / L if xx > 0 else mass * (Iy + Iz) / A) if "rx" in names else 0.0
-    turning = (about_axis, *(max(x - thin, 0.0) / L if x > thin * (1 + ROUNDING) else 0.0 for x in (yy, zz)))
+    about_y, about_z = (max(x - thin, 0.0) / L if x > thin * (1 + ROUNDING) else 0.0 for x in (yy, zz))
     alpha, beta = (value(x) for x in beam.rayleigh)
-    return BeamSection(mass, E * A, E * Iy, E * Iz, G * J, turning, alpha, beta)
+    return BeamSection(mass, E * A, E * Iy, E * Iz, G * J, (about_axis, about_y, about_z), alpha, beta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from closedchain.erls.steps.integrate import Motion
+from closedchain.erls.steps.motion import Motion
 from closedchain.erls.system import System
 from closedchain.erls.workspace import Workspace
 

@@ -87,7 +87,8 @@ def unpacker(*kinds: Any) -> Any:
 
             def part(kind: Any) -> Any:
                 if isinstance(kind, types.BaseTuple):
-                    return context.make_tuple(builder, kind, [part(field) for field in kind.types])
+                    fields: Any = kind
+                    return context.make_tuple(builder, kind, [part(field) for field in fields])
                 return entry() if isinstance(kind, types.Integer) else _array(context, builder, kind, entry)
 
             return part(made)

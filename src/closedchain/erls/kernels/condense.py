@@ -231,7 +231,7 @@ def multiply(A, B, out):
 
 @inner
 def hold(plan, mesh, lin, z, place, weights):
-    """Add to `z.work.held` what the displacements do that an end of a piece follows; place is (piece, node, 0 or 1).
+    """Add to `held` what the displacements do that an end of a piece follows; place is (piece, node, 0 or 1).
 
     With increments k of u, c of u' and m of u'', those of ``u_hat = T u``, of its rates and accelerations are
 
@@ -239,22 +239,23 @@ def hold(plan, mesh, lin, z, place, weights):
     """
     piece, node, end = place
     m, c, k = weights
+    entries, held, of, told, at = mesh.entries, z.work.held, lin.of, lin.told, plan.tangent
     n = z.work.block.shape[0]
     for i in range(n):
         hat = mesh.nodes.held[node] * n + i
-        for s in range(mesh.entries.begin[hat], mesh.entries.begin[hat + 1]):
-            entry = mesh.entries.order[s]
-            T, T_dot = lin.out[plan.motion.T + entry], lin.told[plan.tangent.T_dot + entry]
-            weight = m * T + 2.0 * c * T_dot + k * lin.told[plan.tangent.T_ddot + entry]
+        for s in range(entries.begin[hat], entries.begin[hat + 1]):
+            entry = entries.order[s]
+            T, T_dot = lin.out[plan.motion.T + entry], told[at.T_dot + entry]
+            weight = m * T + 2.0 * c * T_dot + k * told[at.T_ddot + entry]
             rate = c * T + k * T_dot
             damped = c * T if plan.options.resists else rate
             slot, col = z.places.slots[end, entry], end * n + i
-            for row in range(z.work.held.shape[0]):
-                z.work.held[row, slot] += (
-                    weight * lin.of[piece, ACCELERATIONS, row, col]
-                    + rate * lin.of[piece, RATES, row, col]
-                    + k * T * lin.of[piece, DISPLACEMENTS, row, col]
-                    + damped * lin.of[piece, DAMPING, row, col]
+            for row in range(held.shape[0]):
+                held[row, slot] += (
+                    weight * of[piece, ACCELERATIONS, row, col]
+                    + rate * of[piece, RATES, row, col]
+                    + k * T * of[piece, DISPLACEMENTS, row, col]
+                    + damped * of[piece, DAMPING, row, col]
                 )
 
 

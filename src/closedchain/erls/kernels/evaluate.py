@@ -46,26 +46,27 @@ def move(plan, mesh, room, t, y, v, a):
     call(plan.functions.motion, x, room.motion.w, room.motion.out)
     room.counts[0] += 1
 
-    out, u, n = room.motion.out, room.nodes.u, room.nodes.u.shape[2]
-    hats = room.nodes.hats
+    nodes, entries, moving, begin = mesh.nodes, mesh.entries, room.nodes, plan.motion
+    out, u, n = room.motion.out, moving.u, moving.u.shape[2]
+    hats = moving.hats
     fill(hats, 0.0)
-    for m in range(mesh.entries.rows.size):
-        hats[mesh.entries.rows[m]] += out[plan.motion.T + m] * v[plan.n_chain + mesh.entries.columns[m]]
+    for m in range(entries.rows.size):
+        hats[entries.rows[m]] += out[begin.T + m] * v[plan.n_chain + entries.columns[m]]
     for node in range(u.shape[1]):
-        k = mesh.nodes.held[node]
+        k = nodes.held[node]
         if k >= 0:
             for i in range(n):
-                u[0, node, i] = out[plan.motion.u + k * n + i]
-                u[1, node, i] = out[plan.motion.u_dot + k * n + i]
-                u[2, node, i] = out[plan.motion.u_ddot + k * n + i]
-                room.nodes.rates[node, i] = hats[k * n + i] if plan.options.resists else u[1, node, i]
+                u[0, node, i] = out[begin.u + k * n + i]
+                u[1, node, i] = out[begin.u_dot + k * n + i]
+                u[2, node, i] = out[begin.u_ddot + k * n + i]
+                moving.rates[node, i] = hats[k * n + i] if plan.options.resists else u[1, node, i]
         else:
-            k = mesh.nodes.chain[node]
+            k = nodes.chain[node]
             for i in range(n):
                 u[0, node, i] = y[k * n + i]
                 u[1, node, i] = v[k * n + i]
                 u[2, node, i] = a[k * n + i]
-                room.nodes.rates[node, i] = v[k * n + i]
+                moving.rates[node, i] = v[k * n + i]
     return np.isfinite(out[plan.loads.power])
 
 
@@ -73,27 +74,28 @@ def move(plan, mesh, room, t, y, v, a):
 def collect(plan, mesh, room, r):
     """From forces on nodes and links to the rows of the equations."""
     f, out, n, first = room.nodes.f, room.motion.out, room.nodes.f.shape[1], plan.n_chain + plan.n_u
+    nodes, entries, begin = mesh.nodes, mesh.entries, plan.motion
     hats = room.nodes.hats
     for node in range(f.shape[0]):
-        k = mesh.nodes.held[node]
+        k = nodes.held[node]
         if k >= 0:
             for i in range(n):
                 hats[k * n + i] = f[node, i]
         else:
-            k = mesh.nodes.chain[node]
+            k = nodes.chain[node]
             for i in range(n):
                 r[k * n + i] = f[node, i]
     for j in range(plan.n_u):
         r[plan.n_chain + j] = -out[plan.loads.on_u + j]
-    for m in range(mesh.entries.rows.size):
-        r[plan.n_chain + mesh.entries.columns[m]] += out[plan.motion.T + m] * hats[mesh.entries.rows[m]]
+    for m in range(entries.rows.size):
+        r[plan.n_chain + entries.columns[m]] += out[begin.T + m] * hats[entries.rows[m]]
     for j in range(plan.n_q):
         total = -out[plan.loads.on_q + j]
         for h in range(plan.n_held):
-            total += out[plan.motion.D + h * plan.n_q + j] * hats[h]
+            total += out[begin.D + h * plan.n_q + j] * hats[h]
         for body in range(room.wrenches.shape[0]):
             for i in range(6):
-                total += out[plan.motion.J + (6 * body + i) * plan.n_q + j] * room.wrenches[body, i]
+                total += out[begin.J + (6 * body + i) * plan.n_q + j] * room.wrenches[body, i]
         r[first + j] = total
 
 
@@ -119,10 +121,11 @@ def residual(plan, mesh, room, t, y, v, a, r):
     """The residual r (n,) of all rows: chain nodes, u, q. False where it cannot be computed."""
     if not move(plan, mesh, room, t, y, v, a):
         return False
-    u, f, out = room.nodes.u, room.nodes.f, room.motion.out
+    moving, piece_room = room.nodes, room.piece
+    u, f, out = moving.u, moving.f, room.motion.out
     fill(f, 0.0)
-    kept = room.nodes.ends.shape[0] > 0
-    fill(room.nodes.ends, 0.0)
+    kept = moving.ends.shape[0] > 0
+    fill(moving.ends, 0.0)
     fill(room.wrenches, 0.0)
     body = -1
     motion = out[plan.motion.bodies : plan.motion.bodies + 12]
@@ -131,17 +134,17 @@ def residual(plan, mesh, room, t, y, v, a, r):
         if mesh.body[piece] != body:
             body = mesh.body[piece]
             motion = out[plan.motion.bodies + 12 * body : plan.motion.bodies + 12 * body + 12]
-            turning(motion, room.piece.W)
+            turning(motion, piece_room.W)
         one, two = mesh.ends[piece, 0], mesh.ends[piece, 1]
-        inertia(mesh, piece, motion, u, room.piece.W, room.piece.P, room.piece.A, room.piece.Q)
+        inertia(mesh, piece, motion, u, piece_room.W, piece_room.P, piece_room.A, piece_room.Q)
         near, far, wrench = f[one], f[two], room.wrenches[body]
         if kept:
-            near, far = room.nodes.ends[piece, 0], room.nodes.ends[piece, 1]
-        scatter(room.piece.Q, mesh.length[piece], near, far)
-        on_link(mesh, piece, room.piece.P, room.piece.Q, wrench)
+            near, far = moving.ends[piece, 0], moving.ends[piece, 1]
+        scatter(piece_room.Q, mesh.length[piece], near, far)
+        on_link(mesh, piece, piece_room.P, piece_room.Q, wrench)
         if two >= 0:
             if mesh.sections.j[piece, 0] + mesh.sections.j[piece, 1] + mesh.sections.j[piece, 2] > 0.0:
-                spinning(mesh, piece, motion, u, room.piece.Q, near, far, wrench)
+                spinning(mesh, piece, motion, u, piece_room.Q, near, far, wrench)
             elastic(mesh, piece, u, near, far)
             if mesh.elastic.damping[piece, 0] != 0.0 or mesh.elastic.damping[piece, 1] != 0.0:
                 lost += damping(plan, mesh, room.nodes, piece, motion, near, far, wrench)
@@ -149,7 +152,7 @@ def residual(plan, mesh, room, t, y, v, a, r):
             f[one, i] += near[i]
             if two >= 0:
                 f[two, i] += far[i]
-    if room.nodes.swings.shape[1] > 0:
+    if moving.swings.shape[1] > 0:
         lost += modal_damping(mesh, room.nodes)
     collect(plan, mesh, room, r)
     room.work[0] = out[plan.loads.power] + (of_drives(plan, room, v, r) if plan.options.driven else 0.0)

@@ -86,16 +86,17 @@ def inertia(mesh, piece, motion, u, W, P, A, Q):
     W : (3, 3) from `turning`.
     """
     one, two, length = mesh.ends[piece, 0], mesh.ends[piece, 1], mesh.length[piece]
+    field = mesh.field
     x, y, z = motion[0], motion[1], motion[2]
     gather(u[2, one], u[2, two], length, A)
     gather(u[1, one], u[1, two], length, P)
     gather(u[0, one], u[0, two], length, Q)
     for k in range(4):
-        e = mesh.field.one[piece, k]
+        e = field.one[piece, k]
         vx, vy, vz = P[0, k], P[1, k], P[2, k]
-        px = mesh.field.P0[piece, 0, k] + Q[0, k]
-        py = mesh.field.P0[piece, 1, k] + Q[1, k]
-        pz = mesh.field.P0[piece, 2, k] + Q[2, k]
+        px = field.P0[piece, 0, k] + Q[0, k]
+        py = field.P0[piece, 1, k] + Q[1, k]
+        pz = field.P0[piece, 2, k] + Q[2, k]
         A[0, k] += e * motion[6] + 2.0 * (y * vz - z * vy) + W[0, 0] * px + W[0, 1] * py + W[0, 2] * pz
         A[1, k] += e * motion[7] + 2.0 * (z * vx - x * vz) + W[1, 0] * px + W[1, 1] * py + W[1, 2] * pz
         A[2, k] += e * motion[8] + 2.0 * (x * vy - y * vx) + W[2, 0] * px + W[2, 1] * py + W[2, 2] * pz
@@ -103,10 +104,10 @@ def inertia(mesh, piece, motion, u, W, P, A, Q):
     for c in range(3):
         for k in range(4):
             Q[c, k] = (
-                A[c, 0] * mesh.field.G[piece, 0, k]
-                + A[c, 1] * mesh.field.G[piece, 1, k]
-                + A[c, 2] * mesh.field.G[piece, 2, k]
-                + A[c, 3] * mesh.field.G[piece, 3, k]
+                A[c, 0] * field.G[piece, 0, k]
+                + A[c, 1] * field.G[piece, 1, k]
+                + A[c, 2] * field.G[piece, 2, k]
+                + A[c, 3] * field.G[piece, 3, k]
             )
 
 
@@ -126,12 +127,13 @@ def on_link(mesh, piece, P, Q, wrench):
 @inner
 def spinning(mesh, piece, motion, u, Q, one, two, wrench):
     """Sections that turn: moments on the nodes, and on the link. Q is workspace."""
-    jx, jy, jz = mesh.sections.j[piece, 0], mesh.sections.j[piece, 1], mesh.sections.j[piece, 2]
+    sections = mesh.sections
+    jx, jy, jz = sections.j[piece, 0], sections.j[piece, 1], sections.j[piece, 2]
     i1, i2, n, length = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2], mesh.length[piece]
     if n == 3:  # in a plane: jz (omega' + theta''), and no more
-        moment, spin = length * motion[5], mesh.sections.spin
+        moment, spin = length * motion[5], sections.spin
         for i in range(6):
-            tz = mesh.sections.turned[piece, 2, i]
+            tz = sections.turned[piece, 2, i]
             moment += tz * (u[2, i1, i] if i < n else u[2, i2, i - n])
             force = jz * tz * motion[5]
             for j in range(n):
@@ -144,8 +146,8 @@ def spinning(mesh, piece, motion, u, Q, one, two, wrench):
         return
     omega, omega_dot = (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
     fill(Q, 0.0)
-    for point in range(mesh.sections.at.shape[1]):
-        section = mesh.sections.at[piece, point]
+    for point in range(sections.at.shape[1]):
+        section = sections.at[piece, point]
         theta = turned(section, u[0, i1], u[0, i2])
         theta_dot = turned(section, u[1, i1], u[1, i2])
         theta_ddot = turned(section, u[2, i1], u[2, i2])
@@ -234,18 +236,19 @@ def damping(plan, mesh, nodes, piece, motion, one, two, wrench):
     nodes : `problem.NodeMotion`, whose ``rates`` are ``u_hat'``, or ``T u'``.
     one, two, wrench : forces on the nodes and on the rigid link, which are added to.
     """
+    B, spin, elastic = mesh.field.B, mesh.sections.spin, mesh.elastic
     u, rates = nodes.u, nodes.rates
     i1, i2, n = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2]
-    alpha, beta = mesh.elastic.damping[piece, 0], mesh.elastic.damping[piece, 1]
+    alpha, beta = elastic.damping[piece, 0], elastic.damping[piece, 1]
     power = 0.0
     for i in range(2 * n):
         mass = 0.0
         force = 0.0
         for j in range(2 * n):
             rate = rates[i1, j] if j < n else rates[i2, j - n]
-            inert = mesh.field.B[piece, 0, 0, i, j] + mesh.field.B[piece, 1, 1, i, j] + mesh.field.B[piece, 2, 2, i, j]
-            mass += alpha * (inert + mesh.sections.spin[piece, i, j]) * rate
-            force += beta * mesh.elastic.K[piece, i, j] * rate
+            inert = B[piece, 0, 0, i, j] + B[piece, 1, 1, i, j] + B[piece, 2, 2, i, j]
+            mass += alpha * (inert + spin[piece, i, j]) * rate
+            force += beta * elastic.K[piece, i, j] * rate
         force += mass
         k = i if i < n else i - n
         if i < n:

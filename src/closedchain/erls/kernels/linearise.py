@@ -154,33 +154,34 @@ def linearise(plan, mesh, room, lin, memory, clock, state):
 @inner
 def of_piece(plan, mesh, room, lin, piece):
     """Derivatives of the forces of a piece, where the residual has been computed last."""
+    one, elastic = room.piece, mesh.elastic
     body = mesh.body[piece]
     motion = lin.out[plan.motion.bodies + 12 * body : plan.motion.bodies + 12 * body + 12]
-    turning(motion, room.piece.W)
-    inertia(mesh, piece, motion, room.nodes.u, room.piece.W, room.piece.P, room.piece.A, room.piece.Q)
+    turning(motion, one.W)
+    inertia(mesh, piece, motion, room.nodes.u, one.W, one.P, one.A, one.Q)
     for a in range(3):  # P G, in place of the accelerations
         for j in range(4):
             total = 0.0
             for i in range(4):
-                total += room.piece.P[a, i] * mesh.field.G[piece, i, j]
-            room.piece.A[a, j] = total
+                total += one.P[a, i] * mesh.field.G[piece, i, j]
+            one.A[a, j] = total
     size = lin.F.shape[1]
     for kind in range(3):
-        fields(motion, kind, room.piece.W, lin.W)
+        fields(motion, kind, one.W, lin.W)
         on_nodes(mesh, piece, kind, lin.W, lin.of[piece, kind])
-        through_link(mesh, piece, kind, lin.W, room.piece.A, room.piece.Q, lin.F)
+        through_link(mesh, piece, kind, lin.W, one.A, one.Q, lin.F)
         if mesh.sections.j[piece, 0] + mesh.sections.j[piece, 1] + mesh.sections.j[piece, 2] > 0.0:
             step = room.steps[plan.n_q, kind]
             of_sections(mesh, room, piece, kind, step, motion, lin.F, lin.of[piece, kind])
         on_coordinates(plan, lin, body, lin.F, lin.of[piece, kind])
-    if mesh.elastic.stiffens[piece]:
+    if elastic.stiffens[piece]:
         stiffened(mesh, piece, room.nodes.u, lin.of[piece, DISPLACEMENTS])
 
-    alpha, beta = mesh.elastic.damping[piece, 0], mesh.elastic.damping[piece, 1]
+    alpha, beta = elastic.damping[piece, 0], elastic.damping[piece, 1]
     Z = lin.of[piece, DAMPING]
     for i in range(size):
         for j in range(size):
-            Z[i, j] = alpha * lin.of[piece, ACCELERATIONS, i, j] + beta * mesh.elastic.K[piece, i, j]
+            Z[i, j] = alpha * lin.of[piece, ACCELERATIONS, i, j] + beta * elastic.K[piece, i, j]
     if plan.options.resists:  # the paper's acts on the rigid link, too, by mass
         fill(lin.F, 0.0)
         for i in range(size):
@@ -245,12 +246,13 @@ def stiffened(mesh, piece, u, Z):
 @inner
 def through_link(mesh, piece, kind, W, PG, Q, F):
     """Moment and force F (6, 2 k) on the rigid link by displacements of the nodes, or by their rates."""
+    field = mesh.field
     size = F.shape[1]
     for col in range(size):
         for i in range(6):
             F[i, col] = 0.0
         for i in range(4):
-            x, y, z = mesh.field.E[piece, 0, i, col], mesh.field.E[piece, 1, i, col], mesh.field.E[piece, 2, i, col]
+            x, y, z = field.E[piece, 0, i, col], field.E[piece, 1, i, col], field.E[piece, 2, i, col]
             if x == 0.0 and y == 0.0 and z == 0.0:
                 continue
             ax = W[0, 0] * x + W[0, 1] * y + W[0, 2] * z
@@ -266,8 +268,8 @@ def through_link(mesh, piece, kind, W, PG, Q, F):
                 F[1, col] += z * qx - x * qz
                 F[2, col] += x * qy - y * qx
         for a in range(3):
-            total = W[a, 0] * mesh.field.N1[piece, 0, col]
-            F[3 + a, col] = total + W[a, 1] * mesh.field.N1[piece, 1, col] + W[a, 2] * mesh.field.N1[piece, 2, col]
+            total = W[a, 0] * field.N1[piece, 0, col]
+            F[3 + a, col] = total + W[a, 1] * field.N1[piece, 1, col] + W[a, 2] * field.N1[piece, 2, col]
 
 
 @inner

@@ -24,7 +24,7 @@ import numpy as np
 from closedchain.erls.steps.records import CLOCK, F1, F2, RunType
 from closedchain.erls.steps.stage import CONVERGED, prepare, renew, solve_stage
 from closedchain.erls.steps.steps import NAN, RUNNING, accept, length, reject
-from closedchain.native.jit import jit
+from closedchain.native.jit import jit, part
 
 
 class Tableau(NamedTuple):
@@ -62,7 +62,7 @@ STAGES, GAMMA, EXPONENT = 6, float(A[1, 1]), 1 / 4
 ACCELERATIONS, VELOCITIES, OLD, Y, V, ROWS = 0, 6, 12, 14, 15, 16
 
 
-@jit(numba.void(F2, numba.int64, numba.float64, F1))
+@part(numba.void(F2, numba.int64, numba.float64, F1))
 def predict(work, i, ratio, a):
     """Accelerations of stage i: the polynomial through those before it, and through some of the last step.
 
@@ -87,7 +87,7 @@ def predict(work, i, ratio, a):
             a[k] += weight * work[rows[j], k]
 
 
-@jit(numba.int64(RunType, numba.float64, F1))
+@part(numba.int64(RunType, numba.float64, F1))
 def stages_of(run, h, powers):
     """All stages of a step of length h; the end is put in ``run.end``, and the power at each stage in ``powers``."""
     s, x, end, work = run.state[0], run.x, run.end, run.work

@@ -14,7 +14,7 @@ import numpy as np
 
 from closedchain.erls.steps.records import F1, FACTOR, LINEARISE, RESIDUAL, SOLVE, RunType
 from closedchain.native.call import call
-from closedchain.native.jit import jit
+from closedchain.native.jit import part
 
 CONVERGED, SLOW, NOT_COMPUTED, SINGULAR = range(4)
 ITERATIONS = 10
@@ -22,7 +22,7 @@ ENOUGH = 0.05  # of the tolerance: what the error that the iterations leave in t
 FIRST_RATE = 0.1  # of a new matrix, before it is known
 
 
-@jit(numba.boolean(RunType, F1))
+@part(numba.boolean(RunType, F1))
 def renew(run, clock):
     """Derivatives at the start of a step."""
     m = run.memory[0]
@@ -34,7 +34,7 @@ def renew(run, clock):
     return clock[1] != 0.0
 
 
-@jit(numba.boolean(RunType, numba.float64, numba.float64))
+@part(numba.boolean(RunType, numba.float64, numba.float64))
 def prepare(run, c, k):
     """Factors of ``M + c C + k K``, if they are not there."""
     m = run.memory[0]
@@ -48,7 +48,7 @@ def prepare(run, c, k):
     return weights[0] != 0.0
 
 
-@jit(numba.int64(RunType, F1, F1, F1, numba.float64, numba.float64, F1))
+@part(numba.int64(RunType, F1, F1, F1, numba.float64, numba.float64, F1))
 def solve_stage(run, clock, Y, V, c, k, a):
     """Solve for a, from what is there; y and y' of the stage are put in ``run.end``.
 

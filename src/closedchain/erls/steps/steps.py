@@ -7,7 +7,7 @@ import numpy as np
 
 from closedchain.erls.steps.records import CLOCK, CLOSE, F2, RunType
 from closedchain.native.call import call
-from closedchain.native.jit import jit
+from closedchain.native.jit import jit, part
 
 # numbers of integrate.trajectory.Status
 RUNNING, FINISHED, NAN, TOO_SMALL, TOO_MANY, UNHEALTHY, NOT_SOLVED = 0, 1, 2, 3, 4, 7, 14
@@ -37,7 +37,7 @@ def hermite(x, h, start, end, out):
         out[2, i] = z * start[2, i] + x * end[2, i]
 
 
-@jit(numba.float64(RunType))
+@part(numba.float64(RunType))
 def length(run):
     """Length of the next attempt; 0 with a status if there is none."""
     o, s, m = run.options[0], run.state[0], run.memory[0]
@@ -53,7 +53,7 @@ def length(run):
     return h
 
 
-@jit(numba.void(RunType, numba.float64, numba.float64, numba.float64))
+@part(numba.void(RunType, numba.float64, numba.float64, numba.float64))
 def reject(run, h, err, exponent):
     """A shorter step: after an error that is too large, or (err is not a number) one that could not be solved."""
     o, s, m = run.options[0], run.state[0], run.memory[0]
@@ -68,7 +68,7 @@ def reject(run, h, err, exponent):
             s.status = NOT_SOLVED
 
 
-@jit(numba.void(RunType, numba.float64, numba.float64, numba.float64, numba.float64))
+@part(numba.void(RunType, numba.float64, numba.float64, numba.float64, numba.float64))
 def take_samples(run, t_new, h, work, power):
     """Samples on the way of a step of length h to t_new, with the work done in it, and the power at its end."""
     s, samples, clock = run.state[0], run.samples, np.empty(CLOCK)
@@ -87,7 +87,7 @@ def take_samples(run, t_new, h, work, power):
         s.next += 1
 
 
-@jit(numba.void(RunType, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64))
+@part(numba.void(RunType, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64))
 def accept(run, h, err, exponent, work, power):
     """Take samples on the way, go to the end of the step, and say how long the next one is.
 

@@ -12,7 +12,9 @@ from closedchain.erls.beams import end_forces, node_displacements
 from closedchain.erls.energy import Samples, evaluate, inputs, look
 from closedchain.erls.numbering import paper_order
 from closedchain.erls.start import ErlsState
-from closedchain.erls.steps.integrate import Motion, in_balance, integrate
+from closedchain.erls.steps.integrate import integrate
+from closedchain.erls.steps.motion import Motion, in_balance
+from closedchain.erls.steps.stepper import Stepping
 from closedchain.erls.system import System
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
@@ -295,11 +297,7 @@ def march_erls(system: System, until: float, t_eval: np.ndarray, task: Task) -> 
         until,
         t_eval,
         atol=SHARE * task.atol,
-        solver=task.solver,
-        step=task.step,
-        first_step=task.first_step,
-        max_step=task.max_step,
-        max_steps=task.max_steps,
+        stepping=Stepping(task.solver, task.step, task.first_step, task.max_step, task.max_steps),
         divergence=task.divergence,
         progress=task.progress,
     )
