@@ -99,7 +99,7 @@ class ErlsSolution(Solution):
     @property
     def message(self) -> str:
         """How the march ended, in words."""
-        if self.failure is None:
+        if self.failure is None or self.status is Status.controller:
             return self.motion.message
         said, advice = why_it_ended(self)
         return f"at t = {self.motion.t_end:.6g} s {said}: {advice}"
@@ -278,6 +278,8 @@ class ErlsSolution(Solution):
 
     def explanation(self, run: Run) -> str:
         """Why the run ended early, and what to try."""
+        if self.status is Status.controller:  # its own words are known to the loop alone
+            return f"the run of {self.mechanism.name!r} with {run.solver} ended {self.motion.message}"
         said, advice = why_it_ended(self)
         return (
             f"the run of {self.mechanism.name!r} with {run.solver} ended at t = {self.motion.t_end:.6g} s: {said}; "
