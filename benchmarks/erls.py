@@ -15,9 +15,11 @@ import numpy as np
 import closedchain as cc
 from benchmarks.report import Report, Table, arguments, clock, clocks, figure, finish
 from closedchain.close.erls import ERLS
-from closedchain.erls.steps.integrate import Motion, integrate
+from closedchain.erls.steps.integrate import integrate
+from closedchain.erls.steps.motion import Motion
 from closedchain.erls.system import System, system
 from closedchain.erls.workspace import Workspace
+from closedchain.integrate.solvers import GeneralisedAlpha
 from closedchain.results.erls.solution import ErlsSolution
 
 UNTIL = 0.3
@@ -77,7 +79,7 @@ def against_the_error(drive: str, repeats: int, quick: bool) -> Table:
     for atol in tolerances[:2] if quick else tolerances:
         rows.append([f"esdirk4, {atol:g} m", *work_and_error(made, exact, repeats, atol=atol)])
     for step in () if drive == "step" else STEPS[:1] if quick else STEPS:
-        options = {"atol": 1e-8, "solver": "generalised-alpha", "step": step}
+        options = {"atol": 1e-8, "solver": GeneralisedAlpha(step=step)}
         rows.append([f"generalised-alpha, {1e6 * step:g} us", *work_and_error(made, exact, repeats, **options)])
     return Table(
         f"PacDrive, drop of 0.3 s under {NAMES[drive]}: work against the error of the tip",

@@ -35,12 +35,14 @@ The theory is in ``docs/theory/erls.md``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import boolean, listed, one_of, real, whole
 from closedchain.close.formulation import Choice, Closed, Formulation, entries, normalise
 from closedchain.close.parts.feasible import DependentFactor, FeasibleMotions
 from closedchain.derive.equations import Equations
@@ -107,37 +109,35 @@ class ERLS(Formulation):
     start: str = "undeformed"
 
     def __post_init__(self) -> None:
-        by_body = isinstance(self.elements, Mapping)
-        counts = dict(self.elements) if isinstance(self.elements, Mapping) else {"": self.elements}
-        for count in counts.values():
-            if isinstance(count, bool | np.bool_) or not isinstance(count, int | np.integer) or count < 1:
-                raise ModelError(f"ERLS: elements takes a number of at least 1 for each flexible link, not {count!r}")
-        counts = {body: int(count) for body, count in counts.items()}
-        self._keep("elements", _Frozen(counts) if by_body else counts[""])
+        if isinstance(self.elements, Mapping):
+            counts = {body: whole(f"ERLS: elements of {body!r}", x, 1) for body, x in self.elements.items()}
+            self._keep("elements", _Frozen(counts))
+        else:
+            self._keep(
+                "elements", whole("ERLS: elements (of each flexible link, or a mapping by link)", self.elements, 1)
+            )
         for name, allowed in (("terms", TERMS), ("damping", DAMPING), ("start", STARTS)):
             value = getattr(self, name)
-            if not isinstance(value, str) or value not in allowed:
-                raise ModelError(f"ERLS: {name} is {' or '.join(map(repr, allowed))}, not {value!r}")
+            one_of(f"ERLS: {name}", str(value) if isinstance(value, str) else value, allowed)
         if not (isinstance(self.zero, str) and self.zero in ZERO):
             self._keep("zero", _names(self.zero, "zero is 'chord', 'base' or names of displacements"))
         if self.coordinates is not None:
             given = (self.coordinates,) if isinstance(self.coordinates, str) else self.coordinates
             self._keep("coordinates", _names(given, "coordinates are names, as in ('O', 'A')"))
         if self.rho_inf is not None:
-            if not (_is_number(self.rho_inf) and 0 <= self.rho_inf <= 1):
+            rho = _number(self.rho_inf)
+            if rho is None or not 0 <= rho <= 1:
                 raise ModelError(f"ERLS: rho_inf is between 0 (damps most) and 1 (damps nothing), not {self.rho_inf!r}")
-            self._keep("rho_inf", float(self.rho_inf))
+            self._keep("rho_inf", rho)
         if self.rayleigh is not None:
-            damping = tuple(self.rayleigh) if isinstance(self.rayleigh, Sequence | np.ndarray) else ()
-            if len(damping) != 2 or not all(_is_number(x) and 0 <= x < float("inf") for x in damping):
+            numbers = [_number(x) for x in listed(self.rayleigh) or ()]
+            if len(numbers) != 2 or not all(x is not None and 0 <= x < math.inf for x in numbers):
                 raise ModelError(
                     f"ERLS: rayleigh is alpha and beta, 0 or more, as in (0.5, 1e-4), not {self.rayleigh!r}"
                 )
-            self._keep("rayleigh", (float(damping[0]), float(damping[1])))
+            self._keep("rayleigh", tuple(numbers))
         if self.stiffening is not None:
-            if not isinstance(self.stiffening, bool | np.bool_):
-                raise ModelError(f"ERLS: stiffening is True, False or None, not {self.stiffening!r}")
-            self._keep("stiffening", bool(self.stiffening))
+            self._keep("stiffening", boolean("ERLS: stiffening (None: as each body says)", self.stiffening))
 
     def __repr__(self) -> str:
         told = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
@@ -165,8 +165,9 @@ class ERLS(Formulation):
         )
 
 
-def _is_number(x: object) -> bool:
-    return isinstance(x, int | float | np.number) and not isinstance(x, bool | np.bool_ | np.complexfloating)
+def _number(x: object) -> float | None:
+    """The value of a number; True and False are none."""
+    return None if isinstance(x, bool | np.bool_) else real(x)
 
 
 def _names(given: object, said: str) -> tuple[str, ...]:

@@ -27,14 +27,14 @@ def end_forces(system: System, samples: Samples, t: np.ndarray, x: np.ndarray, b
     mesh, ws, m = system.mesh, Workspace(system, keep_ends=True), len(t)
     mine = np.flatnonzero(mesh.arrays.body == system.e.topology.link_of[body])
     f = np.full((m, len(mine), 2, len(mesh.names)), np.nan)
-    swings, resisted = mesh.arrays.modal[mesh.nodes_of(body)], mesh.resisted[body]
+    swings, resisted = mesh.arrays.nodes.modal[mesh.nodes_of(body)], mesh.resisted[body]
     for sample, (y, v, a) in enumerate(x):
-        ws.room.q[:] = samples.q[sample]
+        ws.room.tree.q[:] = samples.q[sample]
         if not np.isfinite(ws.residual(float(t[sample]), y, v, a)).all():
             continue
-        f[sample] = ws.room.ends[mine]
+        f[sample] = ws.room.nodes.ends[mine]
         if swings.shape[2]:
-            strained = resisted @ np.einsum("nkm,nk->m", swings, ws.room.rates[mesh.nodes_of(body)])
+            strained = resisted @ np.einsum("nkm,nk->m", swings, ws.room.nodes.rates[mesh.nodes_of(body)])
             for row, p in enumerate(mine):
                 f[sample, row] += (mesh.pieces[p].K @ strained[row : row + 2].ravel()).reshape(2, -1)
     out = np.zeros((m, len(mine), 2, 6))

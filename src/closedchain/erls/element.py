@@ -19,6 +19,7 @@ bends by v(x), w(x) turns by (rx, -dw/dx, dv/dx). The paper's (15) is ``M = int 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,31 +118,33 @@ def hermite_slopes(x: np.ndarray, length: float) -> np.ndarray:
     return np.array([-6 * x * (1 - x) / length, (1 - x) * (1 - 3 * x), 6 * x * (1 - x) / length, x * (3 * x - 2)])
 
 
-def beam_element(
-    names: tuple[str, ...],
-    x: float,
-    length: float,
-    *,
-    mass: float,
-    EA: float,
-    EIy: float,
-    EIz: float,
-    GJ: float,
-    j: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    alpha: float = 0.0,
-    beta: float = 0.0,
-) -> Piece:
-    """An Euler-Bernoulli element from x to x + length along a body's axis.
+class BeamSection(NamedTuple):
+    """Numbers of a beam.
 
-    Parameters
+    Attributes
     ----------
-    names : displacements of a node, `erls_nodes.SPATIAL` or `PLANAR`.
     mass : kg per metre.
     EA, EIy, EIz, GJ : stiffness against stretching (N), bending along z and y, and twisting (N m^2).
     j : moments of inertia of the sections about x, y, z, kg m^2 per metre.
     alpha, beta : Rayleigh's damping.
     """
-    h, n = length, len(names)
+
+    mass: float
+    EA: float
+    EIy: float
+    EIz: float
+    GJ: float
+    j: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    alpha: float = 0.0
+    beta: float = 0.0
+
+
+def beam_element(names: tuple[str, ...], x: float, length: float, beam: BeamSection) -> Piece:
+    """An Euler-Bernoulli element from x to x + length along a body's axis.
+
+    ``names`` are the displacements of a node, `derive.erls.nodes.SPATIAL` or `PLANAR`.
+    """
+    h, n, j = length, len(names), beam.j
     scale = np.array([1, h, 1, h])
     E = np.zeros((3, 4, 2 * n))
     for end in (0, 1):
@@ -159,23 +162,25 @@ def beam_element(
             elif name == "rz":
                 E[1, 2 * end + 1, k] = 1.0
     bending = HERMITE_CURVATURES / h**3 * np.outer(scale, scale)
-    K = EIz * np.einsum("ik,ij,jl->kl", E[1], bending, E[1]) + EIy * np.einsum("ik,ij,jl->kl", E[2], bending, E[2])
+    K = beam.EIz * np.einsum("ik,ij,jl->kl", E[1], bending, E[1]) + beam.EIy * np.einsum(
+        "ik,ij,jl->kl", E[2], bending, E[2]
+    )
     slopes = HERMITE_SLOPES / h * np.outer(scale, scale)
     spin = j[2] * np.einsum("ik,ij,jl->kl", E[1], slopes, E[1]) + j[1] * np.einsum("ik,ij,jl->kl", E[2], slopes, E[2])
     ends = np.array([-1.0, 0, 1, 0])  # of the field: what its slope adds up to
     turned = np.stack([np.zeros(2 * n), -ends @ E[2], ends @ E[1]])
     pull = np.array([[1, -1], [-1, 1]])
     ux = [i for i, name in enumerate(names * 2) if name == "x"]
-    K[np.ix_(ux, ux)] += EA / h * pull
+    K[np.ix_(ux, ux)] += beam.EA / h * pull
     if "rx" in names:
         rx = [i for i, name in enumerate(names * 2) if name == "rx"]
-        K[np.ix_(rx, rx)] += GJ / h * pull
+        K[np.ix_(rx, rx)] += beam.GJ / h * pull
         spin[np.ix_(rx, rx)] = j[0] * h / 6 * np.array([[2, 1], [1, 2]])
         turned[0, rx] = h / 2
     P0 = np.zeros((3, 4))
     P0[0] = x, 1.0, x + h, 1.0
-    G = mass * h * HERMITE * np.outer(scale, scale)
-    return Piece(G, P0, np.array([1.0, 0, 1, 0]), E, K, np.array(j), spin, turned, h, EA, alpha, beta)
+    G = beam.mass * h * HERMITE * np.outer(scale, scale)
+    return Piece(G, P0, np.array([1.0, 0, 1, 0]), E, K, np.array(j), spin, turned, h, beam.EA, beam.alpha, beam.beta)
 
 
 def rigid_piece(names: tuple[str, ...], mass: float, com: np.ndarray, inertia: np.ndarray) -> Piece:

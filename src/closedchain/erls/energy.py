@@ -113,7 +113,7 @@ def look(system: System, t: np.ndarray, x: np.ndarray, q: np.ndarray) -> Samples
         if len(nodes) < 2:
             continue
         elastic += 0.5 * np.einsum("mk,kl,ml->m", mine, piece.K, mine)
-        if mesh.stiffens[p]:
+        if mesh.elastic.stiffens[p]:
             k = len(system.mesh.names)
             bent, pulled = 0.5 * np.einsum("mk,kl,ml->m", mine, piece.slopes, mine), mine[:, k] - mine[:, 0]
             elastic += 0.5 * piece.EA / piece.length * ((pulled + bent) ** 2 - pulled**2)
@@ -137,5 +137,5 @@ def all_nodes(system: System, held: np.ndarray, y: np.ndarray) -> np.ndarray:
     mesh, k = system.mesh, len(system.mesh.names)
     out = np.empty((len(y), len(mesh.places), k))
     out[:, mesh.chain_nodes] = y[:, : system.n_chain].reshape(len(y), len(mesh.chain_nodes), k)
-    out[:, mesh.held_nodes] = held.reshape(len(y), held.shape[1] // k, k)[:, mesh.arrays.held[mesh.held_nodes]]
+    out[:, mesh.held_nodes] = held.reshape(len(y), held.shape[1] // k, k)[:, mesh.arrays.nodes.held[mesh.held_nodes]]
     return out

@@ -23,12 +23,13 @@ def nodal_map(ws: Workspace) -> np.ndarray:
     """``d u_hat / d y`` of all nodes, where the kernels have been last (nodes k, n): T at joints, 1 between them."""
     system, plan, mesh, k = ws.system, ws.plan, ws.mesh, len(ws.system.mesh.names)
     T = np.zeros((plan.n_held, plan.n_u))
-    T[mesh.rows, mesh.columns] = ws.room.out[plan.T : plan.T + len(mesh.rows)]
+    rows = mesh.entries.rows
+    T[rows, mesh.entries.columns] = ws.room.motion.out[plan.motion.T : plan.motion.T + len(rows)]
     out = np.zeros((len(system.mesh.places), k, system.n))
     held, chain = system.mesh.held_nodes, system.mesh.chain_nodes
-    out[held, :, system.n_chain : system.n_chain + system.n_u] = T.reshape(-1, k, plan.n_u)[mesh.held[held]]
+    out[held, :, system.n_chain : system.n_chain + system.n_u] = T.reshape(-1, k, plan.n_u)[mesh.nodes.held[held]]
     for node in chain:
-        out[node, range(k), mesh.chain[node] * k + np.arange(k)] = 1.0
+        out[node, range(k), mesh.nodes.chain[node] * k + np.arange(k)] = 1.0
     return out.reshape(-1, system.n)
 
 
@@ -76,10 +77,10 @@ def nodal_jacobian(system: System) -> np.ndarray:
     J[system.n_chain : system.n_chain + system.n_u] = system.rigid(system.start.t, system.start.q)
     for node in system.mesh.chain_nodes:
         body = system.e.topology.link_of[system.mesh.bodies[node]]
-        at = ws.plan.J + 6 * body * system.n_q
-        ang, lin = np.split(ws.room.out[at : at + 6 * system.n_q].reshape(6, -1), 2)
+        at = ws.plan.motion.J + 6 * body * system.n_q
+        ang, lin = np.split(ws.room.motion.out[at : at + 6 * system.n_q].reshape(6, -1), 2)
         moved = np.vstack([lin + np.cross(ang.T, system.mesh.places[node]).T, ang])
-        J[system.mesh.arrays.chain[node] * k + np.arange(k)] = moved[system.mesh.axes]
+        J[system.mesh.arrays.nodes.chain[node] * k + np.arange(k)] = moved[system.mesh.axes]
     return J
 
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from closedchain.derive.erls.nodes import SPATIAL, Nodes
-from closedchain.erls.element import Piece, beam_element, rigid_piece
+from closedchain.erls.element import BeamSection, Piece, beam_element, rigid_piece
+from closedchain.erls.kernels import tables
 from closedchain.errors import ModelError
 from closedchain.model.bodies.flexible import Flexibility
 from closedchain.model.expressions.expression import Number
@@ -31,72 +31,18 @@ ELEMENTS = 2  # of a beam of which nothing else is said
 ROUNDING = 1e-9  # of the inertia of a thin rod: what more is drawn is inertia of its sections
 
 
-class Arrays(NamedTuple):
-    """The mesh for the kernels.
+class Settings(NamedTuple):
+    """How beams are meshed.
 
     Attributes
     ----------
-    body : (pieces,) the body of each piece.
-    ends : (pieces, 2) its nodes; the second is -1 for a rigid body.
-    P0, G, one : (pieces, 3, 4), (pieces, 4, 4), (pieces, 4) field at rest, Gram matrix, and the field that is 1.
-    length, EA : (pieces,) m and N; a length of 0 means a rigid body.
-    K, spin, B, N1, slopes : (pieces, k, k), ..., (pieces, 3, 3, k, k), (pieces, 3, k), (pieces, k, k), see
-        `element.Piece`.
-    damping : (pieces, 2) Rayleigh's alpha and beta.
-    stiffens : (pieces,) 1 where axial strain counts the bending.
-    j, turned : (pieces, 3), (pieces, 3, k) inertia of the sections, and how unit displacements turn them in sum.
-    sections, turns : (pieces, 3, 6), (pieces, 3, 3, k) sections at the points of Gauss, and their rotations.
-    held : (nodes,) number among the held nodes, or -1.
-    chain : (nodes,) number among the others, or -1.
-    chains : (chains, 4) first and last node (both held), first piece, number of nodes between; a rigid body is a chain
-        with one end: its node, -1, its piece, -1.
-    rows, columns : places of the entries of T, column after column.
-    order, begin : the same entries row after row, and where each row begins.
-    E : (pieces, 3, 4, k) fields of unit displacements.
-    modal : (nodes, k, m) factors of modal damping, see `modal_damping`; m is 0 if there is none.
-    owner : (nodes,) the body of each node.
+    elements : of each beam, or of all.
+    rayleigh, stiffening : of all beams; None: as each says.
     """
 
-    body: np.ndarray
-    ends: np.ndarray
-    P0: np.ndarray
-    G: np.ndarray
-    one: np.ndarray
-    length: np.ndarray
-    EA: np.ndarray
-    K: np.ndarray
-    spin: np.ndarray
-    B: np.ndarray
-    N1: np.ndarray
-    slopes: np.ndarray
-    damping: np.ndarray
-    stiffens: np.ndarray
-    j: np.ndarray
-    turned: np.ndarray
-    sections: np.ndarray
-    turns: np.ndarray
-    held: np.ndarray
-    chain: np.ndarray
-    chains: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    order: np.ndarray
-    begin: np.ndarray
-    E: np.ndarray
-    modal: np.ndarray
-    owner: np.ndarray
-
-
-_I1, _I2 = numba.int64[::1], numba.int64[:, ::1]
-_F1, _F2, _F3 = numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
-_F4, _F5 = numba.types.Array(numba.float64, 4, "C"), numba.types.Array(numba.float64, 5, "C")
-ArraysType = numba.types.NamedTuple(
-    (
-        *(_I1, _I2, _F3, _F3, _F2, _F1, _F1, _F3, _F3, _F5, _F3, _F3, _F2, _I1, _F2, _F3, _F3, _F4),
-        *(_I1, _I1, _I2, _I1, _I1, _I1, _I1, _F4, _F3, _I1),
-    ),
-    Arrays,
-)
+    elements: int | Mapping[str, int]
+    rayleigh: tuple[float, float] | None = None
+    stiffening: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +67,7 @@ class Mesh:
     first: Mapping[str, int]
     pieces: tuple[Piece, ...]
     resisted: Mapping[str, np.ndarray]
-    arrays: Arrays
+    arrays: tables.Arrays
 
     @property
     def axes(self) -> list[int]:
@@ -131,12 +77,12 @@ class Mesh:
     @property
     def chain_nodes(self) -> np.ndarray:
         """Numbers of the nodes that no joint holds."""
-        return np.flatnonzero(self.arrays.chain >= 0)
+        return np.flatnonzero(self.arrays.nodes.chain >= 0)
 
     @property
     def held_nodes(self) -> np.ndarray:
         """Numbers of the nodes at stations."""
-        return np.flatnonzero(self.arrays.held >= 0)
+        return np.flatnonzero(self.arrays.nodes.held >= 0)
 
     def nodes_of(self, body: str) -> range:
         """Numbers of the nodes of a body."""
@@ -145,7 +91,8 @@ class Mesh:
     @property
     def masses(self) -> np.ndarray:
         """Of each piece, kg."""
-        return np.einsum("pi,pij,pj->p", self.arrays.one, self.arrays.G, self.arrays.one)
+        one, G = self.arrays.field.one, self.arrays.field.G
+        return np.einsum("pi,pij,pj->p", one, G, one)
 
 
 def elements_between(stations: list[float], count: int) -> list[int]:
@@ -178,29 +125,113 @@ def elements_of(elements: int | Mapping[str, int], body: str) -> int:
     return elements.get(body, ELEMENTS) if isinstance(elements, Mapping) else elements
 
 
+class _Growing:
+    """Nodes and pieces of a mesh, body after body.
+
+    Attributes
+    ----------
+    names : displacements of a node.
+    first : number of the first node of each body.
+    places, owners, numbers, held : of each node its position, body, number on its body, and number among the held
+        nodes, or -1.
+    pieces, body, ends, stiffens : of each piece its integrals, link, nodes, and whether axial strain counts the
+        bending.
+    chains : see `kernels.tables.Arrays`.
+    modal, resisted : of each beam, see `modal_damping`.
+    """
+
+    def __init__(self, names: tuple[str, ...], value: Value) -> None:
+        self.names, self.value = names, value
+        self.first: dict[str, int] = {}
+        self.places: list[np.ndarray] = []
+        self.owners: list[str] = []
+        self.numbers: list[int] = []
+        self.held: list[int] = []
+        self.pieces: list[Piece] = []
+        self.body: list[int] = []
+        self.ends: list[tuple[int, int]] = []
+        self.stiffens: list[int] = []
+        self.chains: list[tuple[int, int, int, int]] = []
+        self.modal: dict[str, np.ndarray] = {}
+        self.resisted: dict[str, np.ndarray] = {}
+
+    def add_rigid(self, drawn: Body, link: int, held: int) -> None:
+        """A rigid body is one piece with one node, at its origin."""
+        first = self.first[drawn.name] = len(self.places)
+        self.places.append(np.zeros(3))
+        self.owners.append(drawn.name)
+        self.numbers.append(0)
+        self.held.append(held)
+        self.pieces.append(rigid_piece(self.names, *mass_properties(drawn, self.value)))
+        self.body.append(link)
+        self.chains.append((first, -1, len(self.pieces) - 1, -1))
+        self.ends.append((first, -1))
+        self.stiffens.append(0)
+
+    def add_beam(
+        self, beam: Flexibility, link: int, stations: list[tuple[float, int]], count: int, settings: Settings
+    ) -> None:
+        """A beam is a chain of elements between each two stations (place, number among the held nodes)."""
+        name, L = beam.body.name, self.value(beam.length)
+        first = self.first[name] = len(self.places)
+        numbers = beam_numbers(beam, self.value, self.names)
+        if settings.rayleigh is not None:
+            numbers = numbers._replace(alpha=settings.rayleigh[0], beta=settings.rayleigh[1])
+        stiffens = int(beam.stiffening if settings.stiffening is None else settings.stiffening)
+        at, pieces = [0.0], len(self.pieces)
+        self.held.append(stations[0][1])
+        between_stations = elements_between([x for x, _ in stations], count)
+        for ((begin, _), (end, held)), between in zip(pairwise(stations), between_stations, strict=True):
+            self.chains.append((first + len(at) - 1, first + len(at) - 1 + between, len(self.pieces), between - 1))
+            for x in np.linspace(begin, end, between + 1)[1:]:
+                self.pieces.append(beam_element(self.names, at[-1] * L, (x - at[-1]) * L, numbers))
+                self.body.append(link)
+                self.ends.append((first + len(at) - 1, first + len(at)))
+                self.stiffens.append(stiffens)
+                at.append(float(x))
+                self.held.append(-1)
+            self.held[-1] = held
+        self.places += [np.array([x * L, 0.0, 0.0]) for x in at]
+        self.modal[name], self.resisted[name] = modal_damping(beam, self.value, self.names, at, self.pieces[pieces:])
+        self.owners += [name] * len(at)
+        self.numbers += range(len(at))
+
+    def arrays(self, link_of: Mapping[str, int], entries: tables.Entries) -> tables.Arrays:
+        """All of it for the kernels."""
+        size, pieces = 2 * len(self.names), self.pieces
+        modal = _by_node(self.modal, self.owners, len(self.names))
+        return tables.Arrays(
+            body=np.array(self.body, np.int64),
+            ends=np.array(self.ends, np.int64),
+            length=np.array([x.length for x in pieces]),
+            field=tables.fields(pieces, size),
+            elastic=tables.elasticity(pieces, self.stiffens, size),
+            sections=tables.sections(pieces, size),
+            nodes=tables.node_table(self.held, [link_of[name] for name in self.owners], modal),
+            chains=np.array(self.chains, np.int64).reshape(-1, 4),
+            entries=entries,
+        )
+
+
 def make_mesh(
     nodes: Nodes,
     flexible: Mapping[str, Flexibility],
-    elements: int | Mapping[str, int],
     value: Value,
     names: tuple[str, ...],
     T_places: tuple[np.ndarray, np.ndarray],
-    *,
-    rayleigh: tuple[float, float] | None = None,
-    stiffening: bool | None = None,
+    settings: Settings,
 ) -> Mesh:
     """Cut the beams into elements and compute all integrals, at the present values of the parameters.
 
     Parameters
     ----------
     nodes, flexible : what is held by joints, and the beams.
-    elements : of each beam.
     value : computes numbers of the drawing.
     names : displacements of a node.
     T_places : rows and columns of the entries of T.
-    rayleigh, stiffening : of all beams; None: as each says.
+    settings : how many elements beams have, and what holds for all of them.
     """
-    bodies = nodes.topology.mechanism.bodies
+    elements = settings.elements
     if isinstance(elements, Mapping):
         unknown = [name for name in elements if name not in flexible]
         if unknown:
@@ -208,100 +239,20 @@ def make_mesh(
                 f"ERLS: elements are given for {unknown[0]!r}, which is not a flexible body; flexible are "
                 f"{', '.join(map(repr, flexible))}"
             )
-    link_of = nodes.topology.link_of
-    places: list[np.ndarray] = []
-    owners: list[str] = []
-    numbers: list[int] = []
-    held: list[int] = []
-    first: dict[str, int] = {}
-    modal: dict[str, np.ndarray] = {}
-    resisted: dict[str, np.ndarray] = {}
-    pieces, body, ends, chains, stiffens = [], [], [], [], []
-    number = {node: k for k, node in enumerate(nodes.nodes)}
-    for name, drawn in bodies.items():
-        first[name] = len(places)
-        mine = [node for node in nodes.nodes if node.body == name]
-        if name not in flexible:
-            places.append(np.zeros(3))
-            owners.append(name)
-            numbers.append(0)
-            held.append(number[mine[0]])
-            pieces.append(rigid_piece(names, *mass_properties(drawn, value)))
-            body.append(link_of[name])
-            chains.append((first[name], -1, len(pieces) - 1, -1))
-            ends.append((first[name], -1))
-            stiffens.append(0)
-            continue
-        beam = flexible[name]
-        L = value(beam.length)
-        options = beam_numbers(beam, value, names)
-        if rayleigh is not None:
-            options["alpha"], options["beta"] = rayleigh
-        stations = [node.xi or 0.0 for node in mine]
-        at = [0.0]
-        held.append(number[mine[0]])
-        for k, between in enumerate(elements_between(stations, elements_of(elements, name))):
-            chains.append((first[name] + len(at) - 1, first[name] + len(at) - 1 + between, len(pieces), between - 1))
-            for x in np.linspace(stations[k], stations[k + 1], between + 1)[1:]:
-                pieces.append(beam_element(names, at[-1] * L, (x - at[-1]) * L, **options))
-                body.append(link_of[name])
-                ends.append((first[name] + len(at) - 1, first[name] + len(at)))
-                stiffens.append(int(beam.stiffening if stiffening is None else stiffening))
-                at.append(float(x))
-                held.append(-1)
-            held[-1] = number[mine[k + 1]]
-        places += [np.array([x * L, 0.0, 0.0]) for x in at]
-        modal[name], resisted[name] = modal_damping(beam, value, names, at, pieces[-len(at) + 1 :])
-        owners += [name] * len(at)
-        numbers += range(len(at))
-    size = 2 * len(names)
-
-    def square(a: np.ndarray) -> np.ndarray:
-        """The matrix of a rigid body in the room of an element's."""
-        out = np.zeros((*a.shape[:-2], size, size))
-        out[..., : a.shape[-2], : a.shape[-1]] = a
-        return out
-
-    def wide(a: np.ndarray) -> np.ndarray:
-        out = np.zeros((3, size))
-        out[:, : a.shape[1]] = a
-        return out
-
-    held_array = np.array(held, np.int64)
-    chain = np.where(held_array < 0, np.cumsum(held_array < 0) - 1, -1)
-    arrays = Arrays(
-        body=np.array(body, np.int64),
-        ends=np.array(ends, np.int64),
-        P0=np.array([x.P0 for x in pieces]),
-        G=np.array([x.G for x in pieces]),
-        one=np.array([x.one for x in pieces]),
-        length=np.array([x.length for x in pieces]),
-        EA=np.array([x.EA for x in pieces]),
-        K=np.array([square(x.K) for x in pieces]),
-        spin=np.array([square(x.spin) for x in pieces]),
-        B=np.array([square(x.B) for x in pieces]),
-        N1=np.array([wide(x.N1) for x in pieces]),
-        slopes=np.array([square(x.slopes) for x in pieces]),
-        damping=np.array([(x.alpha, x.beta) for x in pieces]),
-        stiffens=np.array(stiffens, np.int64),
-        j=np.array([x.j for x in pieces]),
-        turned=np.array([wide(x.turned) for x in pieces]),
-        sections=np.array([x.sections for x in pieces]),
-        turns=np.array([np.pad(x.turns, ((0, 0), (0, 0), (0, size - x.turns.shape[2]))) for x in pieces]),
-        held=held_array,
-        chain=chain.astype(np.int64),
-        chains=np.array(chains, np.int64).reshape(-1, 4),
-        rows=np.array(T_places[0], np.int64),
-        columns=np.array(T_places[1], np.int64),
-        order=np.argsort(T_places[0], kind="stable").astype(np.int64),
-        begin=np.searchsorted(np.sort(T_places[0]), np.arange(len(nodes.nodes) * len(names) + 1)).astype(np.int64),
-        E=np.array([np.pad(x.E, ((0, 0), (0, 0), (0, size - x.E.shape[2]))) for x in pieces]),
-        modal=_by_node(modal, owners, len(names)),
-        owner=np.array([link_of[name] for name in owners], np.int64),
+    link_of, mesh = nodes.topology.link_of, _Growing(names, value)
+    for name, drawn in nodes.topology.mechanism.bodies.items():
+        stations = [(node.xi or 0.0, k) for k, node in enumerate(nodes.nodes) if node.body == name]
+        if name in flexible:
+            mesh.add_beam(flexible[name], link_of[name], stations, elements_of(elements, name), settings)
+        else:
+            mesh.add_rigid(drawn, link_of[name], stations[0][1])
+    arrays = mesh.arrays(link_of, tables.entries(*T_places, len(nodes.nodes) * len(names)))
+    m = arrays.nodes.modal.shape[2]
+    widened = {name: np.pad(x, ((0, 0), (0, 0), (0, m - x.shape[2]))) for name, x in mesh.resisted.items()}
+    numbers = np.array(mesh.numbers)
+    return Mesh(
+        names, np.array(mesh.places), tuple(mesh.owners), numbers, mesh.first, tuple(mesh.pieces), widened, arrays
     )
-    m = arrays.modal.shape[2]
-    widened = {name: np.pad(x, ((0, 0), (0, 0), (0, m - x.shape[2]))) for name, x in resisted.items()}
-    return Mesh(names, np.array(places), tuple(owners), np.array(numbers), first, tuple(pieces), widened, arrays)
 
 
 def modal_damping(
@@ -322,13 +273,13 @@ def modal_damping(
     zeta, shapes = value(beam.damping), beam.shapes
     if zeta == 0.0:
         return np.zeros((nodes, k, 0)), np.zeros((nodes, k, 0))
-    L, on, options = value(beam.length), shapes.integrals, beam_numbers(beam, value, names)
-    mass, polar = options["mass"] * L, options["j"][0] * L
+    L, on, numbers = value(beam.length), shapes.integrals, beam_numbers(beam, value, names)
+    mass, polar = numbers.mass * L, numbers.j[0] * L
     ways = {
-        "u": (options["EA"] / L, mass),
-        "v": (options["EIz"] / L**3, mass),
-        "w": (options["EIy"] / L**3, mass),
-        "t": (options["GJ"] / L, polar),
+        "u": (numbers.EA / L, mass),
+        "v": (numbers.EIz / L**3, mass),
+        "w": (numbers.EIy / L**3, mass),
+        "t": (numbers.GJ / L, polar),
     }
     C = sum(2 * zeta * np.sqrt(stiffness * inertia) * on.damping[field] for field, (stiffness, inertia) in ways.items())
     K = np.zeros((nodes * k, nodes * k))
@@ -357,8 +308,8 @@ def mass_properties(body: Body, value: Value) -> tuple[float, np.ndarray, np.nda
     return value(p.mass), np.array([value(x) for x in p.com]), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> dict[str, Any]:
-    """Mass by length and stiffnesses of a beam; raises where a stiffness is missing."""
+def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> BeamSection:
+    """Mass by length, stiffnesses and damping of a beam; raises where a stiffness is missing."""
     section, L, E, G = beam.section, value(beam.length), value(beam.E), value(beam.G)
     A, Iy, Iz, J = (value(x) for x in (section.A, section.Iy, section.Iz, section.J))
     mass = value(beam.body.properties.mass) / L
@@ -373,8 +324,6 @@ def beam_numbers(beam: Flexibility, value: Value, names: tuple[str, ...]) -> dic
     xx, yy, zz = (value(x) for x in beam.body.properties.inertia[:3])
     thin = mass * L**3 / 12
     about_axis = (xx / L if xx > 0 else mass * (Iy + Iz) / A) if "rx" in names else 0.0
-    turning = (about_axis, *(max(x - thin, 0.0) / L if x > thin * (1 + ROUNDING) else 0.0 for x in (yy, zz)))
+    about_y, about_z = (max(x - thin, 0.0) / L if x > thin * (1 + ROUNDING) else 0.0 for x in (yy, zz))
     alpha, beta = (value(x) for x in beam.rayleigh)
-    return {
-        "mass": mass, "EA": E * A, "EIy": E * Iy, "EIz": E * Iz, "GJ": G * J, "j": turning, "alpha": alpha, "beta": beta
-    }  # fmt: skip
+    return BeamSection(mass, E * A, E * Iy, E * Iz, G * J, (about_axis, about_y, about_z), alpha, beta)

@@ -15,15 +15,15 @@ from closedchain.erls.system import System
 def paper_order(system: System) -> np.ndarray:
     """Places in y of all displacements, in the order of the paper; zeroed ones included."""
     mesh, k = system.mesh, len(system.mesh.names)
-    arrays = mesh.arrays
+    nodes, entries = mesh.arrays.nodes, mesh.arrays.entries
     asked: dict[int, list[int]] = {}
-    for row, column in sorted(zip(arrays.rows.tolist(), arrays.columns.tolist(), strict=True)):
+    for row, column in sorted(zip(entries.rows.tolist(), entries.columns.tolist(), strict=True)):
         asked.setdefault(row, []).append(column)
     order: dict[int, None] = {}
     for node in range(len(mesh.places)):
-        if arrays.held[node] < 0:
-            order |= dict.fromkeys(range(arrays.chain[node] * k, (arrays.chain[node] + 1) * k))
+        if nodes.held[node] < 0:
+            order |= dict.fromkeys(range(nodes.chain[node] * k, (nodes.chain[node] + 1) * k))
             continue
-        for row in range(arrays.held[node] * k, (arrays.held[node] + 1) * k):
+        for row in range(nodes.held[node] * k, (nodes.held[node] + 1) * k):
             order |= dict.fromkeys(system.n_chain + column for column in asked.get(row, ()))
     return np.array(list(order), np.int64)

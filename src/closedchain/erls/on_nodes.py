@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from closedchain.erls.steps.integrate import Motion
+from closedchain.erls.steps.motion import Motion
 from closedchain.erls.system import System
 from closedchain.erls.workspace import Workspace
 
@@ -16,9 +16,9 @@ def forces_on_nodes(system: System, motion: Motion) -> tuple[np.ndarray, np.ndar
     what joints and loads together exert. Not a number where the loops do not close.
     """
     ws, m = Workspace(system), len(motion.t)
-    f, wrenches = np.empty((m, *ws.room.f.shape)), np.empty((m, *ws.room.wrenches.shape))
+    f, wrenches = np.empty((m, *ws.room.nodes.f.shape)), np.empty((m, *ws.room.wrenches.shape))
     for k, (y, v, a) in enumerate(motion.x):
-        ws.room.q[:] = motion.tree[k]
+        ws.room.tree.q[:] = motion.tree[k]
         moved = np.isfinite(ws.residual(float(motion.t[k]), y, v, a)).all()
-        f[k], wrenches[k] = (ws.room.f, ws.room.wrenches) if moved else (np.nan, np.nan)
+        f[k], wrenches[k] = (ws.room.nodes.f, ws.room.wrenches) if moved else (np.nan, np.nan)
     return f, wrenches

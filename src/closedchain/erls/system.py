@@ -16,7 +16,7 @@ from closedchain.derive.equations import Equations, derive
 from closedchain.derive.erls.links import Displacements
 from closedchain.derive.erls.nodes import Nodes, hold_nodes
 from closedchain.erls import choice
-from closedchain.erls.mesh import Mesh, make_mesh
+from closedchain.erls.mesh import Mesh, Settings, make_mesh
 from closedchain.erls.start import ErlsState
 from closedchain.erls.zeroed import Choosing, choose_zeroed
 from closedchain.errors import ModelError
@@ -147,7 +147,7 @@ class System:
         mesh, names = self.mesh, []
         for node in mesh.chain_nodes:
             names += [f"{mesh.bodies[node]}.{mesh.numbers[node]}.{name}" for name in mesh.names]
-        held = {int(mesh.arrays.held[node]): int(node) for node in mesh.held_nodes}
+        held = {int(mesh.arrays.nodes.held[node]): int(node) for node in mesh.held_nodes}
         for x in self.d.of:
             node = held[x.node]
             names.append(f"{mesh.bodies[node]}.{mesh.numbers[node]}.{x.name}")
@@ -283,12 +283,10 @@ def _made(
     mesh = make_mesh(
         compiled.traced.d.nodes,
         mechanism.flexible,
-        method.elements,
         value,
         compiled.traced.d.names,
         (np.array(T[0]), np.array(T[1])),
-        rayleigh=method.rayleigh,
-        stiffening=method.stiffening,
+        Settings(method.elements, method.rayleigh, method.stiffening),
     )
     return System(mechanism, twin, method, at, p, compiled, mesh)
 

@@ -10,8 +10,21 @@ from closedchain.erls.kernels import compiled as kernels
 from closedchain.erls.kernels.condense import make_factors
 from closedchain.erls.kernels.eliminate import make_kept
 from closedchain.erls.kernels.linearise import difference_steps, make_linear
-from closedchain.erls.kernels.problem import Plan, Room
-from closedchain.erls.steps.stage import CLOCK
+from closedchain.erls.kernels.problem import (
+    Call,
+    Functions,
+    LoadPlaces,
+    MotionPlaces,
+    NodeMotion,
+    OnePiece,
+    Options,
+    Plan,
+    Room,
+    TangentPlaces,
+    Tree,
+    ZeroedBlock,
+)
+from closedchain.erls.steps.records import CLOCK
 from closedchain.erls.system import System
 from closedchain.native.memory import Memory
 
@@ -32,7 +45,7 @@ class Workspace:
         self.room = make_room(system, keep_ends)
         self.linear = make_linear(self.plan, system.mesh, self.room)
         self.factors = make_factors(self.plan, system.mesh)
-        self.kept = make_kept(self.plan, np.array(system.compiled.zeroed, np.int64), len(self.factors.swings))
+        self.kept = make_kept(self.plan, np.array(system.compiled.zeroed, np.int64), len(self.factors.rest.swings))
         self._memory = Memory(self.plan, self.mesh, self.room, self.linear, self.factors, self.kept)
         self.table = self._memory.table
 
@@ -79,66 +92,62 @@ def _call(kernel: Any, *arrays: np.ndarray) -> None:
 def make_plan(system: System) -> Plan:
     """Addresses and sizes."""
     c = system.compiled
-    motion, tangent = c.traced.motion[1], c.traced.tangent[2]
+    begin = {name: place.start for name, place in {**c.traced.motion[1], **c.traced.tangent[2]}.items()}
+
+    def places(kind: Any) -> Any:
+        return kind(**{name: begin[name] for name in kind._fields})
+
     return Plan(
-        motion=c.motion.address,
-        newton=c.newton.address,
-        tangent=c.tangent.address,
-        residual=kernels.residual.address,
-        loops=int(bool(c.traced.motions.rows) or bool(system.e.topology.counters)),
+        functions=Functions(c.motion.address, c.newton.address, c.tangent.address, kernels.residual.address),
+        motion=places(MotionPlaces),
+        loads=places(LoadPlaces),
+        tangent=places(TangentPlaces),
+        options=Options(
+            loops=int(bool(c.traced.motions.rows) or bool(system.e.topology.counters)),
+            paper=int(system.method.terms == "paper"),
+            driven=int(bool(system.twin.drives)),
+            resists=int("paper" in (system.method.terms, system.method.damping)),
+        ),
         tree=system.e.topology.nq,
         n_q=system.n_q,
         n_u=system.n_u,
         n_held=c.traced.T.shape[0],
         n_chain=system.n_chain,
         n=system.n,
-        **{name: place.start for name, place in {**motion, **tangent}.items()},
-        paper=int(system.method.terms == "paper"),
-        driven=int(bool(system.twin.drives)),
-        resists=int("paper" in (system.method.terms, system.method.damping)),
     )
 
 
 def make_room(system: System, keep_ends: bool = False) -> Room:
     """Memory of the residual; the rigid-link system is where it starts."""
     c = system.compiled
-    nodes, k = len(system.mesh.places), len(system.mesh.names)
+    nodes, k, links = len(system.mesh.places), len(system.mesh.names), len(system.e.topology.links)
 
-    def parts(function: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def of(function: Any) -> Call:
         n_in, n_out = function.input_shapes["x"][0], function.output_shapes["out"][0]
-        return function.prepare(system.p), np.zeros(n_in), np.zeros(n_out)
+        return Call(function.prepare(system.p), np.zeros(n_in), np.zeros(n_out))
 
-    (w_motion, x, out), (w_newton, into, moved), (w_tangent, asked, told) = map(parts, (c.motion, c.newton, c.tangent))
+    start = system.start
     return Room(
-        w_motion=w_motion,
-        w_newton=w_newton,
-        w_tangent=w_tangent,
-        where=system.where,
-        q=system.start.q.copy(),
-        last=system.start.q.copy(),
-        when=np.array([system.start.t]),
-        x=x,
-        out=out,
-        into=into,
-        moved=moved,
-        asked=asked,
-        told=told,
-        u=np.zeros((3, nodes, k)),
-        rates=np.zeros((nodes, k)),
-        f=np.zeros((nodes, k)),
-        ends=np.zeros((len(system.mesh.pieces) if keep_ends else 0, 2, k)),
-        turn=np.zeros((3, 3)),
-        wrenches=np.zeros((len(system.e.topology.links), 6)),
-        W=np.zeros((3, 3)),
-        P=np.zeros((3, 4)),
-        A=np.zeros((3, 4)),
-        Q=np.zeros((3, 4)),
-        hats=np.zeros(c.traced.T.shape[0]),
-        swings=np.zeros((len(system.e.topology.links), system.mesh.arrays.modal.shape[2])),
+        motion=of(c.motion),
+        newton=of(c.newton),
+        tangent=of(c.tangent),
+        tree=Tree(where=system.where, q=start.q.copy(), last=start.q.copy(), when=np.array([start.t])),
+        nodes=NodeMotion(
+            u=np.zeros((3, nodes, k)),
+            rates=np.zeros((nodes, k)),
+            f=np.zeros((nodes, k)),
+            ends=np.zeros((len(system.mesh.pieces) if keep_ends else 0, 2, k)),
+            hats=np.zeros(c.traced.T.shape[0]),
+            swings=np.zeros((links, system.mesh.arrays.nodes.modal.shape[2])),
+        ),
+        piece=OnePiece(
+            W=np.zeros((3, 3)), P=np.zeros((3, 4)), A=np.zeros((3, 4)), Q=np.zeros((3, 4)), turn=np.zeros((3, 3))
+        ),
+        zeroed=ZeroedBlock(
+            block=np.zeros((system.n_q, system.n_q)), units=system.units, begun=np.array([system.begun])
+        ),
+        wrenches=np.zeros((links, 6)),
         work=np.zeros(2),
         counts=np.zeros(2, np.int64),
-        block=np.zeros((system.n_q, system.n_q)),
-        units=system.units,
-        begun=np.array([system.begun]),
         steps=difference_steps(system.sizes[system.n - system.n_q :], system.time),
     )

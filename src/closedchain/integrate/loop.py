@@ -144,7 +144,7 @@ class Loop:
                     consistent = True
                 if self._is(Status.finished):
                     self._ask_monitor()
-                elif self._is(Status.running) and stepper.steps == self.look_at:
+                elif self._is(Status.running) and stepper.at_pause(self.look_at):
                     self._look()
                 hooks.progress(stepper.t, stepper.steps)
                 if self._is(Status.running):

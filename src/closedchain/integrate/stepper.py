@@ -122,6 +122,10 @@ class Stepper(ABC):
     def pause_after(self, steps: int) -> None:
         """Return from `advance` when so many steps have been accepted since the start of the run; -1: never."""
 
+    def at_pause(self, steps: int) -> bool:
+        """Whether the pause after so many steps has come; a stepper may count attempts instead of accepted steps."""
+        return self.steps == steps
+
     @abstractmethod
     def accepted(self, booked: int) -> Accepted:
         """The accepted steps of the last call of `advance` beyond a number of them."""

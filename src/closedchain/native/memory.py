@@ -1,7 +1,8 @@
 """Memory of native functions: tuples of arrays, found through a table of their addresses.
 
 Functions that are called by address take pointers, but work on named tuples of arrays (`parallel.kernels.Share` and
-others). A `Memory` is the table of where the arrays are; `unpacker` makes the tuples again from it::
+others), which may be nested. A `Memory` is the table of where the arrays are; `unpacker` makes the tuples again from
+it::
 
     unpack = unpacker(PlanType, RoomType)
 
@@ -46,7 +47,7 @@ def copy(a, b):
 
 
 class Memory:
-    """Integers of some tuples, and addresses and shapes of their C-contiguous arrays.
+    """Integers of some tuples, which may be nested, and addresses and shapes of their C-contiguous arrays.
 
     Attributes
     ----------
@@ -56,11 +57,14 @@ class Memory:
 
     def __init__(self, *parts: Any) -> None:
         self.parts = parts  # keeps the arrays alive
-        entries: list[int] = []
-        for part in parts:
-            for x in part:
-                entries += [int(x)] if isinstance(x, int) else [x.ctypes.data, *x.shape]
-        self.table = np.array(entries, np.int64)
+        self.table = np.array(_entries(parts), np.int64)
+
+
+def _entries(part: Any) -> list[int]:
+    """What the table has of an integer, an array, or a tuple of them."""
+    if isinstance(part, tuple):
+        return [entry for x in part for entry in _entries(x)]
+    return [int(part)] if isinstance(part, int) else [part.ctypes.data, *part.shape]
 
 
 def unpacker(*kinds: Any) -> Any:
@@ -81,14 +85,13 @@ def unpacker(*kinds: Any) -> Any:
                 at += 1
                 return builder.load(builder.gep(arguments[0], [ir.Constant(ir.IntType(64), at - 1)]))
 
-            parts = []
-            for kind in kinds:
-                fields = [
-                    entry() if isinstance(field, types.Integer) else _array(context, builder, field, entry)
-                    for field in kind
-                ]
-                parts.append(context.make_tuple(builder, kind, fields))
-            return context.make_tuple(builder, made, parts)
+            def part(kind: Any) -> Any:
+                if isinstance(kind, types.BaseTuple):
+                    fields: Any = kind
+                    return context.make_tuple(builder, kind, [part(field) for field in fields])
+                return entry() if isinstance(kind, types.Integer) else _array(context, builder, kind, entry)
+
+            return part(made)
 
         return made(types.CPointer(types.int64)), generate
 

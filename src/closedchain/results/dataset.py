@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from closedchain.model.forces.force import Along, reported, turns
 from closedchain.results.checks import closure_norm, energy_balance
 
 if TYPE_CHECKING:
+    from closedchain.cut.topology import ShapeCoordinates
     from closedchain.derive.equations import Equations
-    from closedchain.model.parts import Frame
+    from closedchain.model.mechanism import Mechanism
+    from closedchain.model.parts import Frame, Joint
     from closedchain.results.run import Run
     from closedchain.results.solution import Pose, Variables
 
@@ -64,18 +67,10 @@ def variables(run: Run, out: dict[str, np.ndarray]) -> tuple[Variables, dict[str
 
 def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tuple]:
     """Coordinates, rates, efforts, multipliers and energies by name, from results at samples (see `evaluate`)."""
-    variables: dict[str, tuple] = {}
-    iq = iv = 0
-    for joint in e.topology.measured:
-        kind = joint.type
-        cut = joint.name not in e.topology.own
-        for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
-            variables[label] = ("time", out["q"][:, iq], _about(unit, joint.name, cut))
-            iq += 1
-        for name, label, unit in zip(kind.velocities, joint.velocity_labels(), kind.velocity_units, strict=True):
-            rate = f"{label}'" if name in kind.coordinates else label
-            variables[rate] = ("time", out["v"][:, iv], _about(unit, joint.name, cut))
-            iv += 1
+    own = e.topology.own
+    variables = joint_variables(
+        e.topology.measured, out["q"], out["v"], lambda unit, joint: _about(unit, joint, joint not in own)
+    )
     for joint in e.topology.measured:
         if joint.name not in e.topology.own:
             continue
@@ -85,17 +80,7 @@ def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tupl
             variables[f"{label}''" if name in kind.coordinates else f"{label}'"] = ("time", out["a"][:, at + i], about)
 
     for name in e.applied.efforts:
-        values = out[f"effort {name}"]
-        if values.shape[1] == 1:
-            part = reported(e.topology.mechanism)[name]
-            turning = isinstance(part, Along) and turns(e.topology.mechanism, part)
-            variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
-        else:
-            variables[name] = (
-                ("time", "wrench"),
-                values,
-                {"units": "N and N m", "components": "force, moment"},
-            )
+        variables[name] = effort_variable(e.topology.mechanism, name, out[f"effort {name}"])
     # what a drive or a gear exerts is the multiplier of its row
     for name in (*e.topology.mechanism.drives, *e.topology.mechanism.couplings):
         row = e.closure.joints.index(name)
@@ -117,6 +102,36 @@ def motion_variables(e: Equations, out: dict[str, np.ndarray]) -> dict[str, tupl
         "power": ("time", out["power"][:, 0], {"units": "W", "about": "of all that has no potential"}),
         "work": ("time", out["work"][:, 0], {"units": "J", "about": "integral of power"}),
     }
+
+
+def joint_variables(
+    joints: Iterable[Joint | ShapeCoordinates],
+    q: np.ndarray,
+    v: np.ndarray,
+    about: Callable[[str, str], dict[str, str]],
+) -> dict[str, tuple]:
+    """Coordinates q and velocities v (m, ...) of joints over time, by name; ``about(unit, joint)`` are attributes."""
+    variables: dict[str, tuple] = {}
+    iq = iv = 0
+    for joint in joints:
+        kind = joint.type
+        for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
+            variables[label] = ("time", q[:, iq], about(unit, joint.name))
+            iq += 1
+        for name, label, unit in zip(kind.velocities, joint.velocity_labels(), kind.velocity_units, strict=True):
+            rate = f"{label}'" if name in kind.coordinates else label
+            variables[rate] = ("time", v[:, iv], about(unit, joint.name))
+            iv += 1
+    return variables
+
+
+def effort_variable(mechanism: Mechanism, name: str, values: np.ndarray) -> tuple:
+    """The effort of a motor (m, 1), or the wrench of a force (m, 6), over time."""
+    if values.shape[1] > 1:
+        return ("time", "wrench"), values, {"units": "N and N m", "components": "force, moment"}
+    part = reported(mechanism)[name]
+    turning = isinstance(part, Along) and turns(mechanism, part)
+    return "time", values[:, 0], {"units": "N m" if turning else "N"}
 
 
 def _conditioning(run: Run) -> dict[str, np.ndarray]:

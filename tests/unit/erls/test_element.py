@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from closedchain.derive.erls.nodes import PLANAR, SPATIAL
-from closedchain.erls.element import beam_element, rigid_piece
+from closedchain.erls.element import BeamSection, beam_element, rigid_piece
 from closedchain.erls.kernels.forces import gather, scatter
 from closedchain.erls.mesh import elements_between
 
@@ -13,7 +13,7 @@ INERTIA = np.array([[0.03, 0.002, -0.001], [0.002, 0.04, 0.003], [-0.001, 0.003,
 
 
 def element(names=SPATIAL, x=0.3, length=0.2):
-    return beam_element(names, x, length, **NUMBERS)
+    return beam_element(names, x, length, BeamSection(**NUMBERS))
 
 
 def body(names=SPATIAL):
@@ -77,7 +77,7 @@ def test_rigid_body():
 
 def test_a_cubic_bends_exactly():
     """v = x^3: K u is the end forces of that shape, and the mass matrix integrates its square."""
-    e, h, EI = beam_element(PLANAR, 0.0, 0.2, **NUMBERS | {"j": (0.0, 0.0, 0.0)}), 0.2, NUMBERS["EIz"]
+    e, h, EI = beam_element(PLANAR, 0.0, 0.2, BeamSection(**NUMBERS | {"j": (0.0, 0.0, 0.0)})), 0.2, NUMBERS["EIz"]
     u = np.array([0, 0, 0, 0, h**3, 3 * h**2])
     assert e.K @ u == pytest.approx(EI * np.array([0, 6, 0, 0, -6, 6 * h]), abs=1e-12)  # -(EI v'')', EI v'' at the ends
     assert u @ e.M @ u == pytest.approx(NUMBERS["mass"] * h**7 / 7, rel=1e-14)

@@ -45,7 +45,7 @@ def independent(m, free):
     for link, (name, R) in enumerate(zip(("upper", "lower"), turns(), strict=True)):
         beam = m.flexible[name]
         length = m.values()(beam.length) / ELEMENTS
-        e = beam_element(SPATIAL, 0.0, length, **beam_numbers(beam, m.values(), SPATIAL))
+        e = beam_element(SPATIAL, 0.0, length, beam_numbers(beam, m.values(), SPATIAL))
         T = np.kron(np.eye(4), R.T)
         for i in range(ELEMENTS):
             at = slice(link * size + 6 * i, link * size + 6 * (i + 2))

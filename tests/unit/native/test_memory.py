@@ -41,6 +41,24 @@ def look(memory, out):  # type: ignore[no-untyped-def]
     arrays.vector[0] = -1.0
 
 
+class Both(NamedTuple):
+    sizes: Sizes
+    vector: np.ndarray
+    arrays: Arrays
+
+
+BothType = numba.types.NamedTuple((SizesType, _F[::1], ArraysType), Both)
+unpack_both = unpacker(BothType, SizesType)
+
+
+@numba.cfunc(numba.void(numba.types.CPointer(_I), numba.types.CPointer(_F)))
+def look_inside(memory, out):  # type: ignore[no-untyped-def]
+    both, sizes = unpack_both(memory)
+    out[0] = 10 * both.sizes.rows + both.sizes.columns
+    out[1] = both.vector[1] + both.arrays.steps + both.arrays.block[1, 2, 3]
+    out[2] = sizes.columns
+
+
 def test_tuples_come_out_of_a_table_as_they_went_in() -> None:
     arrays = Arrays(
         5, np.array([1.0, 2.0]), np.arange(6.0).reshape(2, 3), np.arange(24.0).reshape(2, 3, 4), np.arange(9)
@@ -52,3 +70,11 @@ def test_tuples_come_out_of_a_table_as_they_went_in() -> None:
     look.ctypes(*(ctypes.cast(x.ctypes.data, kind) for x, kind in zip((memory.table, out), kinds, strict=True)))
     np.testing.assert_array_equal(out, [23.0, 5 + 3 + 8, 5.0, 23.0 + 24.0])
     assert arrays.vector[0] == -1.0  # the same memory, not a copy
+
+
+def test_tuples_may_be_nested() -> None:
+    arrays = Arrays(5, np.zeros(1), np.zeros((1, 2)), np.arange(24.0).reshape(2, 3, 4), np.arange(2))
+    memory, out = Memory(Both(Sizes(2, 3), np.array([1.0, 0.5]), arrays), Sizes(7, 8)), np.zeros(3)
+    kinds = look_inside.ctypes.argtypes
+    look_inside.ctypes(*(ctypes.cast(x.ctypes.data, kind) for x, kind in zip((memory.table, out), kinds, strict=True)))
+    np.testing.assert_array_equal(out, [23.0, 28.5, 8.0])

@@ -18,17 +18,18 @@ STEPS = 8  # in which the loops are closed where that cannot be done at once
 
 @inner
 def newton(plan, room, t):
-    """Solve for the dependent coordinates in `room.q`; False if that fails."""
-    room.into[0] = t
+    """Solve for the dependent coordinates in `room.tree.q`; False if that fails."""
+    tree, one = room.tree, room.newton
+    one.x[0] = t
     most = FAR
     for _ in range(ITERATIONS):
         for i in range(plan.tree):
-            room.into[1 + i] = room.q[i]
-        call(plan.newton, room.into, room.w_newton, room.moved)
+            one.x[1 + i] = tree.q[i]
+        call(plan.functions.newton, one.x, one.w, one.out)
         room.counts[1] += 1
-        step = room.moved[plan.tree]
+        step = one.out[plan.tree]
         for i in range(plan.tree):
-            room.q[i] = room.moved[i]
+            tree.q[i] = one.out[i]
         if step <= RESTS:
             return True
         if not step <= most:
@@ -44,24 +45,24 @@ def close_loops(plan, room, t, y):
     It is tried from where the loops were closed last, at once, and if that is too far, in some steps of y and of time,
     with which drives move.
     """
-    first = plan.n_chain + plan.n_u
-    copy(room.last, room.q)
-    begun, steps = room.when[0], 1
+    first, tree = plan.n_chain + plan.n_u, room.tree
+    copy(tree.last, tree.q)
+    begun, steps = tree.when[0], 1
     while steps <= STEPS:
         closed = True
         for k in range(1, steps + 1):
             for j in range(plan.n_q):
-                at = room.where[j]
-                room.q[at] = room.last[at] + (y[first + j] - room.last[at]) * k / steps
+                at = tree.where[j]
+                tree.q[at] = tree.last[at] + (y[first + j] - tree.last[at]) * k / steps
                 if k == steps:
-                    room.q[at] = y[first + j]
-            if plan.loops and not newton(plan, room, t if k == steps else begun + (t - begun) * k / steps):
+                    tree.q[at] = y[first + j]
+            if plan.options.loops and not newton(plan, room, t if k == steps else begun + (t - begun) * k / steps):
                 closed = False
                 break
         if closed:
-            room.when[0] = t
+            tree.when[0] = t
             return True
-        copy(room.q, room.last)
+        copy(tree.q, tree.last)
         steps *= STEPS
     return False
 
@@ -69,12 +70,13 @@ def close_loops(plan, room, t, y):
 @inner
 def closed_at(plan, room, t, y, q):
     """Coordinates of the tree q at another state, near the one where the loops have been closed last, which stays."""
-    copy(q, room.q)
-    before = room.when[0]
+    tree = room.tree
+    copy(q, tree.q)
+    before = tree.when[0]
     closed = close_loops(plan, room, t, y)
-    room.when[0] = before
+    tree.when[0] = before
     for i in range(plan.tree):
-        q[i], room.q[i] = room.q[i], q[i]
+        q[i], tree.q[i] = tree.q[i], q[i]
     return closed
 
 
@@ -84,10 +86,10 @@ def determinant(plan, room):
 
     It changes its sign where a step goes past such a pose.
     """
-    n, B = plan.n_q, room.block
+    n, B = plan.n_q, room.zeroed.block
     for i in range(n):
         for j in range(n):
-            B[i, j] = room.out[plan.block + i * n + j] / room.units[i, j]
+            B[i, j] = room.motion.out[plan.motion.block + i * n + j] / room.zeroed.units[i, j]
     out = 1.0
     for k in range(n):
         row, largest = k, 0.0
@@ -105,4 +107,4 @@ def determinant(plan, room):
             factor = B[i, k] / B[k, k]
             for j in range(k, n):
                 B[i, j] -= factor * B[k, j]
-    return out / room.begun[0]
+    return out / room.zeroed.begun[0]

@@ -15,8 +15,8 @@ import numba
 
 from closedchain.erls.kernels import closing, condense, eliminate, evaluate, problem
 from closedchain.erls.kernels import linearise as around
-from closedchain.erls.mesh import ArraysType
-from closedchain.erls.steps.stage import CLOCK
+from closedchain.erls.kernels.tables import ArraysType
+from closedchain.erls.steps.records import CLOCK
 from closedchain.native.jit import cfunc
 from closedchain.native.memory import unpacker
 
@@ -35,7 +35,7 @@ def residual(memory, clock, y, v, a, r):  # type: ignore[no-untyped-def]
     now[1] = 1.0 if evaluate.residual(plan, mesh, room, now[0], y, v, a, r) else 0.0
     now[2] = room.work[0] + room.work[1]
     now[3] = closing.determinant(plan, room)
-    now[4] = room.out[plan.closed]
+    now[4] = room.motion.out[plan.motion.closed]
 
 
 @cfunc(_SIX)
@@ -44,7 +44,7 @@ def linearise(memory, clock, y, v, a, unused):  # type: ignore[no-untyped-def]
     plan, mesh, room, lin = _around(memory)
     n, now = plan.n, numba.carray(clock, CLOCK)
     y, v, a = numba.carray(y, n), numba.carray(v, n), numba.carray(a, n)
-    now[1] = 1.0 if around.linearise(plan, mesh, room, lin, memory, now, y, v, a) else 0.0
+    now[1] = 1.0 if around.linearise(plan, mesh, room, lin, memory, now, (y, v, a)) else 0.0
 
 
 @cfunc("void(CPointer(int64), CPointer(float64), CPointer(float64), CPointer(float64))")

@@ -86,16 +86,17 @@ def inertia(mesh, piece, motion, u, W, P, A, Q):
     W : (3, 3) from `turning`.
     """
     one, two, length = mesh.ends[piece, 0], mesh.ends[piece, 1], mesh.length[piece]
+    field = mesh.field
     x, y, z = motion[0], motion[1], motion[2]
     gather(u[2, one], u[2, two], length, A)
     gather(u[1, one], u[1, two], length, P)
     gather(u[0, one], u[0, two], length, Q)
     for k in range(4):
-        e = mesh.one[piece, k]
+        e = field.one[piece, k]
         vx, vy, vz = P[0, k], P[1, k], P[2, k]
-        px = mesh.P0[piece, 0, k] + Q[0, k]
-        py = mesh.P0[piece, 1, k] + Q[1, k]
-        pz = mesh.P0[piece, 2, k] + Q[2, k]
+        px = field.P0[piece, 0, k] + Q[0, k]
+        py = field.P0[piece, 1, k] + Q[1, k]
+        pz = field.P0[piece, 2, k] + Q[2, k]
         A[0, k] += e * motion[6] + 2.0 * (y * vz - z * vy) + W[0, 0] * px + W[0, 1] * py + W[0, 2] * pz
         A[1, k] += e * motion[7] + 2.0 * (z * vx - x * vz) + W[1, 0] * px + W[1, 1] * py + W[1, 2] * pz
         A[2, k] += e * motion[8] + 2.0 * (x * vy - y * vx) + W[2, 0] * px + W[2, 1] * py + W[2, 2] * pz
@@ -103,10 +104,10 @@ def inertia(mesh, piece, motion, u, W, P, A, Q):
     for c in range(3):
         for k in range(4):
             Q[c, k] = (
-                A[c, 0] * mesh.G[piece, 0, k]
-                + A[c, 1] * mesh.G[piece, 1, k]
-                + A[c, 2] * mesh.G[piece, 2, k]
-                + A[c, 3] * mesh.G[piece, 3, k]
+                A[c, 0] * field.G[piece, 0, k]
+                + A[c, 1] * field.G[piece, 1, k]
+                + A[c, 2] * field.G[piece, 2, k]
+                + A[c, 3] * field.G[piece, 3, k]
             )
 
 
@@ -117,7 +118,7 @@ def on_link(mesh, piece, P, Q, wrench):
         wrench[0] += P[1, k] * Q[2, k] - P[2, k] * Q[1, k]
         wrench[1] += P[2, k] * Q[0, k] - P[0, k] * Q[2, k]
         wrench[2] += P[0, k] * Q[1, k] - P[1, k] * Q[0, k]
-        e = mesh.one[piece, k]
+        e = mesh.field.one[piece, k]
         wrench[3] += e * Q[0, k]
         wrench[4] += e * Q[1, k]
         wrench[5] += e * Q[2, k]
@@ -126,16 +127,17 @@ def on_link(mesh, piece, P, Q, wrench):
 @inner
 def spinning(mesh, piece, motion, u, Q, one, two, wrench):
     """Sections that turn: moments on the nodes, and on the link. Q is workspace."""
-    jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
+    sections = mesh.sections
+    jx, jy, jz = sections.j[piece, 0], sections.j[piece, 1], sections.j[piece, 2]
     i1, i2, n, length = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2], mesh.length[piece]
     if n == 3:  # in a plane: jz (omega' + theta''), and no more
-        moment = length * motion[5]
+        moment, spin = length * motion[5], sections.spin
         for i in range(6):
-            tz = mesh.turned[piece, 2, i]
+            tz = sections.turned[piece, 2, i]
             moment += tz * (u[2, i1, i] if i < n else u[2, i2, i - n])
             force = jz * tz * motion[5]
             for j in range(n):
-                force += mesh.spin[piece, i, j] * u[2, i1, j] + mesh.spin[piece, i, n + j] * u[2, i2, j]
+                force += spin[piece, i, j] * u[2, i1, j] + spin[piece, i, n + j] * u[2, i2, j]
             if i < n:
                 one[i] += force
             else:
@@ -144,8 +146,8 @@ def spinning(mesh, piece, motion, u, Q, one, two, wrench):
         return
     omega, omega_dot = (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
     fill(Q, 0.0)
-    for point in range(mesh.sections.shape[1]):
-        section = mesh.sections[piece, point]
+    for point in range(sections.at.shape[1]):
+        section = sections.at[piece, point]
         theta = turned(section, u[0, i1], u[0, i2])
         theta_dot = turned(section, u[1, i1], u[1, i2])
         theta_ddot = turned(section, u[2, i1], u[2, i2])
@@ -169,7 +171,7 @@ def bending_strain(mesh, piece, u):
     for i in range(2 * n):
         left = u[0, one, i] if i < n else u[0, two, i - n]
         for j in range(2 * n):
-            total += left * mesh.slopes[piece, i, j] * (u[0, one, j] if j < n else u[0, two, j - n])
+            total += left * mesh.elastic.slopes[piece, i, j] * (u[0, one, j] if j < n else u[0, two, j - n])
     return total / 2.0
 
 
@@ -177,7 +179,7 @@ def bending_strain(mesh, piece, u):
 def tension(mesh, piece, u):
     """Axial force by the mean strain ``(u_2 - u_1 + int v_x^2 + w_x^2 dx / 2) / length`` (von Karman)."""
     one, two = mesh.ends[piece, 0], mesh.ends[piece, 1]
-    return mesh.EA[piece] / mesh.length[piece] * (u[0, two, 0] - u[0, one, 0] + bending_strain(mesh, piece, u))
+    return mesh.elastic.EA[piece] / mesh.length[piece] * (u[0, two, 0] - u[0, one, 0] + bending_strain(mesh, piece, u))
 
 
 @inner
@@ -187,20 +189,20 @@ def elastic(mesh, piece, u, one, two):
     for i in range(2 * n):
         force = 0.0
         for j in range(n):
-            force += mesh.K[piece, i, j] * u[0, i1, j] + mesh.K[piece, i, n + j] * u[0, i2, j]
+            force += mesh.elastic.K[piece, i, j] * u[0, i1, j] + mesh.elastic.K[piece, i, n + j] * u[0, i2, j]
         if i < n:
             one[i] += force
         else:
             two[i - n] += force
-    if mesh.stiffens[piece]:
-        N = tension(mesh, piece, u)
-        more = mesh.EA[piece] / mesh.length[piece] * bending_strain(mesh, piece, u)
+    if mesh.elastic.stiffens[piece]:
+        N, slopes = tension(mesh, piece, u), mesh.elastic.slopes
+        more = mesh.elastic.EA[piece] / mesh.length[piece] * bending_strain(mesh, piece, u)
         one[0] -= more
         two[0] += more
         for i in range(2 * n):
             force = 0.0
             for j in range(n):
-                force += mesh.slopes[piece, i, j] * u[0, i1, j] + mesh.slopes[piece, i, n + j] * u[0, i2, j]
+                force += slopes[piece, i, j] * u[0, i1, j] + slopes[piece, i, n + j] * u[0, i2, j]
             if i < n:
                 one[i] += N * force
             else:
@@ -213,7 +215,7 @@ def arm(mesh, piece, i, n):
     once and by a lever, and that lever.
     """
     k = i if i < n else i - n
-    x = mesh.P0[piece, 0, 0 if i < n else 2]  # of the node, on the axis
+    x = mesh.field.P0[piece, 0, 0 if i < n else 2]  # of the node, on the axis
     if n == 3:
         row = 3 if k == 0 else 4 if k == 1 else 2
     else:
@@ -222,7 +224,7 @@ def arm(mesh, piece, i, n):
 
 
 @inner
-def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
+def damping(plan, mesh, nodes, piece, motion, one, two, wrench):
     """Rayleigh's damping of an element, ``(alpha M + beta K) u_hat'``; returns the power that it takes.
 
     It is the derivative of ``u_hat' (alpha M + beta K) u_hat' / 2`` by the rates: whatever moves, it takes energy away,
@@ -231,21 +233,22 @@ def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
 
     Parameters
     ----------
-    rates : (nodes, k) ``u_hat'``, or ``T u'``.
-    paper : whether it is the paper's.
+    nodes : `problem.NodeMotion`, whose ``rates`` are ``u_hat'``, or ``T u'``.
     one, two, wrench : forces on the nodes and on the rigid link, which are added to.
     """
+    B, spin, elastic = mesh.field.B, mesh.sections.spin, mesh.elastic
+    u, rates = nodes.u, nodes.rates
     i1, i2, n = mesh.ends[piece, 0], mesh.ends[piece, 1], u.shape[2]
-    alpha, beta = mesh.damping[piece, 0], mesh.damping[piece, 1]
+    alpha, beta = elastic.damping[piece, 0], elastic.damping[piece, 1]
     power = 0.0
     for i in range(2 * n):
         mass = 0.0
         force = 0.0
         for j in range(2 * n):
             rate = rates[i1, j] if j < n else rates[i2, j - n]
-            inert = mesh.B[piece, 0, 0, i, j] + mesh.B[piece, 1, 1, i, j] + mesh.B[piece, 2, 2, i, j]
-            mass += alpha * (inert + mesh.spin[piece, i, j]) * rate
-            force += beta * mesh.K[piece, i, j] * rate
+            inert = B[piece, 0, 0, i, j] + B[piece, 1, 1, i, j] + B[piece, 2, 2, i, j]
+            mass += alpha * (inert + spin[piece, i, j]) * rate
+            force += beta * elastic.K[piece, i, j] * rate
         force += mass
         k = i if i < n else i - n
         if i < n:
@@ -254,7 +257,7 @@ def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
         else:
             two[k] += force
             power += force * u[1, i2, k]
-        if not paper:
+        if not plan.options.resists:
             continue
         row, turns, lever = arm(mesh, piece, i, n)
         wrench[row] += mass
@@ -264,27 +267,24 @@ def damping(mesh, piece, motion, u, rates, paper, one, two, wrench):
 
 
 @inner
-def modal_damping(mesh, u, rates, swings, f):
+def modal_damping(mesh, moving):
     """Modal damping of all beams, ``F F' u_hat'`` with factors F; returns the power that it takes.
 
-    Parameters
-    ----------
-    rates : as of `damping`.
-    swings : (bodies, m) workspace: F' u_hat' of each beam.
-    f : (nodes, k) forces on the nodes, which are added to.
+    ``moving`` is a `problem.NodeMotion`, to whose forces f they are added; its swings are ``F' u_hat'`` of each beam.
     """
+    u, rates, swings, f = moving.u, moving.rates, moving.swings, moving.f
     fill(swings, 0.0)
-    nodes, n, m = mesh.modal.shape
+    nodes, n, m = mesh.nodes.modal.shape
     for node in range(nodes):
         for i in range(n):
             for j in range(m):
-                swings[mesh.owner[node], j] += mesh.modal[node, i, j] * rates[node, i]
+                swings[mesh.nodes.owner[node], j] += mesh.nodes.modal[node, i, j] * rates[node, i]
     power = 0.0
     for node in range(nodes):
         for i in range(n):
             force = 0.0
             for j in range(m):
-                force += mesh.modal[node, i, j] * swings[mesh.owner[node], j]
+                force += mesh.nodes.modal[node, i, j] * swings[mesh.nodes.owner[node], j]
             f[node, i] += force
             power += force * u[1, node, i]
     return power

@@ -84,8 +84,8 @@ def make_linear(plan: Plan, mesh: Mesh, room: Room) -> Linear:
     """Memory for the derivatives."""
     n, k = plan.n, len(mesh.names)
     return Linear(
-        out=np.zeros_like(room.out),
-        told=np.zeros_like(room.told),
+        out=np.zeros_like(room.motion.out),
+        told=np.zeros_like(room.tangent.out),
         of=np.zeros((len(mesh.pieces), 4, 2 * k + plan.n_q, 2 * k)),
         by=np.zeros((3, n, plan.n_q)),
         W=np.zeros((3, 3)),
@@ -100,27 +100,28 @@ def make_linear(plan: Plan, mesh: Mesh, room: Room) -> Linear:
 
 
 @outer
-def linearise(plan, mesh, room, lin, memory, clock, y, v, a):
+def linearise(plan, mesh, room, lin, memory, clock, state):
     """Take the derivatives at a state; False where the residual cannot be computed.
 
     Parameters
     ----------
     memory : of the residual, for calls by address.
     clock : the time; the second entry receives whether the residual could be computed.
+    state : y, y' and y''.
     """
-    copy(lin.y, y)
-    copy(lin.v, v)
-    copy(lin.a, a)
-    call(plan.residual, memory, clock, lin.y, lin.v, lin.a, lin.r0)
+    copy(lin.y, state[0])
+    copy(lin.v, state[1])
+    copy(lin.a, state[2])
+    call(plan.functions.residual, memory, clock, lin.y, lin.v, lin.a, lin.r0)
     if clock[1] == 0.0:
         return False
-    copy(lin.out, room.out)
-    n = room.x.size
+    copy(lin.out, room.motion.out)
+    n = room.motion.x.size
     for i in range(n):
-        room.asked[i] = room.x[i]
-    for i in range(room.hats.size):
-        room.asked[n + i] = room.hats[i]
-    call(plan.tangent, room.asked, room.w_tangent, lin.told)
+        room.tangent.x[i] = room.motion.x[i]
+    for i in range(room.nodes.hats.size):
+        room.tangent.x[n + i] = room.nodes.hats[i]
+    call(plan.functions.tangent, room.tangent.x, room.tangent.w, lin.told)
     for piece in range(mesh.body.size):
         of_piece(plan, mesh, room, lin, piece)
 
@@ -137,50 +138,51 @@ def linearise(plan, mesh, room, lin, memory, clock, y, v, a):
             step = room.steps[j, kind]
             moved[at] = now + (step if side else -step)
             width += abs(moved[at] - now)
-            call(plan.residual, memory, clock, lin.y, lin.v, lin.a, r)
+            call(plan.functions.residual, memory, clock, lin.y, lin.v, lin.a, r)
             moved[at] = now
             if clock[1] == 0.0:
                 return False
             for i in range(loads if kind == 1 else 0):
-                r[plan.n_chain + i] += room.out[plan.on_u + i]
+                r[plan.n_chain + i] += room.motion.out[plan.loads.on_u + i]
         for i in range(plan.n):
             lin.by[kind, i, j] = (lin.r[i] - lin.behind[i]) / width
         for i in range(loads if kind == 1 else 0):
-            lin.by[kind, plan.n_chain + i, j] -= lin.told[plan.by_w + i * plan.n_q + j]
+            lin.by[kind, plan.n_chain + i, j] -= lin.told[plan.tangent.by_w + i * plan.n_q + j]
     return True
 
 
 @inner
 def of_piece(plan, mesh, room, lin, piece):
     """Derivatives of the forces of a piece, where the residual has been computed last."""
+    one, elastic = room.piece, mesh.elastic
     body = mesh.body[piece]
-    motion = lin.out[plan.bodies + 12 * body : plan.bodies + 12 * body + 12]
-    turning(motion, room.W)
-    inertia(mesh, piece, motion, room.u, room.W, room.P, room.A, room.Q)
+    motion = lin.out[plan.motion.bodies + 12 * body : plan.motion.bodies + 12 * body + 12]
+    turning(motion, one.W)
+    inertia(mesh, piece, motion, room.nodes.u, one.W, one.P, one.A, one.Q)
     for a in range(3):  # P G, in place of the accelerations
         for j in range(4):
             total = 0.0
             for i in range(4):
-                total += room.P[a, i] * mesh.G[piece, i, j]
-            room.A[a, j] = total
+                total += one.P[a, i] * mesh.field.G[piece, i, j]
+            one.A[a, j] = total
     size = lin.F.shape[1]
     for kind in range(3):
-        fields(motion, kind, room.W, lin.W)
+        fields(motion, kind, one.W, lin.W)
         on_nodes(mesh, piece, kind, lin.W, lin.of[piece, kind])
-        through_link(mesh, piece, kind, lin.W, room.A, room.Q, lin.F)
-        if mesh.j[piece, 0] + mesh.j[piece, 1] + mesh.j[piece, 2] > 0.0:
+        through_link(mesh, piece, kind, lin.W, one.A, one.Q, lin.F)
+        if mesh.sections.j[piece, 0] + mesh.sections.j[piece, 1] + mesh.sections.j[piece, 2] > 0.0:
             step = room.steps[plan.n_q, kind]
-            of_sections(mesh, piece, kind, step, motion, room.u, room.turn, lin.F, lin.of[piece, kind])
+            of_sections(mesh, room, piece, kind, step, motion, lin.F, lin.of[piece, kind])
         on_coordinates(plan, lin, body, lin.F, lin.of[piece, kind])
-    if mesh.stiffens[piece]:
-        stiffened(mesh, piece, room.u, lin.of[piece, DISPLACEMENTS])
+    if elastic.stiffens[piece]:
+        stiffened(mesh, piece, room.nodes.u, lin.of[piece, DISPLACEMENTS])
 
-    alpha, beta = mesh.damping[piece, 0], mesh.damping[piece, 1]
+    alpha, beta = elastic.damping[piece, 0], elastic.damping[piece, 1]
     Z = lin.of[piece, DAMPING]
     for i in range(size):
         for j in range(size):
-            Z[i, j] = alpha * lin.of[piece, ACCELERATIONS, i, j] + beta * mesh.K[piece, i, j]
-    if plan.resists:  # the paper's acts on the rigid link, too, by mass
+            Z[i, j] = alpha * lin.of[piece, ACCELERATIONS, i, j] + beta * elastic.K[piece, i, j]
+    if plan.options.resists:  # the paper's acts on the rigid link, too, by mass
         fill(lin.F, 0.0)
         for i in range(size):
             row, turns, lever = arm(mesh, piece, i, size // 2)
@@ -215,10 +217,10 @@ def on_nodes(mesh, piece, kind, W, Z):
         for j in range(size):
             total = 0.0
             if kind == DISPLACEMENTS:
-                total = mesh.K[piece, i, j]
+                total = mesh.elastic.K[piece, i, j]
             for p in range(axes):
                 for q in range(axes):
-                    total += W[p, q] * mesh.B[piece, p, q, i, j]
+                    total += W[p, q] * mesh.field.B[piece, p, q, i, j]
             Z[i, j] = total
 
 
@@ -228,28 +230,29 @@ def stiffened(mesh, piece, u, Z):
     size = Z.shape[1]
     one, two, n = mesh.ends[piece, 0], mesh.ends[piece, 1], size // 2
     N = tension(mesh, piece, u)
-    EA = mesh.EA[piece] / mesh.length[piece]
+    EA = mesh.elastic.EA[piece] / mesh.length[piece]
     bent = np.empty(size)
     for i in range(size):
         bent[i] = 0.0
         for j in range(size):
-            bent[i] += mesh.slopes[piece, i, j] * (u[0, one, j] if j < n else u[0, two, j - n])
+            bent[i] += mesh.elastic.slopes[piece, i, j] * (u[0, one, j] if j < n else u[0, two, j - n])
     for i in range(size):
         e_i = -1.0 if i == 0 else 1.0 if i == n else 0.0
         for j in range(size):
             e_j = -1.0 if j == 0 else 1.0 if j == n else 0.0
-            Z[i, j] += N * mesh.slopes[piece, i, j] + EA * (bent[i] * bent[j] + e_i * bent[j] + bent[i] * e_j)
+            Z[i, j] += N * mesh.elastic.slopes[piece, i, j] + EA * (bent[i] * bent[j] + e_i * bent[j] + bent[i] * e_j)
 
 
 @inner
 def through_link(mesh, piece, kind, W, PG, Q, F):
     """Moment and force F (6, 2 k) on the rigid link by displacements of the nodes, or by their rates."""
+    field = mesh.field
     size = F.shape[1]
     for col in range(size):
         for i in range(6):
             F[i, col] = 0.0
         for i in range(4):
-            x, y, z = mesh.E[piece, 0, i, col], mesh.E[piece, 1, i, col], mesh.E[piece, 2, i, col]
+            x, y, z = field.E[piece, 0, i, col], field.E[piece, 1, i, col], field.E[piece, 2, i, col]
             if x == 0.0 and y == 0.0 and z == 0.0:
                 continue
             ax = W[0, 0] * x + W[0, 1] * y + W[0, 2] * z
@@ -265,30 +268,31 @@ def through_link(mesh, piece, kind, W, PG, Q, F):
                 F[1, col] += z * qx - x * qz
                 F[2, col] += x * qy - y * qx
         for a in range(3):
-            total = W[a, 0] * mesh.N1[piece, 0, col]
-            F[3 + a, col] = total + W[a, 1] * mesh.N1[piece, 1, col] + W[a, 2] * mesh.N1[piece, 2, col]
+            total = W[a, 0] * field.N1[piece, 0, col]
+            F[3 + a, col] = total + W[a, 1] * field.N1[piece, 1, col] + W[a, 2] * field.N1[piece, 2, col]
 
 
 @inner
-def of_sections(mesh, piece, kind, step, motion, u, turn, F, Z):
-    """Add what sections do that turn, to the nodes and to the rigid link. `turn` (3, 3) is workspace.
+def of_sections(mesh, room, piece, kind, step, motion, F, Z):
+    """Add what sections do that turn, to the nodes and to the rigid link.
 
     Their moments are of second degree in rotations: central differences of them are exact, with any step.
     """
-    jx, jy, jz = mesh.j[piece, 0], mesh.j[piece, 1], mesh.j[piece, 2]
+    u, turn = room.nodes.u, room.piece.turn
+    jx, jy, jz = mesh.sections.j[piece, 0], mesh.sections.j[piece, 1], mesh.sections.j[piece, 2]
     size = F.shape[1]
     if size == 6:  # in a plane: jz (omega' + theta'')
         if kind == ACCELERATIONS:
             for i in range(size):
-                F[2, i] += jz * mesh.turned[piece, 2, i]
+                F[2, i] += jz * mesh.sections.turned[piece, 2, i]
                 for j in range(size):
-                    Z[i, j] += mesh.spin[piece, i, j]
+                    Z[i, j] += mesh.sections.spin[piece, i, j]
         return
     i1, i2 = mesh.ends[piece, 0], mesh.ends[piece, 1]
     omega, omega_dot = (motion[0], motion[1], motion[2]), (motion[3], motion[4], motion[5])
     moved = 2 - kind  # displacements, rates and accelerations are in the other order in u
-    for point in range(mesh.sections.shape[1]):
-        section, turns = mesh.sections[piece, point], mesh.turns[piece, point]
+    for point in range(mesh.sections.at.shape[1]):
+        section, turns = mesh.sections.at[piece, point], mesh.sections.turns[piece, point]
         for i in range(3):
             turn[i, 0], turn[i, 1], turn[i, 2] = turned(section, u[i, i1], u[i, i2])
         for axis in range(3):
@@ -318,5 +322,5 @@ def on_coordinates(plan, lin, body, F, Z):
         for col in range(size):
             total = 0.0
             for i in range(6):
-                total += lin.out[plan.J + (6 * body + i) * plan.n_q + j] * F[i, col]
+                total += lin.out[plan.motion.J + (6 * body + i) * plan.n_q + j] * F[i, col]
             Z[size + j, col] = total

@@ -8,35 +8,26 @@ import numba
 import numpy as np
 
 
-class Plan(NamedTuple):
-    """Addresses of native functions, sizes, and where the parts of their outputs begin.
-
-    Attributes
-    ----------
-    motion, newton, tangent, residual : addresses.
-    loops : whether there are loops to close.
-    tree, n_q, n_u, n_held, n_chain, n : coordinates of the tree; q; u; displacements of held nodes; displacements of
-        chain
-        nodes; all of y.
-    bodies, J, u, u_dot, u_ddot, T, D, on_u, on_q, power, pushed, block, closed : beginnings in the output of
-        `motion`.
-    T_dot, T_ddot, turning, by_u, by_u_dot, by_u_ddot, by_w : beginnings in the output of `tangent`.
-    paper : whether only the rows of u count.
-    driven : whether there are drives, which do work.
-    resists : whether damping is the paper's.
-    """
+class Functions(NamedTuple):
+    """Addresses of native functions."""
 
     motion: int
     newton: int
     tangent: int
     residual: int
-    loops: int
-    tree: int
-    n_q: int
-    n_u: int
-    n_held: int
-    n_chain: int
-    n: int
+
+
+class MotionPlaces(NamedTuple):
+    """Where the motions of links and displacements at joints begin in the output of `motion`.
+
+    Attributes
+    ----------
+    bodies, J : motions of the links, and their Jacobians by q.
+    u, u_dot, u_ddot : displacements ``u_hat`` at joints, their rates and accelerations.
+    T, D : entries of T, and D, of ``u_hat = T u``.
+    block, closed : zeroed block of dr/dq, and the smallest pivot of the closures.
+    """
+
     bodies: int
     J: int
     u: int
@@ -44,12 +35,22 @@ class Plan(NamedTuple):
     u_ddot: int
     T: int
     D: int
+    block: int
+    closed: int
+
+
+class LoadPlaces(NamedTuple):
+    """Where loads begin in the output of `motion`: on u and q, their power, and what of it acts on displacements."""
+
     on_u: int
     on_q: int
     power: int
     pushed: int
-    block: int
-    closed: int
+
+
+class TangentPlaces(NamedTuple):
+    """Where derivatives begin in the output of `tangent`: rates of T, those of ``D' f``, and those of loads."""
+
     T_dot: int
     T_ddot: int
     turning: int
@@ -57,9 +58,114 @@ class Plan(NamedTuple):
     by_u_dot: int
     by_u_ddot: int
     by_w: int
+
+
+class Options(NamedTuple):
+    """Which terms there are, as integers.
+
+    Attributes
+    ----------
+    loops : whether there are loops to close.
+    paper : whether only the rows of u count.
+    driven : whether there are drives, which do work.
+    resists : whether damping is the paper's.
+    """
+
+    loops: int
     paper: int
     driven: int
     resists: int
+
+
+class Plan(NamedTuple):
+    """Addresses of native functions, sizes, and where the parts of their outputs begin.
+
+    Attributes
+    ----------
+    tree, n_q, n_u, n_held, n_chain, n : coordinates of the tree; q; u; displacements of held nodes; displacements of
+        chain nodes; all of y.
+    """
+
+    functions: Functions
+    motion: MotionPlaces
+    loads: LoadPlaces
+    tangent: TangentPlaces
+    options: Options
+    tree: int
+    n_q: int
+    n_u: int
+    n_held: int
+    n_chain: int
+    n: int
+
+
+class Call(NamedTuple):
+    """Parameters, input and output of a native function."""
+
+    w: np.ndarray
+    x: np.ndarray
+    out: np.ndarray
+
+
+class Tree(NamedTuple):
+    """The rigid-link system.
+
+    Attributes
+    ----------
+    where : (n_q,) places of the independent coordinates in the tree.
+    q, last : (tree,) coordinates of the tree, closed; and workspace.
+    when : (1,) the time at which they are, s.
+    """
+
+    where: np.ndarray
+    q: np.ndarray
+    last: np.ndarray
+    when: np.ndarray
+
+
+class NodeMotion(NamedTuple):
+    """Displacements of all nodes in the axes of their bodies, and forces on them.
+
+    Attributes
+    ----------
+    u : (3, nodes, k) displacements, rates and accelerations.
+    rates : (nodes, k) rates for damping: those of u_hat, or the paper's ``T u'``.
+    f : (nodes, k) forces.
+    ends : (pieces, 2, k) forces of each piece on its nodes, without modal damping; or (0, 2, k), if they are not kept.
+    hats : (n_held,) forces on the held nodes.
+    swings : (bodies, m) rates of the shapes of each body, for modal damping.
+    """
+
+    u: np.ndarray
+    rates: np.ndarray
+    f: np.ndarray
+    ends: np.ndarray
+    hats: np.ndarray
+    swings: np.ndarray
+
+
+class OnePiece(NamedTuple):
+    """Workspace for one piece: W (3, 3); P, A, Q (3, 4); rotation of a section, its rate and acceleration (3, 3)."""
+
+    W: np.ndarray
+    P: np.ndarray
+    A: np.ndarray
+    Q: np.ndarray
+    turn: np.ndarray
+
+
+class ZeroedBlock(NamedTuple):
+    """The zeroed block of J.
+
+    Attributes
+    ----------
+    block, units : (n_q, n_q) workspace, and the units of its rows and columns.
+    begun : (1,) its determinant, without units, at the start.
+    """
+
+    block: np.ndarray
+    units: np.ndarray
+    begun: np.ndarray
 
 
 class Room(NamedTuple):
@@ -67,64 +173,44 @@ class Room(NamedTuple):
 
     Attributes
     ----------
-    w_motion, w_newton, w_tangent : parameters of the native functions.
-    where : (n_q,) places of the independent coordinates in the tree.
-    q, last : (tree,) coordinates of the tree, closed; and workspace.
-    when : (1,) the time at which they are, s.
-    x, out : input and output of `motion`.
-    into, moved : input and output of `newton`.
-    asked, told : input and output of `tangent`.
-    u : (3, nodes, k) displacements, rates and accelerations of all nodes, in the axes of their bodies.
-    rates : (nodes, k) rates for damping: those of u_hat, or the paper's ``T u'``.
-    f : (nodes, k) forces on them.
-    ends : (pieces, 2, k) forces of each piece on its nodes, without modal damping; or (0, 2, k), if they are not kept.
-    turn : (3, 3) rotation of a section, its rate and acceleration.
     wrenches : (bodies, 6) on the rigid links.
-    W, P, A, Q : (3, 3), (3, 4), ... of one piece.
-    hats : (n_held,) forces on the held nodes.
-    swings : (bodies, m) rates of the shapes of each body, for modal damping.
     work : (2,) power of all that acts, and of damping.
     counts : evaluations, Newton steps for loops.
-    block, units : (n_q, n_q) workspace for the zeroed block of J, and the units of its rows and columns.
-    begun : (1,) determinant of that block, without units, at the start.
     steps : (n_q + 1, 3) of differences, see `linearise.difference_steps`.
     """
 
-    w_motion: np.ndarray
-    w_newton: np.ndarray
-    w_tangent: np.ndarray
-    where: np.ndarray
-    q: np.ndarray
-    last: np.ndarray
-    when: np.ndarray
-    x: np.ndarray
-    out: np.ndarray
-    into: np.ndarray
-    moved: np.ndarray
-    asked: np.ndarray
-    told: np.ndarray
-    u: np.ndarray
-    rates: np.ndarray
-    f: np.ndarray
-    ends: np.ndarray
-    turn: np.ndarray
+    motion: Call
+    newton: Call
+    tangent: Call
+    tree: Tree
+    nodes: NodeMotion
+    piece: OnePiece
+    zeroed: ZeroedBlock
     wrenches: np.ndarray
-    W: np.ndarray
-    P: np.ndarray
-    A: np.ndarray
-    Q: np.ndarray
-    hats: np.ndarray
-    swings: np.ndarray
     work: np.ndarray
     counts: np.ndarray
-    block: np.ndarray
-    units: np.ndarray
-    begun: np.ndarray
     steps: np.ndarray
 
 
 _I1, _F1, _F2, _F3 = numba.int64[::1], numba.float64[::1], numba.float64[:, ::1], numba.float64[:, :, ::1]
-PlanType = numba.types.NamedUniTuple(numba.int64, len(Plan._fields), Plan)
+
+
+def _integers(kind: type) -> numba.types.NamedUniTuple:
+    return numba.types.NamedUniTuple(numba.int64, len(kind._fields), kind)  # type: ignore[attr-defined]
+
+
+PlanType = numba.types.NamedTuple(
+    (*map(_integers, (Functions, MotionPlaces, LoadPlaces, TangentPlaces, Options)), *(numba.int64,) * 6), Plan
+)
+_Call = numba.types.NamedUniTuple(_F1, 3, Call)
 RoomType = numba.types.NamedTuple(
-    (*(_F1,) * 3, _I1, *(_F1,) * 9, _F3, _F2, _F2, _F3, *(_F2,) * 6, _F1, _F2, _F1, _I1, _F2, _F2, _F1, _F2), Room
+    (
+        *(_Call,) * 3,
+        numba.types.NamedTuple((_I1, _F1, _F1, _F1), Tree),
+        numba.types.NamedTuple((_F3, _F2, _F2, _F3, _F1, _F2), NodeMotion),
+        numba.types.NamedUniTuple(_F2, 5, OnePiece),
+        numba.types.NamedTuple((_F2, _F2, _F1), ZeroedBlock),
+        *(_F2, _F1, _I1, _F2),
+    ),
+    Room,
 )

@@ -1,4 +1,4 @@
-"""Steps of ERLS in time: stages, generalised alpha, ESDIRK, the loop, and its judgement.
+"""Steps of ERLS in time: stages, generalised alpha, ESDIRK, and what the loop of all runs needs of them.
 
 Not known here: data sets and reports.
 """

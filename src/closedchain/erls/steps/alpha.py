@@ -17,21 +17,23 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from closedchain.erls.steps.stage import CLOCK, CONVERGED, F1, F2, I1, MemoryRecord, prepare, renew, solve_stage
-from closedchain.erls.steps.steps import F3, NAN, RUNNING, OptionsRecord, StateRecord, accept, length, reject
+from closedchain.erls.steps.records import CLOCK, RunType
+from closedchain.erls.steps.stage import CONVERGED, prepare, renew, solve_stage
+from closedchain.erls.steps.steps import NAN, RUNNING, accept, length, reject
 from closedchain.native.jit import jit
 
 EXPONENT = 1 / 3
 # rows of the workspace: the accelerations that are carried along, now, for this step and at its end; what a step starts
 # from
-EARLIER, SHIFTED, NEXT, ACCELERATIONS, Y, V, R, ROWS = 0, 1, 2, 3, 4, 5, 6, 7
+EARLIER, SHIFTED, NEXT, ACCELERATIONS, Y, V, ROWS = 0, 1, 2, 3, 4, 5, 6
 
 
-@jit(numba.void(I1, I1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
-def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory):
-    """Make up to `attempts` attempts; see `esdirk.advance`. Row EARLIER of the workspace is kept from step to step."""
-    o, s, m = options[0], state[0], memory[0]
-    clock, n = np.empty(CLOCK), scale.size
+@jit(numba.void(RunType))
+def advance(run):
+    """Make up to `attempts` attempts; row EARLIER of the workspace is kept from step to step."""
+    o, s, m, x, work = run.options[0], run.state[0], run.memory[0], run.x, run.work
+    s.before = s.steps
+    clock, n = np.empty(CLOCK), run.scale.size
     alpha_m, alpha_f = (2.0 * o.rho - 1.0) / (o.rho + 1.0), o.rho / (o.rho + 1.0)
     gamma = 0.5 + alpha_f - alpha_m
     beta = 0.25 * (1.0 + alpha_f - alpha_m) ** 2
@@ -40,7 +42,7 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works
     for _ in range(o.attempts):
         if s.status != RUNNING:
             break
-        h = length(o, s, m)
+        h = length(run)
         if h == 0.0:
             break
         ratio = h / s.h_old if s.h_old > 0.0 else 1.0
@@ -54,34 +56,30 @@ def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works
         c, factor = gamma * h * share, beta * h * h * share
         outcome = 1
         while True:
-            if not m.usable:
-                clock[0] = s.t
-                if not renew(functions, table, clock, x[0], x[1], x[2], work[R], m):
-                    s.status = NAN
-                    return
-            if prepare(functions, table, c, factor, m):
+            if not m.usable and not renew(run, clock):
+                s.status = NAN
+                return
+            if prepare(run, c, factor):
                 for k in range(n):
                     a[k] = x[2, k]
                 clock[0] = s.t + h
-                outcome = solve_stage(
-                    functions, table, clock, work[Y], work[V], c, factor, a, end[0], end[1], work[R], scale, m
-                )
+                outcome = solve_stage(run, clock, work[Y], work[V], c, factor, a)
             if outcome == CONVERGED or m.fresh:
                 break
             m.usable = 0
         if outcome != CONVERGED:
-            reject(o, s, m, h, np.nan, EXPONENT)
+            reject(run, h, np.nan, EXPONENT)
             continue
 
         err = 0.0
         for k in range(n):
-            end[2, k] = a[k]
+            run.end[2, k] = a[k]
             work[NEXT, k] += share * a[k]
-            err = max(err, h * h * abs((beta - 1.0 / 6.0) * (work[NEXT, k] - work[SHIFTED, k])) / scale[k])
+            err = max(err, h * h * abs((beta - 1.0 / 6.0) * (work[NEXT, k] - work[SHIFTED, k])) / run.scale[k])
         if not err <= 1.0 and not o.fixed:
-            reject(o, s, m, h, err, EXPONENT)
+            reject(run, h, err, EXPONENT)
             continue
         for k in range(n):
             work[EARLIER, k] = work[NEXT, k]
         done = 0.5 * h * (s.power + m.power)
-        accept(functions, table, o, s, m, h, err, EXPONENT, done, m.power, x, end, t_eval, samples, trees, works)
+        accept(run, h, err, EXPONENT, done, m.power)

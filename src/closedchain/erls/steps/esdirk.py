@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from closedchain.erls.steps.stage import CLOCK, CONVERGED, F1, F2, I1, MemoryRecord, prepare, renew, solve_stage
-from closedchain.erls.steps.steps import F3, NAN, RUNNING, OptionsRecord, StateRecord, accept, length, reject
-from closedchain.native.jit import jit
+from closedchain.erls.steps.records import CLOCK, F1, F2, RunType
+from closedchain.erls.steps.stage import CONVERGED, prepare, renew, solve_stage
+from closedchain.erls.steps.steps import NAN, RUNNING, accept, length, reject
+from closedchain.native.jit import jit, part
 
 
 class Tableau(NamedTuple):
@@ -58,10 +59,10 @@ A, C, E = ARK4
 STAGES, GAMMA, EXPONENT = 6, float(A[1, 1]), 1 / 4
 # rows of the workspace: accelerations and velocities of the stages; the third and fifth acceleration of the last step;
 # and what a stage starts from
-ACCELERATIONS, VELOCITIES, OLD, Y, V, R, ROWS = 0, 6, 12, 14, 15, 16, 17
+ACCELERATIONS, VELOCITIES, OLD, Y, V, ROWS = 0, 6, 12, 14, 15, 16
 
 
-@jit(numba.void(F2, numba.int64, numba.float64, F1))
+@part(numba.void(F2, numba.int64, numba.float64, F1))
 def predict(work, i, ratio, a):
     """Accelerations of stage i: the polynomial through those before it, and through some of the last step.
 
@@ -86,11 +87,11 @@ def predict(work, i, ratio, a):
             a[k] += weight * work[rows[j], k]
 
 
-@jit(numba.int64(I1, I1, F1, numba.float64, F2, F2, F1, F2, StateRecord, MemoryRecord))
-def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
-    """All stages of a step of length h from x (y, y', y''); the end is put in `end`."""
-    n = scale.size
-    clock = np.empty(CLOCK)
+@part(numba.int64(RunType, numba.float64, F1))
+def stages_of(run, h, powers):
+    """All stages of a step of length h; the end is put in ``run.end``, and the power at each stage in ``powers``."""
+    s, x, end, work = run.state[0], run.x, run.end, run.work
+    n, clock = run.scale.size, np.empty(CLOCK)
     for k in range(n):
         work[ACCELERATIONS, k], work[VELOCITIES, k] = x[2, k], x[1, k]
     powers[0] = s.power
@@ -107,70 +108,58 @@ def stages_of(functions, table, scale, h, x, end, powers, work, s, m):
         predict(work, i, s.h_old / h, a)
         clock[0] = s.t + C[i] * h
         c = GAMMA * h
-        outcome = solve_stage(functions, table, clock, work[Y], work[V], c, c * c, a, end[0], end[1], work[R], scale, m)
+        outcome = solve_stage(run, clock, work[Y], work[V], c, c * c, a)
         if outcome != CONVERGED:
             return outcome
-        powers[i] = m.power
+        powers[i] = run.memory[0].power
         for k in range(n):
             work[VELOCITIES + i, k] = end[1, k]
             end[2, k] = a[k]
     return CONVERGED
 
 
-@jit(numba.void(I1, I1, F1, F2, F2, F2, F1, F3, F2, F2, OptionsRecord[::1], StateRecord[::1], MemoryRecord[::1]))
-def advance(functions, table, scale, x, end, work, t_eval, samples, trees, works, options, state, memory):
-    """Make up to `attempts` attempts.
-
-    Parameters
-    ----------
-    functions, table : addresses of the kernels, and their memory.
-    scale : (n,) tolerance of each entry of y for the error of a step.
-    x : (3, n) y, y', y'' now.
-    end, work : (3, n), (ROWS, n) workspace; of the latter two rows are kept from step to step.
-    t_eval, samples, trees, works : times (m,), solution there (m, 3, n), all coordinates of the rigid-link system
-        (m, tree), and work done until then with the length of the step (m, 2).
-    """
-    o, s, m = options[0], state[0], memory[0]
+@jit(numba.void(RunType))
+def advance(run):
+    """Make up to `attempts` attempts; rows OLD of the workspace are kept from step to step."""
+    o, s, m, work = run.options[0], run.state[0], run.memory[0], run.work
+    s.before = s.steps
     clock, powers = np.empty(CLOCK), np.empty(STAGES)
     for _ in range(o.attempts):
         if s.status != RUNNING:
             break
-        h = length(o, s, m)
+        h = length(run)
         if h == 0.0:
             break
 
         # the stages; old derivatives have a second chance as new ones
         outcome = 1
         while True:
-            if not m.usable:
-                clock[0] = s.t
-                if not renew(functions, table, clock, x[0], x[1], x[2], work[R], m):
-                    s.status = NAN
-                    return
-            if prepare(functions, table, GAMMA * h, (GAMMA * h) ** 2, m):
-                outcome = stages_of(functions, table, scale, h, x, end, powers, work, s, m)
+            if not m.usable and not renew(run, clock):
+                s.status = NAN
+                return
+            if prepare(run, GAMMA * h, (GAMMA * h) ** 2):
+                outcome = stages_of(run, h, powers)
             if outcome == CONVERGED or m.fresh:
                 break
             m.usable = 0
         if outcome != CONVERGED:
-            reject(o, s, m, h, np.nan, EXPONENT)
+            reject(run, h, np.nan, EXPONENT)
             continue
 
         # the error of the positions
         err = 0.0
-        for k in range(scale.size):
+        for k in range(run.scale.size):
             e = 0.0
             for j in range(STAGES):
                 e += E[j] * work[VELOCITIES + j, k]
-            err = max(err, abs(h * e) / scale[k])
+            err = max(err, abs(h * e) / run.scale[k])
         if not err <= 1.0 and not o.fixed:
-            reject(o, s, m, h, err, EXPONENT)
+            reject(run, h, err, EXPONENT)
             continue
 
         done = 0.0
         for j in range(STAGES):
             done += h * A[STAGES - 1, j] * powers[j]
-        for k in range(scale.size):
+        for k in range(run.scale.size):
             work[OLD, k], work[OLD + 1, k] = work[ACCELERATIONS + 2, k], work[ACCELERATIONS + 4, k]
-        power = powers[STAGES - 1]
-        accept(functions, table, o, s, m, h, err, EXPONENT, done, power, x, end, t_eval, samples, trees, works)
+        accept(run, h, err, EXPONENT, done, powers[STAGES - 1])

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from closedchain.erls.energy import look
-from closedchain.erls.system import System
+from closedchain.integrate.trajectory import Status
 from closedchain.march.judge import blame
-from closedchain.march.judge.divergence import DEFLECTION, TURN, Energies, Growth
+from closedchain.march.judge.divergence import DEFLECTION, TOLD, TURN, Energies, Growth
+from closedchain.march.marks import Happening
+
+if TYPE_CHECKING:
+    from closedchain.erls.steps.stepper import ErlsStepper
 
 
 class ErlsJudge:
-    """Looks at a run between calls of its integrator.
+    """The `integrate.hooks.Monitor` of a run.
 
     Parameters
     ----------
-    system, until
-        What runs, and to what time.
-    fixed_step
-        Whether all steps are equal.
+    stepper, until
+        What makes the steps, and to what time.
+    action
+        ``"stop"`` or ``"warn"`` where the motion runs away.
+
+    Attributes
+    ----------
+    record
+        What was found; only the first finding is told.
     """
 
-    def __init__(self, system: System, until: float, fixed_step: bool) -> None:
-        self.system, self.fixed_step, self.turning = system, fixed_step, system.turns
+    def __init__(self, stepper: ErlsStepper, until: float, action: str) -> None:
+        system = self.system = stepper.system
+        self.stepper, self.action = stepper, action
+        self.fixed_step, self.turning = bool(stepper.o["fixed"]), system.turns
+        self.record: list[Happening] = []
         value = system.twin.values(dict(system.start.parameters))
         weight = system.mesh.masses.sum() * float(np.linalg.norm([value(x) for x in system.twin.gravity]))
         duration = until - system.start.t
@@ -33,13 +47,33 @@ class ErlsJudge:
         self.elastic = np.flatnonzero(elastic)
         self.limits = np.where(self.turning, TURN, DEFLECTION * system.longest)[self.elastic]
 
-    def begin(self, t: float, x: np.ndarray, tree: np.ndarray) -> None:
-        """Judge from here on; x is y, y', y'', and the rigid-link system is at ``tree``."""
-        self.growth.begin(self._energies(t, x, tree, 0.0), self._speed(x)[0])
+    @property
+    def memory(self) -> np.ndarray:
+        """See `Monitor`."""
+        return self.growth.memory
 
-    def __call__(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
-        """Words that say why the run should end here; None if it should not."""
-        return self._bent(x) or self._runs_away(t, x, tree, work)
+    def begin(self) -> None:
+        """Judge from here on."""
+        t, x = self.stepper.t, self.stepper.x
+        self.growth.begin(self._energies(t, x), self._speed(x)[0])
+
+    def next_look(self, steps: int) -> int:
+        """See `Monitor`; it looks whenever the stepper pauses."""
+        return steps + 1
+
+    def pace(self, t: float, until: float, steps: int, left: int) -> None:
+        """See `Monitor`; not judged."""
+
+    def __call__(self, t: float, x: np.ndarray) -> tuple[Status, str] | None:
+        """See `Monitor`."""
+        if self.memory[0]["said"] == TOLD:
+            return None
+        said = self._bent(x) or self._runs_away(t, x)
+        if said is None:
+            return None
+        self.memory[0]["said"] = TOLD
+        self.record.append(Happening(t, "divergence", said))
+        return (Status.diverged, said) if self.action == "stop" else None
 
     def _bent(self, x: np.ndarray) -> str | None:
         system = self.system
@@ -49,18 +83,18 @@ class ErlsJudge:
         worst = self.elastic[int(np.argmax(over))]
         turns = self.turning[worst]
         limit = "half a turn" if turns else f"the length of the longest beam, {system.longest:.3g} m"
-        if system.mesh.arrays.stiffens.any():
+        if system.mesh.arrays.elastic.stiffens.any():
             cause = "The links are too soft for their loads: look at their sections, and at what drives them"
         else:
             cause = "A beam that turns fast is stiffened by its own pull: take cc.ERLS(stiffening=True)"
         moved = f"{x[0, worst]:.2g} {'rad' if turns else 'm'}"
         return f"the displacement {system.labels[worst]!r} is {moved}, more than {limit}. {cause}"
 
-    def _runs_away(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> str | None:
+    def _runs_away(self, t: float, x: np.ndarray) -> str | None:
         speed, fastest = self._speed(x)
         if not self.growth.faster(t, speed):
             return None
-        found = self.growth.look(t, self._energies(t, x, tree, work), speed)
+        found = self.growth.look(t, self._energies(t, x), speed)
         if found is None:
             return None
         cause = "Look at what drives it: a gain or a damper may have the wrong sign"
@@ -76,6 +110,6 @@ class ErlsJudge:
         unit = "rad/s" if self.turning[worst] else "m/s"
         return float(relative[worst]), f"{self.system.labels[worst]!r} moves at {x[1, worst]:.2g} {unit}"
 
-    def _energies(self, t: float, x: np.ndarray, tree: np.ndarray, work: float) -> Energies:
-        s = look(self.system, np.array([t]), x[None], tree[None])
-        return Energies(float(s.kinetic[0]), float(s.energy[0] - s.kinetic[0]), work)
+    def _energies(self, t: float, x: np.ndarray) -> Energies:
+        s = look(self.system, np.array([t]), x[None], self.stepper.tree[None])
+        return Energies(float(s.kinetic[0]), float(s.energy[0] - s.kinetic[0]), self.stepper.work)

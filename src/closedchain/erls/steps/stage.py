@@ -12,78 +12,57 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from closedchain.erls.steps.records import F1, FACTOR, LINEARISE, RESIDUAL, SOLVE, RunType
 from closedchain.native.call import call
-from closedchain.native.jit import jit
+from closedchain.native.jit import part
 
-F1, F2 = numba.float64[::1], numba.float64[:, ::1]
-I1 = numba.int64[::1]
-
-MEMORY = np.dtype(
-    [
-        ("linearisations", "i8"),
-        ("factorisations", "i8"),
-        ("iterations", "i8"),
-        ("fresh", "i8"),  # the derivatives belong to the start of this step
-        ("usable", "i8"),  # there are derivatives that have served well
-        ("k", "f8"),  # the coefficient for which the factors are right; 0: none
-        ("rate", "f8"),  # of convergence, the worst of the last stages
-        ("power", "f8"),  # at the last stage
-        ("health", "f8"),  # of the zeroed block at the last stage
-        ("closed", "f8"),  # and of the loops
-        ("cause", "i8"),  # of the last failure
-        ("time", "f8"),  # s, for which an error of the velocities goes on
-    ]
-)
-MemoryRecord = numba.from_dtype(MEMORY)
-
-CLOCK = 5  # numbers that go to the kernels and come back: time, whether it worked, power, health of two kinds
-RESIDUAL, LINEARISE, FACTOR, SOLVE, CLOSE = range(5)
 CONVERGED, SLOW, NOT_COMPUTED, SINGULAR = range(4)
 ITERATIONS = 10
 ENOUGH = 0.05  # of the tolerance: what the error that the iterations leave in the velocities may do within a run
 FIRST_RATE = 0.1  # of a new matrix, before it is known
 
 
-@jit(numba.boolean(I1, I1, F1, F1, F1, F1, F1, MemoryRecord))
-def renew(functions, table, clock, y, v, a, r, m):
+@part(numba.boolean(RunType, F1))
+def renew(run, clock):
     """Derivatives at the start of a step."""
+    m = run.memory[0]
     m.linearisations += 1
     m.k = 0.0
-    call(functions[LINEARISE], table, clock, y, v, a, r)
+    clock[0] = run.state[0].t
+    call(run.functions[LINEARISE], run.table, clock, run.x[0], run.x[1], run.x[2], run.r)
     m.fresh, m.usable, m.rate = 1, 1, 0.0
     return clock[1] != 0.0
 
 
-@jit(numba.boolean(I1, I1, numba.float64, numba.float64, MemoryRecord))
-def prepare(functions, table, c, k, m):
+@part(numba.boolean(RunType, numba.float64, numba.float64))
+def prepare(run, c, k):
     """Factors of ``M + c C + k K``, if they are not there."""
+    m = run.memory[0]
     if m.k == k:
         return True
     weights = np.empty(4)
     weights[0], weights[1], weights[2], weights[3] = 0.0, 1.0, c, k
-    call(functions[FACTOR], table, weights)
+    call(run.functions[FACTOR], run.table, weights)
     m.factorisations += 1
     m.k = k if weights[0] != 0.0 else 0.0
     return weights[0] != 0.0
 
 
-@jit(numba.int64(I1, I1, F1, F1, F1, numba.float64, numba.float64, F1, F1, F1, F1, F1, MemoryRecord))
-def solve_stage(functions, table, clock, Y, V, c, k, a, y, v, r, scale, m):
-    """Solve for a, from what is there.
+@part(numba.int64(RunType, F1, F1, F1, numba.float64, numba.float64, F1))
+def solve_stage(run, clock, Y, V, c, k, a):
+    """Solve for a, from what is there; y and y' of the stage are put in ``run.end``.
 
     Parameters
     ----------
-    functions, table : addresses, and their memory.
     clock : time of the stage, first.
     Y, V, c, k : ``y = Y + k a``, ``v = V + c a``.
-    a, y, v : (n,) receive the stage.
-    r : (n,) workspace.
-    scale : (n,) tolerance of y.
+    a : (n,) receives the stage.
 
     Returns
     -------
     CONVERGED, SLOW or NOT_COMPUTED.
     """
+    m, y, v, r, scale = run.memory[0], run.end[0], run.end[1], run.r, run.scale
     n = a.size
     before = 0.0
     rate = max(m.rate, 1e-3) if m.rate > 0.0 else FIRST_RATE
@@ -91,10 +70,10 @@ def solve_stage(functions, table, clock, Y, V, c, k, a, y, v, r, scale, m):
         for i in range(n):
             y[i] = Y[i] + k * a[i]
             v[i] = V[i] + c * a[i]
-        call(functions[RESIDUAL], table, clock, y, v, a, r)
+        call(run.functions[RESIDUAL], run.table, clock, y, v, a, r)
         if clock[1] == 0.0:
             return NOT_COMPUTED
-        call(functions[SOLVE], table, r)
+        call(run.functions[SOLVE], run.table, r)
         m.iterations += 1
         size = 0.0
         for i in range(n):

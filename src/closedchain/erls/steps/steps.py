@@ -1,45 +1,13 @@
-"""What the integrators share about steps: their records, the solution between them, and how long the next one is."""
+"""What the integrators share about steps: the solution between them, and how long the next one is."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-from closedchain.erls.steps.stage import CLOCK, CLOSE, F1, F2, I1, MemoryRecord
+from closedchain.erls.steps.records import CLOCK, CLOSE, F2, RunType
 from closedchain.native.call import call
-from closedchain.native.jit import jit
-
-STATE = np.dtype(
-    [
-        ("t", "f8"),
-        ("h", "f8"),  # of the next step
-        ("W", "f8"),  # work done so far
-        ("power", "f8"),  # of all that acts, now
-        ("h_old", "f8"),  # of the last accepted step; 0: none
-        ("err_old", "f8"),
-        ("steps", "i8"),
-        ("rejections", "i8"),
-        ("next", "i8"),  # sample
-        ("status", "i8"),
-        ("h_min", "f8"),
-        ("h_max", "f8"),
-        ("rejected", "i8"),  # the last attempt was
-    ]
-)
-OPTIONS = np.dtype(
-    [
-        ("end", "f8"),
-        ("fixed", "i8"),  # steps have one length
-        ("max_step", "f8"),
-        ("attempts", "i8"),  # of one call
-        ("max_steps", "i8"),
-        ("healthy", "f8"),  # determinant of the zeroed block over that at the start: what is less ends the run
-        ("closed", "f8"),  # of the loops: the same
-        ("rho", "f8"),  # of generalised-alpha
-    ]
-)
-StateRecord, OptionsRecord = numba.from_dtype(STATE), numba.from_dtype(OPTIONS)
-F3 = numba.float64[:, :, ::1]
+from closedchain.native.jit import jit, part
 
 # numbers of integrate.trajectory.Status
 RUNNING, FINISHED, NAN, TOO_SMALL, TOO_MANY, UNHEALTHY, NOT_SOLVED = 0, 1, 2, 3, 4, 7, 14
@@ -69,9 +37,10 @@ def hermite(x, h, start, end, out):
         out[2, i] = z * start[2, i] + x * end[2, i]
 
 
-@jit(numba.float64(OptionsRecord, StateRecord, MemoryRecord))
-def length(o, s, m):
+@part(numba.float64(RunType))
+def length(run):
     """Length of the next attempt; 0 with a status if there is none."""
+    o, s, m = run.options[0], run.state[0], run.memory[0]
     if s.steps + s.rejections >= o.max_steps:
         s.status = TOO_MANY
         return 0.0
@@ -84,9 +53,10 @@ def length(o, s, m):
     return h
 
 
-@jit(numba.void(OptionsRecord, StateRecord, MemoryRecord, numba.float64, numba.float64, numba.float64))
-def reject(o, s, m, h, err, exponent):
+@part(numba.void(RunType, numba.float64, numba.float64, numba.float64))
+def reject(run, h, err, exponent):
     """A shorter step: after an error that is too large, or (err is not a number) one that could not be solved."""
+    o, s, m = run.options[0], run.state[0], run.memory[0]
     s.rejections += 1
     s.rejected = 1
     solved = np.isfinite(err)
@@ -98,46 +68,47 @@ def reject(o, s, m, h, err, exponent):
             s.status = NOT_SOLVED
 
 
-@jit(
-    numba.void(
-        I1, I1, OptionsRecord, StateRecord, MemoryRecord, numba.float64, numba.float64, numba.float64, numba.float64,
-        numba.float64, F2, F2, F1, F3, F2, F2,
-    )
-)  # fmt: skip
-def accept(functions, table, o, s, m, h, err, exponent, work, power, x, end, t_eval, samples, trees, works):
+@part(numba.void(RunType, numba.float64, numba.float64, numba.float64, numba.float64))
+def take_samples(run, t_new, h, work, power):
+    """Samples on the way of a step of length h to t_new, with the work done in it, and the power at its end."""
+    s, samples, clock = run.state[0], run.samples, np.empty(CLOCK)
+    while s.next < samples.t.size and samples.t[s.next] <= t_new:
+        theta = min(max((samples.t[s.next] - s.t) / h, 0.0), 1.0)
+        z = 1.0 - theta
+        hermite(theta, h, run.x, run.end, samples.x[s.next])
+        clock[0] = samples.t[s.next]
+        call(run.functions[CLOSE], run.table, clock, samples.x[s.next, 0], samples.trees[s.next])
+        if clock[1] == 0.0:
+            for k in range(samples.trees.shape[1]):
+                samples.trees[s.next, k] = np.nan
+        slopes = theta * z * h * (z * s.power - theta * power)
+        samples.works[s.next, 0] = s.W + theta * theta * (3.0 - 2.0 * theta) * work + slopes
+        samples.works[s.next, 1] = h
+        s.next += 1
+
+
+@part(numba.void(RunType, numba.float64, numba.float64, numba.float64, numba.float64, numba.float64))
+def accept(run, h, err, exponent, work, power):
     """Take samples on the way, go to the end of the step, and say how long the next one is.
 
     Parameters
     ----------
-    functions, table : addresses of the kernels, and their memory.
     h, err, exponent : length and error of the step; ``err ~ h^(1 / exponent)``.
     work, power : work done in the step, and power at its end.
-    x, end : (3, n) y, y', y'' at its start, which is overwritten, and at its end.
-    t_eval, samples, trees, works : (m,), (m, 3, n), (m, tree), (m, 2) times; solution and closed tree there; work done
-        until then, and the length of the step around it.
     """
-    clock = np.empty(CLOCK)
+    o, s, m = run.options[0], run.state[0], run.memory[0]
     last = s.t + h * (1.0 + NEAR) >= o.end
     t_new = o.end if last else s.t + h
     healthy = m.health > o.healthy and not m.closed < o.closed
-    while healthy and s.next < t_eval.size and t_eval[s.next] <= t_new:  # not past a pose where the run ends
-        theta = min(max((t_eval[s.next] - s.t) / h, 0.0), 1.0)
-        z = 1.0 - theta
-        hermite(theta, h, x, end, samples[s.next])
-        clock[0] = t_eval[s.next]
-        call(functions[CLOSE], table, clock, samples[s.next, 0], trees[s.next])
-        if clock[1] == 0.0:
-            for k in range(trees.shape[1]):
-                trees[s.next, k] = np.nan
-        slopes = theta * z * h * (z * s.power - theta * power)
-        works[s.next, 0] = s.W + theta * theta * (3.0 - 2.0 * theta) * work + slopes
-        works[s.next, 1] = h
-        s.next += 1
-    for k in range(x.shape[1]):
-        x[0, k], x[1, k], x[2, k] = end[0, k], end[1, k], end[2, k]
+    if healthy:  # not past a pose where the run ends
+        take_samples(run, t_new, h, work, power)
+    for row in range(3):
+        for k in range(run.x.shape[1]):
+            run.x[row, k] = run.end[row, k]
     s.W += work
     s.power = power
     s.t = t_new
+    run.ends[s.steps - s.before] = t_new
     s.steps += 1
     s.h_min, s.h_max = min(s.h_min, h), max(s.h_max, h)
     if not healthy:

@@ -11,7 +11,7 @@ import xarray
 from closedchain.derive.erls.loads import TrueJoints
 from closedchain.erls import choice
 from closedchain.erls.energy import evaluate, inputs
-from closedchain.model.forces.force import Along, reported, turns
+from closedchain.results.dataset import effort_variable, joint_variables
 from closedchain.results.erls.reactions import efforts_of_drives
 
 if TYPE_CHECKING:
@@ -38,14 +38,7 @@ def erls_variables(solution: ErlsSolution) -> tuple[Variables, dict[str, Any]]:
     got = evaluate(system, "outputs", _once(solution, "outputs", columns), _inputs(solution))
     variables = _joints(solution, got["q"][:, :, 0], got["v"][:, :, 0], "with elasticity")
     for name in traced.loads.efforts:
-        values = got[f"effort {name}"][:, :, 0]
-        if values.shape[1] == 1:
-            part = reported(m)[name]
-            turning = isinstance(part, Along) and turns(m, part)
-            variables[name] = ("time", values[:, 0], {"units": "N m" if turning else "N"})
-        else:
-            about = {"units": "N and N m", "components": "force, moment"}
-            variables[name] = (("time", "wrench"), values, about)
+        variables[name] = effort_variable(m, name, got[f"effort {name}"][:, :, 0])
     energy, work = s.energy, solution.motion.work
     health = choice.health(got["block"].reshape(len(solution.t), system.n_q, system.n_q), system.units)
     variables |= {
@@ -125,15 +118,5 @@ def _once(solution: ErlsSolution, key: str, columns: dict[str, ca.SX]) -> dict[s
 
 
 def _joints(solution: ErlsSolution, q: np.ndarray, v: np.ndarray, about: str) -> Variables:
-    variables: Variables = {}
-    iq = iv = 0
-    for joint in solution.system.e.topology.joints:
-        kind = joint.type
-        for label, unit in zip(joint.labels(), kind.coordinate_units, strict=True):
-            variables[label] = ("time", q[:, iq], {"units": unit, "joint": joint.name, "about": about})
-            iq += 1
-        for name, label, unit in zip(kind.velocities, joint.velocity_labels(), kind.velocity_units, strict=True):
-            rate = f"{label}'" if name in kind.coordinates else label
-            variables[rate] = ("time", v[:, iv], {"units": unit, "joint": joint.name, "about": about})
-            iv += 1
-    return variables
+    joints = solution.system.e.topology.joints
+    return joint_variables(joints, q, v, lambda unit, joint: {"units": unit, "joint": joint, "about": about})

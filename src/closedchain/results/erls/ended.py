@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from closedchain.erls import choice
-from closedchain.erls.steps.integrate import SINGULAR
+from closedchain.erls.steps.stepper import SINGULAR
 from closedchain.integrate.trajectory import SENTENCES, Failure, Status
 from closedchain.pose.closing import Closing
 from closedchain.pose.redundancy import closure_jacobian

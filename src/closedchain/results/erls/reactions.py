@@ -196,7 +196,7 @@ def _nodes(
         for frame, sign in ((joint.b, 1.0), (joint.a, -1.0))
         if frame.body.name in samples.solution.mechanism.flexible
     ]
-    number = {int(held): node for node, held in enumerate(mesh.arrays.held) if held >= 0}
+    number = {int(held): node for node, held in enumerate(mesh.arrays.nodes.held) if held >= 0}
     touched = {body: sorted({held for _, _, on, held, _ in sides if on == body}) for _, _, body, _, _ in sides}
 
     def on_node(body: str, wrench: np.ndarray) -> np.ndarray:

@@ -12,7 +12,8 @@ from closedchain.erls.beams import end_forces, node_displacements
 from closedchain.erls.energy import Samples, evaluate, inputs, look
 from closedchain.erls.numbering import paper_order
 from closedchain.erls.start import ErlsState
-from closedchain.erls.steps.integrate import Motion, in_balance, integrate
+from closedchain.erls.steps.integrate import integrate
+from closedchain.erls.steps.motion import Motion, in_balance
 from closedchain.erls.system import System
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
@@ -97,7 +98,7 @@ class ErlsSolution(Solution):
     @property
     def message(self) -> str:
         """How the march ended, in words."""
-        if self.failure is None:
+        if self.failure is None or self.status is Status.controller:
             return self.motion.message
         said, advice = why_it_ended(self)
         return f"at t = {self.motion.t_end:.6g} s {said}: {advice}"
@@ -278,6 +279,8 @@ class ErlsSolution(Solution):
 
     def explanation(self, run: Run) -> str:
         """Why the run ended early, and what to try."""
+        if self.status is Status.controller:  # its own words are known to the loop alone
+            return f"the run of {self.mechanism.name!r} with {run.solver} ended {self.motion.message}"
         said, advice = why_it_ended(self)
         return (
             f"the run of {self.mechanism.name!r} with {run.solver} ended at t = {self.motion.t_end:.6g} s: {said}; "
@@ -292,17 +295,12 @@ def march_erls(system: System, until: float, t_eval: np.ndarray, task: Task) -> 
     and ``progress`` count.
     """
     assert task.atol is not None
-    lengths = task.solver.lengths
     motion = integrate(
         system,
         until,
         t_eval,
         atol=SHARE * task.atol,
-        solver=task.solver.name,
-        step=lengths.fixed,
-        first_step=lengths.first,
-        max_step=lengths.longest,
-        max_steps=task.solver.max_steps,
+        solver=task.solver,
         divergence=task.divergence,
         progress=task.progress,
     )

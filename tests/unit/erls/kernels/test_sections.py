@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import closedchain as cc
 from closedchain.close.erls import ERLS
 from closedchain.derive.erls.nodes import SPATIAL
-from closedchain.erls.element import beam_element
+from closedchain.erls.element import BeamSection, beam_element
 from closedchain.erls.energy import of_sections
 from closedchain.erls.matrices import nodal_jacobian
 from closedchain.erls.system import system
@@ -33,7 +33,7 @@ def shaft(**options):
 def test_energy_is_that_of_turned_sections(rng):
     """Of an element that turns as a whole, by theta; what is left out is of third order."""
     j = (3e-4, 2e-4, 1e-4)
-    piece = beam_element(SPATIAL, 0.3, 0.2, mass=1.6, EA=1.0, EIy=1.0, EIz=1.0, GJ=1.0, j=j)
+    piece = beam_element(SPATIAL, 0.3, 0.2, BeamSection(mass=1.6, EA=1.0, EIy=1.0, EIz=1.0, GJ=1.0, j=j))
     w, theta, rate = rng.normal(size=(3, 3)) * np.array([[3.0], [1.0], [1.0]])
 
     def nodes(theta):

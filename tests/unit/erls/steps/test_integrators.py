@@ -12,6 +12,7 @@ from closedchain.erls.steps.esdirk import ARK4
 from closedchain.erls.steps.integrate import integrate
 from closedchain.erls.steps.steps import hermite
 from closedchain.erls.system import system
+from closedchain.integrate.solvers import ESDIRK4, SOLVERS, GeneralisedAlpha
 from closedchain.integrate.trajectory import Status
 
 ROUNDING = 1e-14
@@ -74,7 +75,7 @@ def test_modal_damping_costs_no_iterations():
     m.revolute("hinge", m.ground, beam)
     made = system(m, m.assemble(), ERLS(elements=4))
     long = integrate(made, 0.1, np.array([0.1]), atol=1e-8)
-    even = integrate(made, 0.1, np.array([0.1]), atol=1e-8, solver="generalised-alpha", step=1e-3)
+    even = integrate(made, 0.1, np.array([0.1]), atol=1e-8, solver=GeneralisedAlpha(step=1e-3))
     for motion in (long, even):
         assert motion.status is Status.finished
     assert long.counts.steps < 50
@@ -88,7 +89,9 @@ def test_orders(swinging, solver, order, steps):
     end, times = 0.2, np.array([0.2])
     exact = integrate(swinging, end, times, atol=1e-12).x[0]
     errors = [
-        np.abs(integrate(swinging, end, times, atol=1e-9, solver=solver, step=end / n).x[0, :2] - exact[:2]).max()
+        np.abs(
+            integrate(swinging, end, times, atol=1e-9, solver=SOLVERS[solver](step=end / n)).x[0, :2] - exact[:2]
+        ).max()
         for n in steps
     ]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
@@ -112,7 +115,7 @@ def test_generalised_alpha_with_its_own_steps(swinging, rho):
     exact = integrate(made, 0.4, times, atol=1e-11).x[:, 0]
     errors = []
     for atol in (1e-6, 1e-8):
-        motion = integrate(made, 0.4, times, atol=atol, solver="generalised-alpha")
+        motion = integrate(made, 0.4, times, atol=atol, solver=GeneralisedAlpha())
         errors.append(np.abs(motion.x[:, 0] - exact).max())
     # of second order, with local errors of third: the global one is proportional to atol^(2/3)
     assert errors[0] / errors[1] == pytest.approx(100 ** (2 / 3), rel=0.5)
@@ -138,7 +141,7 @@ def test_what_generalised_alpha_damps():
     lost = {}
     for rho in (1.0, 0.0):
         made = system(m, m.assemble(), ERLS(elements=4, rho_inf=rho))
-        motion = integrate(made, 0.2, np.linspace(0, 0.2, 101), atol=1e-9, solver="generalised-alpha", step=2e-3)
+        motion = integrate(made, 0.2, np.linspace(0, 0.2, 101), atol=1e-9, solver=GeneralisedAlpha(step=2e-3))
         seen = look(made, motion.t, motion.x, motion.tree)
         lost[rho] = abs(seen.energy[-1] - seen.energy[0]) / np.ptp(seen.gravity)
     # the beam's 2nd mode has 6 steps in a period, the others less than 3
@@ -147,7 +150,7 @@ def test_what_generalised_alpha_damps():
 
 
 def test_a_step_that_cannot_be_made_ends_the_run(swinging):
-    motion = integrate(swinging, 10.0, np.array([0.0, 10.0]), atol=1e-9, max_steps=20)
+    motion = integrate(swinging, 10.0, np.array([0.0, 10.0]), atol=1e-9, solver=ESDIRK4(max_steps=20))
     assert motion.status is Status.too_many_steps
     assert len(motion.t) == 1 and 0 < motion.t_end < 10.0
 

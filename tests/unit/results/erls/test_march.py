@@ -41,7 +41,7 @@ def test_dataset(run):
     assert {"shoulder", "shoulder'", "elbow", "shoulder.motor", "kinetic_energy", "elastic_energy"} <= set(data)
     assert data.sizes["time"] == 101 and data["u"].dims == ("time", "displacement")
     assert data.attrs["solver"] == "esdirk4" and data.attrs["status"] == "finished"
-    assert run.good and run.complete and run.message == "the end was reached"
+    assert run.good and run.complete and run.message == "reached t = 0.1"
     assert "Run('arms' to t = 0.1 s, ERLS (20 displacements, 2 coordinates) with esdirk4" in repr(run)
     assert "Vidoni" in run.citation() and "Kennedy" in run.citation()
     assert list(run.to_dataframe().columns)[:2] == ["shoulder", "shoulder'"]
