@@ -15,9 +15,9 @@ from closedchain.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 integrate = home.integrate
 
-def watched(*arguments, progress=None, **options):
+def watched(*arguments, **options):
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    return integrate(*arguments, progress=progress, **options)
+    return integrate(*arguments, **options)
 
 home.integrate = watched
 main()
