@@ -137,9 +137,8 @@ def compile_again(program: Compiled) -> None:
     e, closed = program.equations, program.closed
     inputs = {"t": e.limbs.t, "x": closed.x, "p": e.limbs.p}
     made = [compile_function("again", inputs, {"dx": closed.dx}, slow=("p",))]
-    if closed.x_plus is not None:
-        outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
-        made.append(compile_function("again", inputs, outputs, slow=("p",)))
+    if closed.correction is not None:
+        made.append(compile_function("again", inputs, closed.correction._asdict(), slow=("p",)))
     if not all(function.timings.cached for function in made):
         raise RuntimeError("the object cache was to be warm")
 

@@ -198,9 +198,9 @@ def alone(case: Case) -> tuple[int, int]:
     e, closed = program.equations, program.closed
     inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
     rhs = count(inputs, {"dx": closed.dx}, "p")[0].total
-    if closed.x_plus is None:
+    if closed.correction is None:
         return rhs, 0
-    return rhs, count(inputs, {"x_plus": closed.x_plus, "residual": closed.residual}, "p")[0].total
+    return rhs, count(inputs, closed.correction._asdict(), "p")[0].total
 
 
 # ---- runs -----------------------------------------------------------------------------------------------------------

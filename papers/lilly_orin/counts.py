@@ -15,7 +15,7 @@ from math import comb
 import casadi as ca
 
 from benchmarks.growth import arms
-from benchmarks.operations import count
+from closedchain.testing.operations import count
 from closedchain.derive.articulated import ArticulatedBodies
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.ldl import LDL

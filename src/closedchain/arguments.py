@@ -8,7 +8,8 @@ sentence of its own is written only where the reader needs more than the name, t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -82,7 +83,7 @@ def entries(values: Any, count: int, sentence: str, example: str) -> tuple[Any, 
 def suggest(name: str, known: Any) -> str:
     """A tail for 'unknown name' errors: the nearest known names."""
     known = list(known)
-    near = get_close_matches(str(name), known, n=3, cutoff=0.5)
+    near = get_close_matches(str(name), [str(x) for x in known], n=3, cutoff=0.5)
     if near:
         return f"; did you mean {' or '.join(map(repr, near))}?"
     return f"; known: {', '.join(map(repr, known[:12]))}{', ...' if len(known) > 12 else ''}" if known else ""
@@ -91,8 +92,8 @@ def suggest(name: str, known: Any) -> str:
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
-def finite(name: str, value: Any) -> float:
-    """A finite number.
+def finite(name: str, value: Any, most: float = math.inf) -> float:
+    """A finite number, of a size below ``most``.
 
     Examples
     --------
@@ -102,6 +103,8 @@ def finite(name: str, value: Any) -> float:
     found = real(value)
     if found is None or not math.isfinite(found):
         raise ModelError(f"{name} must be a finite number, not {shown(value)}")
+    if abs(found) >= most:
+        raise ModelError(f"{name} is {found:g}, too large to compute with: give a number below {most:g}")
     return found
 
 
@@ -170,12 +173,12 @@ def instance(name: str, value: Any, kind: type[T] | tuple[type[T], ...], meant: 
     return value
 
 
-def mapping(name: str, value: Any) -> dict[Any, Any]:
-    """A mapping by name as a dictionary of its own; none for None."""
+def mapping(name: str, value: Any, by: str = "name") -> dict[Any, Any]:
+    """A mapping as a dictionary of its own; none for None. ``by`` says what its keys are, with an example."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ModelError(f"{name} takes a mapping by name, not {shown(value)}")
+        raise ModelError(f"{name} takes a mapping by {by}, not {shown(value)}")
     return dict(value)
 
 
@@ -204,3 +207,98 @@ def vector(name: str, value: Any, size: int | None = None) -> np.ndarray:
     if size is not None and found.size != size:
         raise ModelError(f"{name} must have {size} entries, not {found.size}")
     return np.ascontiguousarray(found)
+
+
+def between(name: str, value: Any, low: float, high: float, *, below: bool = False, unit: str = "") -> float:
+    """A number from ``low`` to ``high``, both included; with ``below``, ``high`` itself is not.
+
+    Examples
+    --------
+    >>> between("rho_inf", 1.5, 0, 1)
+    Traceback (most recent call last):
+    closedchain.errors.ModelError: rho_inf must be a number from 0 to 1, not 1.5
+    """
+    found = real(value)
+    if found is None or isinstance(value, bool) or not (low <= found < high or (found == high and not below)):
+        end = f"below {high:g}" if below else f"to {high:g}"
+        raise ModelError(f"{name} must be a number from {low:g} {end}{f' {unit}' if unit else ''}, not {shown(value)}")
+    return found
+
+
+def needs(verb: str, value: Any, kind: type[T] | tuple[type[T], ...], meant: str) -> T:
+    """What a verb works on: ``needs("follow", mechanism, Mechanism, "a cc.Mechanism")``."""
+    if not isinstance(value, kind):
+        raise ModelError(f"{verb} needs {meant}, not {shown(value)}")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """A text with at least one character."""
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{name} must be a non-empty text, not {shown(value)}")
+    return value
+
+
+def known(sentence: str, name: Any, names: Collection[Any], hint: str = "") -> Any:
+    """A name that is among others. ``sentence`` begins the refusal, as "weights: no actuator is named".
+
+    Examples
+    --------
+    >>> known("weights: no actuator is named", "bass1", ["base1", "base2"])
+    Traceback (most recent call last):
+    closedchain.errors.ModelError: weights: no actuator is named 'bass1'; did you mean 'base1' or 'base2'?
+    """
+    if not isinstance(name, str) or name not in names:
+        raise ModelError(f"{sentence} {shown(name)}{suggest(str(name), names)}{hint}")
+    return name
+
+
+def names(name: str, value: Any, of: str = "names") -> tuple[str, ...]:
+    """Names in a list, tuple or set; ``of`` says what they name, with an example. A single text is no list."""
+    found = tuple(value) if isinstance(value, set | frozenset) else listed(value)
+    if found is None or not all(isinstance(x, str) for x in found):
+        raise ModelError(f"{name} takes a list of {of}, not {shown(value)}")
+    return found
+
+
+def unique(name: str, names: Iterable[Any]) -> None:
+    """Names that occur once each."""
+    twice = [x for x, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ModelError(f"{name}: {shown(twice[0])} is named twice")
+
+
+def increasing(name: str, value: Any, least: int = 1, meant: str = "increasing finite numbers") -> np.ndarray:
+    """Finite numbers, at least ``least`` of them, each above the one before; ``meant`` is what they are."""
+    found = numeric(value)
+    if (
+        found is None
+        or found.ndim != 1
+        or len(found) < least
+        or not np.isfinite(found).all()
+        or not (np.diff(found) > 0).all()
+    ):
+        raise ModelError(f"{name} takes {meant}{f', at least {least}' if least > 1 else ''}, not {shown(value)}")
+    return found
+
+
+def not_both(name: str, **values: Any) -> None:
+    """At most one of some options.
+
+    Examples
+    --------
+    >>> not_both("a rod", mass=1.0, density=7800.0)
+    Traceback (most recent call last):
+    closedchain.errors.ModelError: a rod: give either mass or density, not both
+    """
+    found = [option for option, value in values.items() if value is not None]
+    if len(found) > 1:
+        more = "both" if len(values) == 2 else f"{' and '.join(found)} together"
+        raise ModelError(f"{name}: give either {' or '.join(values)}, not {more}")
+
+
+def exactly_one(name: str, **values: Any) -> None:
+    """One of some options, and no more."""
+    not_both(name, **values)
+    if all(value is None for value in values.values()):
+        raise ModelError(f"{name}: give either {' or '.join(values)}")

@@ -6,7 +6,8 @@ import pytest
 import closedchain as cc
 from closedchain.derive.equations import derive
 from closedchain.model.library import MECHANISMS
-from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
+from closedchain.results.efforts.actuators import actuated, label
+from closedchain.results.efforts.along import METHODS
 from tests.motions import gentle
 
 # the same mechanisms with nothing that drives them
@@ -78,7 +79,7 @@ def test_power_of_the_actuators_is_the_rate_of_energy(case):
     fine = cc.follow(m, {x: motion.reference(x) for x in case[3]}, until=1.0, samples=201, guess=motion.start)
     need = cc.inverse_dynamics(m, fine, actuators=actuators)
     e = derive(m)
-    f = e.function("energy", {"E": e.kinetic + e.potential})
+    f = e.function("energy", {"E": e.energies.kinetic + e.energies.potential})
     energy = np.array([float(f(t, q, v, fine.samples.p)) for t, q, v in zip(fine.t, fine.q, fine.v, strict=True)])
     power = need["power"].values
     h = fine.t[1] - fine.t[0]

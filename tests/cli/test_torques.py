@@ -385,7 +385,7 @@ F = ["four-bar", "--path", "O=move:1"]
             ["rrr3", "--path", "circle:much"],
             "--path circle:much: 'much' is not a finite number (write for instance 0.5",
         ),
-        (["rrr3", "--path", "circle:-1"], "--path circle:-1: circle: the radius is -1: it must be positive"),
+        (["rrr3", "--path", "circle:-1"], "--path circle:-1: circle: the radius must be a positive number, not -1"),
         (["rrr3", "--path", "turn:0,0,0"], "a turn needs an angle"),
         (["rrr3", "--path", "table:none.csv"], "there is no file 'none.csv'"),
         (["rrr3", "--path", "table"], "write 'table:FILE.csv'"),

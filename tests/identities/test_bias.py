@@ -83,7 +83,7 @@ def test_lagrange(key):
     c = case(*key)
     e = c.equations
     q, v = c.anywhere()
-    T, V = e.kinetic, e.potential
+    T, V = e.energies.kinetic, e.energies.potential
     Lagrange = ca.jtimes(ca.gradient(T, e.limbs.v), e.limbs.q, e.limbs.v) - ca.gradient(T, e.limbs.q)
     (lhs,) = c.evaluate([Lagrange + ca.gradient(V, e.limbs.q)], q, v)
     # pushes at frames and the damped spring have no potential, motors and dampers neither; their generalised force

@@ -68,7 +68,7 @@ def correction(c):
     """(x_plus, residual) of one Newton step at a state, with the work 1.5 in it."""
     closed = cc.Multipliers("projection").close(c.equations, Choice(c.rows))
     inputs = [c.equations.limbs.t, closed.x, c.equations.limbs.p]
-    f = ca.Function("correct", inputs, [closed.x_plus, closed.residual])
+    f = ca.Function("correct", inputs, list(closed.correction))
     return lambda q, v: [np.array(y)[:, 0] for y in f(TIME, np.concatenate([q, v, [1.5]]), c.p)]
 
 

@@ -8,6 +8,7 @@ import pytest
 import closedchain as cc
 from tests.identities.sample import LOOPS, TREES, Case, case
 from tests.random_mechanisms import draw
+from tests.solvers import stepping
 
 
 def quaternions(topology):
@@ -48,7 +49,7 @@ def test_length_in_a_run(stabilise, solver):
     topology = tumbling(True).topology
     assert len(quaternions(topology)) == 2
     # a step of 2 ms is finer than those that the adaptive solver takes
-    result = run(True, stabilise, solver=solver, **({"step": 2e-3} if solver == "rk4" else {}))
+    result = run(True, stabilise, solver=stepping(solver, 2e-3))
     x = result.x
     for four in quaternions(topology):
         # put back at every step and every sample: rounding only

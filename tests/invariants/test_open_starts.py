@@ -81,8 +81,8 @@ def test_methods_with_closed_loops_refuse_an_open_start():
     [
         ({"B z": 1e-3}, cc.ModelError, "gaps: no motion opens the closure row 'B z'"),
         ({"B": 1e-3}, cc.ModelError, "gaps: there is no closure row 'B'; did you mean 'B y' or 'B x'"),
-        ({"B x": np.nan}, cc.ModelError, "gaps: 'B x' takes a finite number, not nan"),
-        ({"B x": "1"}, cc.ModelError, "gaps: 'B x' takes a finite number, not '1'"),
+        ({"B x": np.nan}, cc.ModelError, "gaps: 'B x' must be a finite number, not nan"),
+        ({"B x": "1"}, cc.ModelError, "gaps: 'B x' must be a finite number, not '1'"),
         ([1e-3], cc.ModelError, "gaps takes a mapping by closure row"),
         ({"B x": 100.0}, cc.AssemblyError, "does not close.*\n.*'B': x .*\nheld: O=1, gap B x=100"),
     ],

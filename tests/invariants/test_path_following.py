@@ -88,7 +88,7 @@ def test_with_every_formulation():
     m.control(ComputedTorque({x: usual[x] + 0.1 * cc.math.sin(3 * cc.t) for x in labels}, KP, KD))
     start = m.assemble({x: usual[x] + 0.02 for x in labels})
     for name, (method, options) in METHODS.items():
-        tolerance = {} if "step" in options else {"rtol": 1e-8}
+        tolerance = {} if "solver" in options else {"rtol": 1e-8}
         run = cc.simulate(m, start, until=UNTIL, method=method, **options, **tolerance)
         for x in labels:
             error = usual[x] + 0.1 * np.sin(3 * run.t) - run[x].values

@@ -125,8 +125,9 @@ def test_two_motors_cannot_move_three_freedoms(motion):
         ({"actuators": "motor0"}, r"actuators takes a list"),
         ({"actuators": ["motor0", "motor0"]}, r"'motor0' is named twice"),
         ({"actuators": ["motr0"]}, r"no joint or coordinate is named 'motr0'.*did you mean 'motor0'"),
-        ({"method": "newton"}, r"method must be one of 'projection', 'virtual-spring', 'denoc', not 'newton'"),
+        ({"method": "newton"}, r"method must be 'projection', 'virtual-spring' or 'denoc', not 'newton'"),
         ({"until": 2.0}, r"a motion has its times and parameters already: leave out until"),
+        ({"samples": 11, "open_joints": ()}, r"a motion has its times .* already: leave out samples, open_joints"),
     ],
 )
 def test_wrong_words_are_refused(motion, options, sentence):

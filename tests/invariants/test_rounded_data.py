@@ -13,7 +13,7 @@ import closedchain as cc
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
 from closedchain.march.program.compiled import compiled, operations
-from closedchain.model.targets import wishes
+from closedchain.model.targets import path_targets
 from closedchain.pose.follow import Follower
 from closedchain.pose.state import parameter_vector
 from closedchain.progress import reported
@@ -420,7 +420,7 @@ def test_a_path_does_not_lead_through_open_loops():
     q = tilted().assemble().q
     for tolerance in (1e-6, 5e-6):
         m = tilted(1e-5, tolerance)
-        asked = wishes(m, {"O": 1.57 + cc.t})
+        asked = path_targets(m, {"O": 1.57 + cc.t})
         found = Follower(derive(m), asked, parameter_vector(m)).correct(0.0, q)
         assert (found is None) == (tolerance == 1e-6)
 
@@ -527,5 +527,5 @@ def test_a_gap_that_grows_beyond_the_tolerance_is_a_complaint():
 
 @pytest.mark.parametrize("tolerance", [-1.0, float("nan"), float("inf"), "1e-6"])
 def test_a_tolerance_that_makes_no_sense(tolerance):
-    with pytest.raises(cc.ModelError, match="tolerance is a length, zero or positive"):
+    with pytest.raises(cc.ModelError, match="tolerance must be zero or a positive number of metres"):
         cc.Mechanism("loose", tolerance=tolerance)

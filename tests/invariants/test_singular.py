@@ -180,14 +180,14 @@ def test_a_pose_that_is_only_told_ends_no_run(then, before):
     m.prismatic("guide", m.ground, m.body("block", cc.point_mass(1.0)))
     m.weld("hold", m.ground, m.bodies["block"].origin, cut=True)
 
-    def run(**options):
+    def run(*events):
         with pytest.warns(cc.RunWarning, match="singular pose"):
-            return cc.simulate(m, m.assemble(), until=1.0, rtol=1e-8, events=[cc.SingularPoses("warn")], **options)
+            return cc.simulate(m, m.assemble(), until=1.0, rtol=1e-8, events=[*events, cc.SingularPoses("warn")])
 
     alone = run()
     (pose,) = alone.record
     when = pose.t - before * SAME_TIME * alone.scale.time
-    met = run(events=[cc.Event("meets", cc.t - when, then=then)])
+    met = run(cc.Event("meets", cc.t - when, then=then))
     assert met.complete and {"meets", "singular pose"} == {h.what for h in met.record}
     assert met.t[-1] == pytest.approx(when if then == "stop" else 1.0, abs=1e-12)
     assert met.state().open_joints == (() if then == "stop" else ("hold",))

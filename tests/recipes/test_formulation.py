@@ -25,10 +25,10 @@ class Whole(Formulation):
         A, gamma = e.closure.A[rows, :], e.closure.gamma[rows, :]
         K = ca.blockcat([[e.M, A.T], [A, ca.SX(len(rows), len(rows))]])
         z = ca.solve(K, ca.vertcat(e.tau - e.h, -gamma))
-        a, lam = z[:n], z[n:]
+        a, lam = z[:n, :], z[n:, :]
         x = state_symbols(e)
         # closing forces do work where loops are open
-        power = e.power - ca.dot(lam, ca.densify(A @ e.limbs.v))
+        power = e.energies.power - ca.dot(lam, ca.densify(A @ e.limbs.v))
         return Closed(x, ca.vertcat(e.qdot, a, power), e.limbs.q, e.limbs.v, a, lam)
 
     def citation(self):
@@ -70,7 +70,7 @@ class Wrong(Whole):
         K = ca.blockcat([[e.M, A.T], [A, ca.SX(len(choice.rows), len(choice.rows))]])
         z = ca.solve(K, ca.vertcat(e.tau - e.h, ca.SX(len(choice.rows), 1)))
         x = state_symbols(e)
-        return Closed(x, ca.vertcat(e.qdot, z[:n], e.power), e.limbs.q, e.limbs.v, z[:n], z[n:])
+        return Closed(x, ca.vertcat(e.qdot, z[:n, :], e.energies.power), e.limbs.q, e.limbs.v, z[:n, :], z[n:, :])
 
 
 def test_a_wrong_one_is_found():

@@ -102,6 +102,36 @@ def test_long_values_are_told_in_short():
         (arguments.vector, [[1.0]], r"x must be a vector of finite numbers, not \[\[1\.0\]\]"),
         (lambda n, v: arguments.vector(n, v, 3), [1.0, 2.0], "x must have 3 entries, not 2"),
         (lambda n, v: arguments.named(n, v, {"rk4": 1}), "rk5", "there is no x 'rk5'; did you mean 'rk4'"),
+        (
+            lambda n, v: arguments.mapping(n, v, "joint, {'O': 1.0}"),
+            3,
+            r"x takes a mapping by joint, {'O': 1\.0}, not 3",
+        ),
+        (lambda n, v: arguments.between(n, v, 0, 1), 1.5, r"x must be a number from 0 to 1, not 1\.5"),
+        (lambda n, v: arguments.between(n, v, 0, 1, below=True), 1, "x must be a number from 0 below 1, not 1"),
+        (lambda n, v: arguments.between(n, v, 0, 1, unit="m"), np.nan, "x must be a number from 0 to 1 m, not nan"),
+        (lambda n, v: arguments.between(n, v, 0, 1), True, "x must be a number from 0 to 1, not True"),
+        (lambda n, v: arguments.needs(n, v, dict, "a dictionary"), 3, "x needs a dictionary, not 3"),
+        (arguments.text, "", "x must be a non-empty text, not ''"),
+        (arguments.text, 3, "x must be a non-empty text, not 3"),
+        (
+            lambda n, v: arguments.known(f"{n}: there is no", v, ["rk4"]),
+            "rk5",
+            "x: there is no 'rk5'; did you mean 'rk4'",
+        ),
+        (lambda n, v: arguments.known(f"{n}: there is no", v, [3], "!"), 3, "x: there is no 3; did you mean .*!"),
+        (lambda n, v: arguments.finite(n, v, 1e60), 1e70, r"x is 1e\+70, too large to compute with: .* below 1e\+60"),
+        (arguments.names, "a", "x takes a list of names, not 'a'"),
+        (lambda n, v: arguments.names(n, v, "cut joints"), ("a", 1), r"x takes a list of cut joints, not \('a', 1\)"),
+        (arguments.unique, ["a", "b", "a"], "x: 'a' is named twice"),
+        (arguments.increasing, [0.0, 0.0], r"x takes increasing finite numbers, not \[0\.0, 0\.0\]"),
+        (arguments.increasing, [], r"x takes increasing finite numbers, not \[\]"),
+        (arguments.increasing, [0.0, np.inf], "x takes increasing finite numbers, not "),
+        (lambda n, v: arguments.increasing(n, v, 2, "times"), [0.0], r"x takes times, at least 2, not \[0\.0\]"),
+        (lambda n, v: arguments.not_both(n, a=v, b=v), 1.0, "x: give either a or b, not both"),
+        (lambda n, v: arguments.not_both(n, a=v, b=v, c=None), 1.0, "x: give either a or b or c, not a and b together"),
+        (lambda n, v: arguments.exactly_one(n, a=v, b=v), 1.0, "x: give either a or b, not both"),
+        (lambda n, v: arguments.exactly_one(n, a=v, b=v), None, "x: give either a or b"),
     ],
 )
 def test_checks_name_the_argument_and_its_value(check, value, sentence):
@@ -114,3 +144,10 @@ def test_checks_return_what_is_meant():
     assert arguments.whole("x", np.int64(3)) == 3 and arguments.mapping("x", None) == {}
     assert arguments.one_of("x", "b", ("a", "b")) == "b" and arguments.named("x", "a", {"a": 1}) == 1
     assert arguments.vector("x", 2.0, 3).tolist() == [2.0, 2.0, 2.0]
+    assert arguments.between("x", 0, 0, 1, below=True) == 0.0 and arguments.between("x", 1, 0, 1) == 1.0
+    assert arguments.needs("x", 3, int, "a number") == 3 and arguments.text("x", "a") == "a"
+    assert arguments.known("x: no", "a", ["a"]) == "a" and arguments.increasing("x", [1, 2]).tolist() == [1.0, 2.0]
+    assert arguments.names("x", ["a"]) == ("a",) and arguments.finite("x", -2, 3.0) == -2.0
+    arguments.unique("x", ["a", "b"])
+    arguments.not_both("x", a=1.0, b=None)
+    arguments.exactly_one("x", a=None, b=0.0)

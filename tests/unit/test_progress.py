@@ -159,3 +159,61 @@ def test_searches_and_paths_that_take_long_show_themselves(screen, monkeypatch):
             patched.setattr(owner, method, slow)
             verb()
         assert progress.Progress.active is None and screen.getvalue().endswith("\x1b[2K")
+
+
+def test_only_a_function_can_be_reported_to():
+    with (
+        pytest.raises(cc.ModelError, match="progress takes a function of what is done, not 5"),
+        progress.reported(5),
+    ):
+        pass
+
+
+def test_the_outermost_verb_reports_and_others_are_silent():
+    told = []
+    m = cc.library.pendulum()
+    with progress.reported(lambda *x: told.append(x)):
+        cc.simulate(m, until=0.1)  # the start is searched for within
+        assert {len(x) for x in told} == {2} and told[-1][0] == 0.1
+        told.clear()
+        m.assemble()
+        assert told == [(0, len(told) and told[0][1], "searching a closed pose")]
+        told.clear()
+        cc.recommend(m, until=0.1)
+        assert {len(x) for x in told} == {3} and told[0][2] == "reference" and told[-1][2] == "done"
+    told.clear()
+    cc.simulate(m, until=0.1)
+    assert told == []
+
+
+def test_nobody_hears_of_what_another_thread_does():
+    told = []
+    with progress.reported(lambda *x: told.append(x)):
+        worker = threading.Thread(target=cc.simulate, args=(cc.library.pendulum(),))
+        worker.start()
+        worker.join()
+        assert told == []
+
+
+def test_a_function_that_fails_leaves_nothing_behind():
+    def broken(t, steps):
+        raise RuntimeError("a mistake")
+
+    m = cc.library.pendulum()
+    with pytest.raises(RuntimeError, match="a mistake"), progress.reported(broken):
+        cc.simulate(m, until=0.1)
+    assert progress._callback.get() is None
+    told = []
+    with progress.reported(lambda *x: told.append(x)):
+        cc.simulate(m, until=0.1)
+    assert told
+
+
+def test_a_bar_of_a_command_hears_of_runs_and_of_searches():
+    bar = progress.Progress(1.0, quiet=True)
+    with bar, progress.reported(bar):
+        m = cc.library.pendulum()
+        m.assemble()
+        assert bar._latest["state"].endswith("searching a closed pose")
+        cc.simulate(m, until=0.1)
+        assert bar._latest["state"].startswith("t = 0.1 of 1 s")

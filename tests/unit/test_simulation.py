@@ -391,8 +391,8 @@ def test_a_run_of_no_length():
     ("make", "message"),
     [
         (lambda: cc.Multipliers("often"), "stabilise must be 'projection', 'none' or .*not 'often'"),
-        (lambda: cc.Baumgarte(-1.0), "Baumgarte needs alpha, beta >= 0, got -1"),
-        (lambda: cc.Baumgarte(1.0, -2.0), "Baumgarte needs alpha, beta >= 0"),
+        (lambda: cc.Baumgarte(-1.0), r"Baumgarte: alpha must be zero or a positive number, not -1\.0"),
+        (lambda: cc.Baumgarte(1.0, -2.0), r"Baumgarte: beta must be zero or a positive number, not -2\.0"),
     ],
     ids=["stabilise", "alpha", "beta"],
 )

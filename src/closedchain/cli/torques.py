@@ -248,7 +248,8 @@ def _check_motion(
 def _inverse_options(m: Mechanism, actuation: Actuation) -> dict[str, Any]:
     """Arguments of `inverse_dynamics`."""
     from closedchain.arguments import named, positive, suggest
-    from closedchain.results.efforts.inverse_dynamics import METHODS, actuated, label
+    from closedchain.results.efforts.actuators import actuated, label
+    from closedchain.results.efforts.along import METHODS
 
     actuators = actuation.actuators
     method = as_typed(lambda: named("method", actuation.method, {x: x for x in METHODS}))
@@ -349,7 +350,7 @@ def _differences(m: Mechanism, motion: Motion | State, need: Efforts, options: d
     """How far the efforts of each other method differ, over the largest effort."""
     import numpy as np
 
-    from closedchain.results.efforts.inverse_dynamics import METHODS
+    from closedchain.results.efforts.along import METHODS
 
     size = max(float(np.abs(need.tau).max()), 1e-300)
     with warnings.catch_warnings():

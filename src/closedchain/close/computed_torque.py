@@ -314,12 +314,12 @@ def _up(G: ca.SX, b: Sequence[ca.SX]) -> list[ca.SX]:
     return out
 
 
-def _numbers(e: Equations, given: Sequence[tuple[Any, Sequence[Any]]], default: float) -> ca.SX | None:
+def _numbers(e: Equations, groups: Sequence[tuple[Any, Sequence[Any]]], default: float) -> ca.SX | None:
     """Numbers of all laws, one for each coordinate; None if no law has any."""
-    if all(values is None for values, _ in given):
+    if all(values is None for values, _ in groups):
         return None
     return ca.vertcat(
-        *(e.limbs.number(x) for values, like in given for x in ([default] * len(like) if values is None else values))
+        *(e.limbs.number(x) for values, like in groups for x in ([default] * len(like) if values is None else values))
     )
 
 

@@ -77,10 +77,10 @@ class DeNOC(Formulation):
 
         x = state_symbols(e)
         force = ca.vertcat(ca.SX(0, 1), *lam)
-        power = e.power + (force.T @ c_t if picked else 0)  # prescribed motions do work
-        x_plus, residual = newton_step(e, x, c, c_dot, limbs, cuts)
+        power = e.energies.power + (force.T @ c_t if picked else 0)  # prescribed motions do work
+        correction = newton_step(e, x, c, c_dot, limbs, cuts)
         dx = ca.vertcat(e.qdot, a, power)
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual)
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, correction)
 
 
 class LimbFactor(TreeFactor):

@@ -16,9 +16,9 @@ accelerations and multipliers at once, from a matrix that is larger than it need
             A, gamma = e.closure.A[rows, :], e.closure.gamma[rows, :]
             K = ca.blockcat([[e.M, A.T], [A, ca.SX(len(rows), len(rows))]])
             z = ca.solve(K, ca.vertcat(e.tau - e.h, -gamma))
-            a, lam = z[:n], z[n:]
+            a, lam = z[:n, :], z[n:, :]
             x = state_symbols(e)
-            power = e.power - ca.dot(lam, ca.densify(A @ e.limbs.v))
+            power = e.energies.power - ca.dot(lam, ca.densify(A @ e.limbs.v))
             return Closed(x, ca.vertcat(e.qdot, a, power), e.limbs.q, e.limbs.v, a, lam)
 
     cc.simulate(m, until=1.0, method=Whole())
@@ -32,7 +32,7 @@ accelerations and multipliers at once, from a matrix that is larger than it need
 3. Choose the state ``x``: the coordinates ``q``, then all velocities or some of them. Its last entry is the work ``W``
    done on the mechanism by all that has no potential, so that the energy balance of a run can be checked:
    ``W' = power``. Where loops are open, the closing forces do work as well.
-4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a ``correct`` step;
+4. If the method lets the state drift off its manifold, or the mechanism has quaternions, give a `Correction`;
    `close.parts.manifold.newton_step` is the usual one.
 5. If the method has numbers of its own, trace them as symbols, `Closed.parameters`, and give their values in
    ``numbers``; methods that differ in them share one compiled program if ``family`` leaves them out. Say in ``decays``
@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import casadi as ca
 
@@ -86,6 +86,30 @@ class Choice:
     redundant: float = REDUNDANT
 
 
+class Correction(NamedTuple):
+    """One Newton step back to the manifold.
+
+    Attributes
+    ----------
+    x_plus
+        The state after the step.
+    residual
+        Before it: the residuals of position and velocity (rad, or of the mechanism's length; over seconds), and how
+        healthy the equations are (the smallest relative pivot of the closures: small near a singular pose, or where
+        rows or independent velocities have to be chosen anew).
+    """
+
+    x_plus: ca.SX
+    residual: ca.SX
+
+
+class Unknowns(NamedTuple):
+    """Algebraic unknowns in a state: their units, and those of the equations that determine them."""
+
+    units: tuple[str, ...] = ()
+    balances: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Closed:
     """A closed system of ordinary differential equations, traced.
@@ -100,11 +124,8 @@ class Closed:
         Coordinates and velocities as functions of ``t, x, p``.
     a, lam
         Accelerations, and the multipliers of the chosen rows.
-    x_plus, residual
-        One Newton step back to the manifold, and before it: the residuals of position and velocity (rad, or of the
-        mechanism's length; over seconds), and how healthy the
-        equations are (the smallest relative pivot of the closures: small near a singular pose, or where rows or
-        independent velocities have to be chosen anew); None if never needed.
+    correction
+        One Newton step back to the manifold; None if never needed.
     parameters
         Symbols of the method's own numbers, which follow those of the mechanism in the compiled functions.
     stored
@@ -112,10 +133,8 @@ class Closed:
     velocities
         Which velocities belong to the state; None for all.
     unknowns
-        Units of the entries of ``x``, before the work W, that have no rate: in their places ``dx`` holds equations that
-        must be zero. Only solvers for differential-algebraic equations can march these.
-    balances
-        Units of these equations.
+        Entries of ``x``, before the work W, that have no rate: in their places ``dx`` holds equations that must be
+        zero. Only solvers for differential-algebraic equations can march these.
     solved_first
         Whether ``dx`` is right only at states that the Newton step has been applied to until it rests.
     """
@@ -126,19 +145,17 @@ class Closed:
     v: ca.SX
     a: ca.SX
     lam: ca.SX
-    x_plus: ca.SX | None = None
-    residual: ca.SX | None = None
+    correction: Correction | None = None
     stored: ca.SX = field(default_factory=lambda: ca.SX(0))
     parameters: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     velocities: tuple[int, ...] | None = None
-    unknowns: tuple[str, ...] = ()
-    balances: tuple[str, ...] = ()
+    unknowns: Unknowns = field(default_factory=Unknowns)
     solved_first: bool = False
 
     @property
     def algebraic(self) -> int:
         """How many entries of the state have no rate."""
-        return len(self.unknowns)
+        return len(self.unknowns.units)
 
 
 class Sums:

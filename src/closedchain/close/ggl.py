@@ -36,7 +36,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.formulation import Choice, Closed, Formulation
+from closedchain.close.formulation import Choice, Closed, Formulation, Unknowns
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations, derive
 
@@ -85,14 +85,14 @@ class GGL(Formulation):
             *(ca.sumsqr(q[four]) - 1 for four in fours),
         ]
         z = ca.vertcat(a, lam, u, mu, nu)
-        power = e.power + lam.T @ c_t  # prescribed motions do work
+        power = e.energies.power + lam.T @ c_t  # prescribed motions do work
         x = ca.vertcat(q, v, z, W)
         dx = ca.densify(ca.vertcat(q_dot, a, *equations_of_z, power))
 
         index_1 = Multipliers().close(equations, choice)
-        x_plus = index_1.x_plus
-        if x_plus is not None:
-            x_plus = ca.vertcat(x_plus[:-1], z, W)
+        correction = index_1.correction
+        if correction is not None:
+            correction = correction._replace(x_plus=ca.vertcat(correction.x_plus[:-1], z, W))
 
         # their units
         rates, rows, norms = e.topology.v_units, [e.closure.units[row] for row in picked], len(fours)
@@ -100,6 +100,5 @@ class GGL(Formulation):
         unknowns = [*(f"{x}^2" for x in rates), *on_c, *rates, *(f"{x} s" for x in on_c), *["1/s"] * norms]
         balances = [*on_v, *(f"{x}/s" for x in rows), *(f"{x} s" for x in on_v), *rows, *["1"] * norms]
         return Closed(
-            x, dx, q, v, index_1.a, index_1.lam, x_plus, index_1.residual,
-            unknowns=tuple(unknowns), balances=tuple(balances),
-        )  # fmt: skip
+            x, dx, q, v, index_1.a, index_1.lam, correction, unknowns=Unknowns(tuple(unknowns), tuple(balances))
+        )

@@ -30,7 +30,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.formulation import Choice, Closed, Formulation, normalise
+from closedchain.close.formulation import Choice, Closed, Correction, Formulation, normalise
 from closedchain.close.parts.feasible import FeasibleMotions
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_sizes
@@ -65,7 +65,7 @@ class IndependentCoordinates(Formulation):
 
         # prescribed motions do work
         rows = sorted(motions.rows)
-        power = e.power + (lam.T @ e.closure.c_t[rows, :] if rows else 0)
+        power = e.energies.power + (lam.T @ e.closure.c_t[rows, :] if rows else 0)
         # everything so far is a function of v; the state knows y'
         qdot, y_ddot, a, lam, power = ca.substitute([e.qdot, y_ddot, a, lam, power], [e.limbs.v], [v])
 
@@ -84,8 +84,7 @@ class IndependentCoordinates(Formulation):
             v,
             a,
             lam,
-            x_plus=ca.vertcat(moved, y_dot, x[-1]),
-            residual=ca.vertcat(error, 0, motions.health),
+            Correction(ca.vertcat(moved, y_dot, x[-1]), ca.vertcat(error, 0, motions.health)),
             velocities=tuple(motions.independent),
             solved_first=bool(rows),
         )

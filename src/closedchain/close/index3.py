@@ -19,10 +19,10 @@ from typing import ClassVar
 
 import casadi as ca
 
+from closedchain.arguments import between
 from closedchain.close.formulation import Choice, Closed, Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.derive.equations import Equations
-from closedchain.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Index3(Formulation):
     --------
     >>> import closedchain as cc
     >>> m = cc.library.four_bar()
-    >>> run = cc.simulate(m, until=0.2, method=cc.Index3(), step=1e-3, rtol=1e-6)
+    >>> solver = cc.solvers.GeneralisedAlpha(step=1e-3)
+    >>> run = cc.simulate(m, until=0.2, method=cc.Index3(), solver=solver, rtol=1e-6)
     >>> bool(run.closure_error.max() < 1e-13)
     True
     """
@@ -50,8 +51,7 @@ class Index3(Formulation):
     kind: ClassVar[str] = "index 3"
 
     def __post_init__(self) -> None:
-        if isinstance(self.rho, bool) or not isinstance(self.rho, int | float) or not 0 <= self.rho < 1:
-            raise ModelError(f"Index3: rho must be a number with 0 <= rho < 1, not {self.rho!r}")
+        between("Index3: rho", self.rho, 0, 1, below=True)
 
     @property
     def family(self) -> object:

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from closedchain.arguments import not_negative
 from closedchain.close.denoc import factor_limbs
-from closedchain.close.formulation import Choice, Closed, Formulation, state_symbols
+from closedchain.close.formulation import Choice, Closed, Correction, Formulation, state_symbols
 from closedchain.close.parts.elimination import ClosureFactor, TreeFactor
 from closedchain.close.parts.manifold import newton_step, split
 from closedchain.derive.equations import Equations
@@ -46,9 +47,9 @@ class Baumgarte:
     def __post_init__(self) -> None:
         if self.alpha is None and self.beta is not None:
             raise ModelError(f"Baumgarte: beta = {self.beta!r} needs alpha, too")
-        rates = (self.alpha or 0.0, self.beta or 0.0)
-        if not all(isinstance(x, int | float) and 0 <= x < float("inf") for x in rates):
-            raise ModelError(f"Baumgarte needs alpha, beta >= 0, got {self.alpha!r} and {self.beta!r}")
+        for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
+            if rate is not None:
+                not_negative(f"Baumgarte: {name}", rate)
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -132,14 +133,14 @@ class Multipliers(Formulation):
         x = state_symbols(e)
         # prescribed motions do work, lam' c_t; where nothing is put back, so do the closing forces of open loops
         worked = c_t if self.stabilise == "projection" else c_t - c_dot
-        power = e.power + (ca.vertcat(*lam).T @ worked if lam else 0)
+        power = e.energies.power + (ca.vertcat(*lam).T @ worked if lam else 0)
         dx = ca.vertcat(e.qdot, a, power)
-        x_plus, residual = self._correction(e, x, c, c_dot, tree, cuts)
+        correction = self._correction(e, x, c, c_dot, tree, cuts)
         force = ca.vertcat(ca.SX(0, 1), *lam)
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, x_plus, residual, parameters=gains)
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, force, correction, parameters=gains)
 
     def _correction(
         self, e: Equations, x: ca.SX, c: ca.SX, c_dot: ca.SX, tree: TreeFactor, cuts: ClosureFactor
-    ) -> tuple[ca.SX | None, ca.SX | None]:
+    ) -> Correction | None:
         """One Newton step of positions and velocities back to the manifold; quaternions to length one."""
         return newton_step(e, x, c, c_dot, tree, cuts, project=self.stabilise == "projection")

@@ -108,12 +108,14 @@ class OperationalSpace(Formulation):
         c_dot = ca.densify(e.closure.A[picked, :] @ e.limbs.v + c_t)
         tree = factor_limbs(e)
         cuts = ClosureFactor(tree, e.closure, rows, choice.guarded, choice.redundant)
-        x_plus, residual = newton_step(e, x, c, c_dot, tree, cuts)
-        if residual is not None and steps.alone:  # where a chain stands stretched, its forces cannot be solved for
-            residual = ca.vertcat(residual[:2], reduce(ca.fmin, steps.pivots(cuts), residual[2]))
-        power = e.power + (lam.T @ c_t if rows else 0)  # prescribed motions do work
+        correction = newton_step(e, x, c, c_dot, tree, cuts)
+        if correction is not None and steps.alone:  # where a chain stands stretched, its forces cannot be solved for
+            error, pivot = correction.residual[:2], correction.residual[2]
+            health = ca.vertcat(error, reduce(ca.fmin, steps.pivots(cuts), pivot))
+            correction = correction._replace(residual=health)
+        power = e.energies.power + (lam.T @ c_t if rows else 0)  # prescribed motions do work
         dx = ca.vertcat(e.qdot, a, power)
-        return Closed(x, dx, e.limbs.q, e.limbs.v, a, lam, x_plus, residual)
+        return Closed(x, dx, e.limbs.q, e.limbs.v, a, lam, correction)
 
 
 @dataclass(frozen=True, eq=False)

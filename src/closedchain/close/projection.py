@@ -26,10 +26,10 @@ from typing import ClassVar
 
 import casadi as ca
 
-from closedchain.close.formulation import Choice, Closed, Formulation, Sums, normalise
+from closedchain.arguments import not_negative
+from closedchain.close.formulation import Choice, Closed, Correction, Formulation, Sums, normalise
 from closedchain.close.parts.feasible import FeasibleMotions
 from closedchain.derive.equations import Equations
-from closedchain.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class Projection(Formulation):
     guards: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.sigma, int | float) and 0 <= self.sigma < float("inf")):
-            raise ModelError(f"Projection needs a rate sigma >= 0 in 1/s, not {self.sigma!r}")
+        not_negative("Projection: the rate sigma", self.sigma, "in 1/s")
 
     @property
     def family(self) -> object:
@@ -102,7 +101,7 @@ class Projection(Formulation):
 
         # prescribed motions do work, and so does the force that pulls a loop together: lam' (c_t - c')
         rows = sorted(motions.rows)
-        power = e.power + (lam.T @ (e.closure.c_t + sigma * e.closure.c)[rows, :] if rows else 0)
+        power = e.energies.power + (lam.T @ (e.closure.c_t + sigma * e.closure.c)[rows, :] if rows else 0)
         # everything so far is a function of v; the state knows nu
         qdot, nu_dot, a, lam, power = ca.substitute([e.qdot, nu_dot, a, lam, power], [e.limbs.v], [v])
         if sums is not None:
@@ -115,8 +114,7 @@ class Projection(Formulation):
             a,
             lam,
             # a step ends with quaternions of length one; closures are not touched, only the choice is watched
-            x_plus=ca.vertcat(normalise(e, e.limbs.q), nu, x[-1]),
-            residual=ca.vertcat(0, 0, motions.health),
+            Correction(ca.vertcat(normalise(e, e.limbs.q), nu, x[-1]), ca.vertcat(0, 0, motions.health)),
             parameters=sigma if self.sigma else ca.SX(0, 1),
             velocities=tuple(motions.independent),
         )

@@ -23,12 +23,12 @@ from closedchain.derive.equations import Equations
 from closedchain.derive.relative import Rows
 from closedchain.derive.spatial import tidy
 from closedchain.lock import locked
-from closedchain.model.targets import Wishes
+from closedchain.model.targets import Targets
 
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The rows of all wishes: residual, Jacobian, rate, and acceleration less its bias; functions of ``t, q, v, p``.
+    """The rows of all targets: residual, Jacobian, rate, and acceleration less its bias; functions of ``t, q, v, p``.
 
     ``names`` says of each row what it prescribes; ``turns`` whether its residual is an angle.
     """
@@ -45,33 +45,35 @@ class Along:
 
 
 @locked
-def trace_along(e: Equations, wishes: Wishes) -> Along:
+def trace_along(e: Equations, targets: Targets) -> Along:
     """Trace the rows of a motion that is asked for."""
     t, n = e.limbs.t, e.topology.nv
     residual, J, rate, acceleration = [ca.SX(0, 1)], [ca.SX(0, n)], [ca.SX(0, 1)], [ca.SX(0, 1)]
     names: list[str] = []
     turns: list[bool] = []
-    for wish in wishes.coordinates:
-        rows = e.measures.scalar(wish.joint.name, wish.index)
-        y = e.expression(wish.position)
-        if wish.ahead_of is not None:
-            other = e.measures.scalar(*wish.ahead_of)
+    for target in targets.coordinates:
+        rows = e.measures.scalar(target.joint.name, target.index)
+        y = e.expression(target.position)
+        if target.ahead_of is not None:
+            other = e.measures.scalar(*target.ahead_of)
             rows = Rows(rows.value - other.value, ca.sparsify(rows.J - other.J), rows.bias - other.bias, {})
         off = rows.value - y
-        turning = wish.joint.type.coordinate_units[wish.index] == "rad"
-        known = {wish.joint.name, wish.ahead_of[0] if wish.ahead_of else wish.joint.name} <= set(e.topology.tree_joints)
-        if not known and wish.joint.type.wraps(wish.index):
+        turning = target.joint.type.coordinate_units[target.index] == "rad"
+        known = {target.joint.name, target.ahead_of[0] if target.ahead_of else target.joint.name} <= set(
+            e.topology.tree_joints
+        )
+        if not known and target.joint.type.wraps(target.index):
             off = off - 2 * math.pi * ca.floor(off / (2 * math.pi) + 0.5)  # measured up to whole turns
         residual.append(off)
         J.append(rows.J)
         rate.append(ca.jacobian(y, t))
         acceleration.append(ca.jacobian(rate[-1], t) - rows.bias)
-        names.append(wish.name)
+        names.append(target.name)
         turns.append(turning)
     fall = e.limbs.vector(e.topology.mechanism.gravity)  # the recursion counts it as an acceleration of the ground
-    for frame_wish in wishes.frames:
-        at = e.motion.frame(frame_wish.frame)
-        for axis, x in enumerate(frame_wish.position):
+    for frame_target in targets.frames:
+        at = e.motion.frame(frame_target.frame)
+        for axis, x in enumerate(frame_target.position):
             if x is None:
                 continue
             y = e.expression(x)
@@ -79,10 +81,10 @@ def trace_along(e: Equations, wishes: Wishes) -> Along:
             J.append(at.J.lin[axis, :])
             rate.append(ca.jacobian(y, t))
             acceleration.append(ca.jacobian(rate[-1], t) - ca.densify(at.bias.lin + fall)[axis])
-            names.append(f"{frame_wish.name} {'xyz'[axis]}")
+            names.append(f"{frame_target.name} {'xyz'[axis]}")
             turns.append(False)
-        if frame_wish.rotation is not None:
-            R_d = ca.blockcat([[e.expression(x) for x in row] for row in frame_wish.rotation])
+        if frame_target.rotation is not None:
+            R_d = ca.blockcat([[e.expression(x) for x in row] for row in frame_target.rotation])
             w_d = _spin(R_d, t)
             Q = R_d.T @ ca.densify(at.X.R)
             off = 2 * ca.vertcat(Q[2, 1] - Q[1, 2], Q[0, 2] - Q[2, 0], Q[1, 0] - Q[0, 1]) / (1 + ca.trace(Q))
@@ -90,7 +92,7 @@ def trace_along(e: Equations, wishes: Wishes) -> Along:
             J.append(at.J.ang)
             rate.append(w_d)
             acceleration.append(ca.jacobian(w_d, t) - ca.densify(at.bias.ang))
-            names += [f"{frame_wish.name} turn {a}" for a in "xyz"]
+            names += [f"{frame_target.name} turn {a}" for a in "xyz"]
             turns += [True] * 3
     return Along(
         ca.vertcat(*residual), ca.vertcat(*J), ca.vertcat(*rate), ca.vertcat(*acceleration), tuple(names), tuple(turns)

@@ -45,6 +45,8 @@ class Applied:
         All that acts along the freedoms of a joint, by joint.
     on_frames
         Forces and moments at frames of moving bodies, in world axes.
+    laws
+        Symbols of efforts of control laws, which stand in nothing above any more, and what they are.
     """
 
     tau: ca.SX
@@ -55,6 +57,7 @@ class Applied:
     powers: dict[str, ca.SX] = field(default_factory=dict)
     on_joints: dict[str, ca.SX] = field(default_factory=dict)
     on_frames: list[tuple[Frame, ca.SX, ca.SX]] = field(default_factory=list)
+    laws: tuple[ca.SX, ca.SX] = field(default_factory=lambda: (ca.SX(0, 1), ca.SX(0, 1)))
 
 
 def trace_leaf(limbs: Limbs, motion: Kinematics, measures: JointMeasures, node: Expression) -> ca.SX:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import casadi as ca
 
@@ -39,6 +39,14 @@ Freedom = tuple[str, int]
 """A joint and the number of one of its velocities"""
 
 
+class Energies(NamedTuple):
+    """Kinetic and potential energy, J, and the power of all that has no potential, W."""
+
+    kinetic: ca.SX
+    potential: ca.SX
+    power: ca.SX
+
+
 @dataclass(frozen=True, eq=False)
 class Equations:
     """Traced terms of a cut mechanism, functions of ``t, q, v, p``.
@@ -53,14 +61,12 @@ class Equations:
         Motors, joint springs, joint dampers (n).
     closure
         ``c, A, gamma`` of all cuts.
-    kinetic, potential, power
-        Energies (J), and the power (W) of all that has no potential.
+    energies
+        Energies, and the power of all that has no potential.
     seconds
         What the tracing took.
     by_limbs
         Whether M is the inertia of the limbs alone, so that their recursions factor it.
-    laws
-        Symbols of efforts of control laws, which stand in nothing above any more, and what they are.
     """
 
     limbs: Limbs
@@ -72,12 +78,9 @@ class Equations:
     h: ca.SX
     tau: ca.SX
     closure: Closure
-    kinetic: ca.SX
-    potential: ca.SX
-    power: ca.SX
+    energies: Energies
     seconds: float = 0.0
     by_limbs: bool = True
-    laws: tuple[ca.SX, ca.SX] = field(default_factory=lambda: (ca.SX(0, 1), ca.SX(0, 1)))
 
     @property
     def topology(self) -> Topology:
@@ -133,12 +136,12 @@ class Equations:
         """What acts without forces of some names; traced once."""
         if not names:
             return self.applied
-        return _put_in_applied(trace_applied(self.limbs, self.motion, self.measures, names), *self.laws)
+        return _put_in_applied(trace_applied(self.limbs, self.motion, self.measures, names), *self.applied.laws)
 
     @locked
     def known(self, x: ca.SX) -> ca.SX:
         """An expression with the efforts of control laws put in, wherever it was lowered by itself."""
-        return put(x, *self.laws)
+        return put(x, *self.applied.laws)
 
     @locked
     def function(self, name: str, outputs: dict[str, ca.SX]) -> ca.Function:
@@ -187,9 +190,11 @@ def _derive(topology: Topology) -> Equations:
         h=h,
         tau=ca.densify(applied.tau),
         closure=close_cuts(limbs, motion, pairs, measures),
-        kinetic=kinetic_energy(limbs, motion) + rotor_energy(measures),
-        potential=gravity_potential(limbs, motion) + elastic_energy(limbs) + applied.potential,
-        power=applied.power - elastic_loss(limbs),
+        energies=Energies(
+            kinetic=kinetic_energy(limbs, motion) + rotor_energy(measures),
+            potential=gravity_potential(limbs, motion) + elastic_energy(limbs) + applied.potential,
+            power=applied.power - elastic_loss(limbs),
+        ),
     )
     return _with_laws(equations)
 
@@ -202,17 +207,19 @@ def _with_laws(e: Equations) -> Equations:
     commands = {law: ca.vertcat(*(e.expression(x, held=e.limbs.held) for x in law.commands)) for law in laws}
     unknown = ca.vertcat(*(law.unknown for law in laws))
     none = ca.SX.zeros(unknown.shape)
-    without = replace(_put_in(e, unknown, none), laws=(unknown, none))
+    without = _put_in(e, unknown, none)
     efforts = ca.vertcat(*(law.trace(without, commands) for law in laws))
-    return replace(_put_in(e, unknown, efforts), laws=(unknown, efforts))
+    return _put_in(e, unknown, efforts)
 
 
 def _put_in(e: Equations, symbols: ca.SX, values: ca.SX) -> Equations:
-    """The same equations with values in the place of symbols in all that acts."""
-    applied = _put_in_applied(e.applied, symbols, values)
+    """The same equations with values in place of symbols, in all that acts and wherever one is lowered."""
+    applied = replace(_put_in_applied(e.applied, symbols, values), laws=(symbols, values))
     h = put(e.h, symbols, values)
-    power = ca.densify(put(e.power, symbols, values))
-    return replace(e, applied=applied, h=ca.densify(h), tau=ca.densify(applied.tau), power=power)
+    power = ca.densify(put(e.energies.power, symbols, values))
+    return replace(
+        e, applied=applied, h=ca.densify(h), tau=ca.densify(applied.tau), energies=e.energies._replace(power=power)
+    )
 
 
 def _put_in_applied(old: Applied, symbols: ca.SX, values: ca.SX) -> Applied:

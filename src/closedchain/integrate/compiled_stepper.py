@@ -44,7 +44,8 @@ class CompiledStepper(Stepper):
         keep_states: bool,
     ) -> None:
         self.solver = solver
-        self.kernel, home = solver.load()
+        advance, home = solver.load()
+        self.kernel = _entry(advance)
         x = vector("x0", x0).copy()
         if x.size == 0:
             raise ModelError("x0 is empty: there is nothing to integrate")
@@ -243,6 +244,12 @@ class CompiledStepper(Stepper):
         """See `Stepper`."""
         for name, value in self.own.items():
             self.o[name] = value
+
+
+def _entry(advance: Any) -> Any:
+    """A jitted function without Numba's look at the types of its arguments, which takes long for named tuples."""
+    (compiled,) = advance.overloads.values()
+    return compiled.entry_point
 
 
 def _arrays(name: str, values: NamedTuple) -> dict[str, np.ndarray]:

@@ -25,7 +25,10 @@ a fixed step.
    ``explicit(tableau)`` makes the kernel when it is first needed; with step control say the order of the error
    estimate, too, ``explicit(tableau, error_order=5)``, the same as the attribute `error_order`.
 
-The tests of order, sampling, backward runs, chunks and failures are parametrised over `SOLVERS`.
+3. `closedchain.testing.check_solver` checks the order of the steps and of the samples, backward runs, runs in many
+   calls, and failures. The tests of the library are parametrised over `SOLVERS`, too.
+
+Both may stand in a package of your own. ``tests/recipes/test_explicit_solver.py`` follows these steps.
 
 How to add your own implicit solver
 -----------------------------------
@@ -51,8 +54,12 @@ signature is then `implicit.ADVANCE_IMPLICIT`). Read `methods/rosenbrock2.py` as
 4. The polynomial of a step is a nested one (see `tableaus.py`); `hermite_rows` fills the first four rows, which are a
    valid polynomial of third degree on their own.
 5. Decorate with ``native.jit.jit(ADVANCE_IMPLICIT)`` (in a package of your own: ``numba.njit(ADVANCE_IMPLICIT,
-   cache=True, error_model="numpy", nogil=True)``), and write a class as above, with ``implicit = True``, ``needs =
-   "jacobian"`` and `home`, a function that imports and returns the module.
+   error_model="numpy", nogil=True)``; Numba's own cache would not see that the library has changed), and write a class
+   as above, with ``implicit = True``, ``needs = "jacobian"`` and `home`, a function that imports and returns the
+   module.
+6. `closedchain.testing.check_solver` checks it, too.
+
+``tests/recipes/test_implicit_solver.py`` follows these steps.
 
 How to add equations of your own
 --------------------------------

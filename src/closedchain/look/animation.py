@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import needs, positive, whole
 from closedchain.disk.names import named
 from closedchain.disk.whole import write, written
 from closedchain.errors import ModelError
 from closedchain.look.animation_page import Telling, page
 from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
-from closedchain.look.sketch import Sketch, magnification, positive, told_factor, told_frequency
+from closedchain.look.sketch import Sketch, magnification, told_factor, told_frequency
 from closedchain.results.motion.motion import Motion
 from closedchain.results.points import Points
 from closedchain.results.run import Run
@@ -56,8 +57,7 @@ def animate(
         The file.
     """
     target, kind = _target(file)
-    if not isinstance(source, Run | Motion | Points):
-        raise ModelError(f"animate shows a run or a motion, not {source!r}")
+    needs("animate", source, (Run, Motion, Points), "a run or a motion")
     frames, fps = _pictures(frames, fps)
     t = np.asarray(source.t, float)
     if len(t) < 2:
@@ -137,8 +137,7 @@ def _target(file: str | Path) -> tuple[Path, str]:
 
 def _pictures(frames: int, fps: int) -> tuple[int, int]:
     """How many pictures, and how many in a second, checked."""
-    if not isinstance(frames, int | np.integer) or frames < 2:
-        raise ModelError(f"frames is how many pictures, 2 at least, not {frames!r}")
+    whole("frames", frames, 2)
     positive("fps", fps)
     return int(frames), fps
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import finite, needs, positive
 from closedchain.errors import ModelError
 from closedchain.look.outline import VISIBLE, Outline, mode_outline, outline, run_outline
 from closedchain.pose.state import State
@@ -135,13 +136,6 @@ def magnification(shape: Outline, magnify: float | None) -> float:
     return positive("magnify", magnify)
 
 
-def positive(name: str, value: Any) -> float:
-    """A number that must be positive."""
-    if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-        raise ModelError(f"{name} is a positive number, not {value!r}")
-    return float(value)
-
-
 def told_factor(factor: float) -> str:
     """What a picture says about its magnification."""
     return "displacements as they are" if factor == 1 else f"elastic displacements {factor:g} times as large"
@@ -150,11 +144,10 @@ def told_factor(factor: float) -> str:
 def _outline_at(source: Run | Motion | State | Points, time: float | None) -> Outline:
     if isinstance(source, State):
         return outline(StatePoints([source]), source.mechanism.values(source.parameters))
-    if not isinstance(source, Run | Motion | Points):
-        raise ModelError(f"plot_deformed draws a run, a state or a motion, not {source!r}")
+    needs("plot_deformed", source, (Run, Motion, Points), "a run, a state or a motion")
     t = np.asarray(source.t, float)
-    if time is not None and not isinstance(time, int | float | np.number):
-        raise ModelError(f"time is a number of seconds, not {time!r}")
+    if time is not None:
+        finite("time", time)
     if time is not None and not (t.min() <= time <= t.max()):
         raise ModelError(f"the motion goes from {t.min():g} to {t.max():g} s: there is nothing at {time:g} s")
     if isinstance(source, Run | Motion):

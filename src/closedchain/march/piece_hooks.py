@@ -63,7 +63,9 @@ class PieceHooks(Hooks):
     def inputs(self, t: float, x: np.ndarray) -> tuple[float | None, dict[str, np.ndarray] | None]:
         """See `Hooks`."""
         until, changed = self.change(t, x)
-        return until, renewed(self.solver, self.program, self.p) if changed else None
+        if not changed or SOLVERS[self.solver].driver:  # others take `p` itself
+            return until, None
+        return until, renewed(self.solver, self.program, self.p)
 
     def event(self, steps: DenseOutput) -> float | None:
         """See `Hooks`."""

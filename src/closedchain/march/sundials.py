@@ -214,42 +214,8 @@ def integrate_sundials(
     vector("p", problem.p)
     clock = time.perf_counter()
     march = Journey(solver, scaled, x, t0, options, problem.pivot_after, hooks)
-    try:
-        while march.status is Status.finished:
-            told = hooks.inputs(march.t, march.x)[0]
-            change = direction * np.inf if told is None else told
-            march.renew(np.concatenate([problem.p, program.numbers]))
-            ahead = points[(direction * points > direction * march.t) & (direction * points <= direction * change)]
-            if direction * (t1 - change) > 0 and change not in ahead:  # it becomes a point as others
-                ahead = np.append(ahead, change)
-                points = np.insert(points, np.searchsorted(direction * points, direction * change), change)
-            march.to(ahead)
-            if march.t == t1:
-                break
-    except InputsError as error:
-        march.stop(Status.controller, march.t, str(error))
-    except KeyboardInterrupt:
-        march.stop(Status.interrupted, march.t)
-
-    # the samples are among the points, or the start itself
-    reached = np.vstack([x, *march.states])
-    place = np.searchsorted(direction * points, direction * times) + 1
-    place[times == t0] = 0
-    kept = place < len(reached)
-    failure = None
-    if march.status is not Status.finished:
-        failure = Failure(march.t, march.x.copy(), march.index, SENTENCES[march.status][1])
-    return Trajectory(
-        times[kept],
-        reached[place[kept]],
-        np.empty(0),  # CasADi does not tell them
-        march.counts,
-        march.status,
-        march.message or f"reached t = {float(t1)}",
-        failure,
-        pivot=march.pivot,
-        seconds=time.perf_counter() - clock,
-    )
+    points = march.run(points, t1, problem)
+    return march.trajectory(x, points, times, time.perf_counter() - clock)
 
 
 class Journey:
@@ -267,7 +233,7 @@ class Journey:
     ) -> None:
         self.solver, self.problem, self.options, self.hooks = solver, problem, options, hooks
         self.min_pivot = min_pivot
-        self.t, self.x, self.pivot = t, x, 1.0
+        self.begun, self.t, self.x, self.pivot = t, t, x, 1.0
         self.states: list[np.ndarray] = []
         self.total = dict.fromkeys(("nsteps", "netfails", "nncfails", "nfevals", "n_call_jacF", "nlinsetups"), 0)
         self.status, self.message = Status.finished, ""
@@ -277,6 +243,27 @@ class Journey:
         """Other parameters from here on, and algebraic unknowns that belong to them."""
         self.numbers = numbers
         self.x = _consistent(self.problem, self.t, self.x, numbers)
+
+    def run(self, points: np.ndarray, t1: float, problem: SundialsProblem) -> np.ndarray:
+        """From one discontinuity of the inputs to the next, until the end; returns the points, with these."""
+        direction, hooks = np.sign(self.problem.pace), self.hooks
+        try:
+            while self.status is Status.finished:
+                told = hooks.inputs(self.t, self.x)[0]
+                change = direction * np.inf if told is None else told
+                self.renew(np.concatenate([problem.p, problem.program.numbers]))
+                ahead = points[(direction * points > direction * self.t) & (direction * points <= direction * change)]
+                if direction * (t1 - change) > 0 and change not in ahead:  # it becomes a point as others
+                    ahead = np.append(ahead, change)
+                    points = np.insert(points, np.searchsorted(direction * points, direction * change), change)
+                self.to(ahead)
+                if self.t == t1:
+                    break
+        except InputsError as error:
+            self.stop(Status.controller, self.t, str(error))
+        except KeyboardInterrupt:
+            self.stop(Status.interrupted, self.t)
+        return points
 
     def to(self, points: np.ndarray) -> None:
         """Go from point to point until the last, or until something stops the run."""
@@ -345,6 +332,28 @@ class Journey:
         entry = "" if self.index is None else f" (entry {self.index})"
         self.status, self.message = status, f"at t = {float(t):.9g} {what}{entry}: {advice}"
 
+    def trajectory(self, start: np.ndarray, points: np.ndarray, times: np.ndarray, seconds: float) -> Trajectory:
+        """The samples, which are among the points or the start itself, and how the run ended."""
+        direction = np.sign(self.problem.pace)
+        reached = np.vstack([start, *self.states])
+        place = np.searchsorted(direction * points, direction * times) + 1
+        place[times == self.begun] = 0
+        kept = place < len(reached)
+        failure = None
+        if self.status is not Status.finished:
+            failure = Failure(self.t, self.x.copy(), self.index, SENTENCES[self.status][1])
+        return Trajectory(
+            times[kept],
+            reached[place[kept]],
+            np.empty(0),  # CasADi does not tell them
+            self.counts,
+            self.status,
+            self.message or f"reached t = {self.t}",
+            failure,
+            pivot=self.pivot,
+            seconds=seconds,
+        )
+
     @property
     def counts(self) -> Counts:
         """What it cost."""
@@ -408,8 +417,8 @@ def _trace(program: Compiled, unknowns: int) -> Scaled:
     scale, balances = ca.SX.sym("scale", n), ca.SX.sym("balances", unknowns)
     p = ca.vertcat(numbers, begin, pace, scale, balances)
     expressions = [_solved(closed, clock, numbers)]
-    if closed.residual is not None:
-        expressions.append(closed.residual[2])
+    if closed.correction is not None:
+        expressions.append(closed.correction.residual[2])
     y = ca.SX.sym("y", n)
     new = [begin + pace * tau, y * scale]
     rates, *health = ca.cse(ca.substitute([ca.densify(f) for f in expressions], [clock, closed.x], new))
@@ -443,8 +452,9 @@ def _solved(closed: Closed, clock: ca.SX, numbers: ca.SX) -> ca.SX:
     if not closed.solved_first:
         return closed.dx
     inputs: list[Any] = [clock, closed.x, numbers]
-    assert closed.x_plus is not None
-    newton, rates = ca.Function("newton", inputs, [closed.x_plus]), ca.Function("rates", inputs, [closed.dx])
+    assert closed.correction is not None
+    newton = ca.Function("newton", inputs, [closed.correction.x_plus])
+    rates = ca.Function("rates", inputs, [closed.dx])
     x = closed.x
     for _ in range(SOLVED):
         x = newton(clock, x, numbers)

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from closedchain.arguments import suggest
+from closedchain.arguments import instance, known, suggest, text
 from closedchain.errors import ModelError
 from closedchain.model.bodies.shapes import Vector
 from closedchain.model.derived import Derived
-from closedchain.model.expressions.expression import Expression, Number, check_number, is_zero, parameter
+from closedchain.model.expressions.expression import Expression, Number, check_leaves, check_number, is_zero, parameter
 from closedchain.model.expressions.parameters import Parameters, plain_value
 from closedchain.model.forces.actions import (
     Actuator,
@@ -89,8 +89,7 @@ class Drawing:
     ground: Body
 
     def __init__(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"the name of a mechanism must be a non-empty text, not {name!r}")
+        text("the name of a mechanism", name)
         self.name = name
         self.parameters = Parameters(name)
         self.bodies: dict[str, Body] = {}
@@ -141,9 +140,7 @@ class Drawing:
         """A number of the drawing: zeros are structure, expressions stay, all else becomes a parameter."""
         number = check_number(value, name)
         if isinstance(number, Expression):
-            for leaf in number.leaves():
-                if leaf.op != "parameter":
-                    raise ModelError(f"{name} may depend on parameters only, not on {leaf}")
+            for leaf in check_leaves(number, name, "parameter").leaves():
                 self._check_parameter(leaf, name)
             return number
         if is_zero(number):
@@ -164,8 +161,7 @@ class Drawing:
     # ---- names -------------------------------------------------------------------------------------------------
 
     def _take(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a name must be a non-empty text, not {name!r}")
+        text("a name", name)
         if name in RESERVED:
             raise ModelError(f"the name {name!r} is kept for a result of every run: choose another one")
         if name.endswith("'"):
@@ -190,8 +186,7 @@ class Drawing:
 
     def _joint(self, joint: str | Joint, what: str) -> Joint:
         name = joint.name if isinstance(joint, Joint) else joint
-        if not isinstance(name, str) or name not in self.joints:
-            raise ModelError(f"{what} on the unknown joint {name!r}{suggest(name, self.joints)}")
+        known(f"{what} on the unknown joint", name, self.joints)
         if isinstance(joint, Joint) and self.joints[name] is not joint:
             raise ModelError(f"{what} on joint {name!r} of another mechanism: name the joint of {self.name!r}")
         return self.joints[name]
@@ -224,8 +219,7 @@ class Drawing:
         """The frame that a joint or force named ``user`` is put on."""
         if isinstance(place, Body):
             place = place["origin"]
-        if not isinstance(place, Frame):
-            raise ModelError(f"{user!r} must be placed on a body or a frame, not on {place!r}")
+        instance(repr(user), place, Frame, "placed on a body or a frame")
         if place.body.mechanism is not self:
             raise ModelError(
                 f"{user!r} is placed on body {place.body.name!r} of another mechanism, {place.body.mechanism.name!r}"
@@ -239,8 +233,7 @@ class Drawing:
 
     def find_frame(self, name: str) -> Frame:
         """A frame by name: ``"body.frame"``, or ``"body"`` for its origin."""
-        if not isinstance(name, str):
-            raise ModelError(f"a frame is found by its name, for instance 'ground.origin', not by {name!r}")
+        instance("the name of a frame", name, str, "a text, for instance 'ground.origin'")
         found = self._find(name)
         if found is not None:
             return found

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import entries
+from closedchain.arguments import entries, needs, not_negative
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model import validate
 from closedchain.model.bodies.shapes import MassProperties, Shape, Vector
 from closedchain.model.derived import Derived
 from closedchain.model.drawing import RESERVED, Place, atomic
-from closedchain.model.expressions.expression import HUGE, Expression, Number, check_number
+from closedchain.model.expressions.expression import Expression, Number, check_number
 from closedchain.model.expressions.parameters import Parameters
 from closedchain.model.forces.draw import DrawsActions
 from closedchain.model.joints.draw import DrawsJoints
@@ -71,8 +71,7 @@ class Mechanism(DrawsJoints, DrawsActions, Attached):
 
     def __init__(self, name: str, gravity: Sequence[Number] = (0.0, 0.0, -9.81), tolerance: float = 0.0) -> None:
         super().__init__(name)
-        if not isinstance(tolerance, int | float) or not 0 <= tolerance < HUGE:
-            raise ModelError(f"mechanism {name!r}: tolerance is a length, zero or positive, not {tolerance!r}")
+        not_negative(f"mechanism {name!r}: tolerance", tolerance, "of metres")
         self.tolerance = float(tolerance)
         self.output: Frame | None = None  # the frame whose motion is the purpose of the mechanism, if it has one
         self.start: dict[str, Any] = {}  # what `assemble` holds when nothing else is said: values by joint
@@ -94,8 +93,7 @@ class Mechanism(DrawsJoints, DrawsActions, Attached):
             From `rod`, `box`, `cylinder`, `plate`, `disc`, `ball`, `point_mass`, `massless`, or `rigid` for plain
             numbers.
         """
-        if not isinstance(shape, Shape):
-            raise ModelError(f"body {name!r} needs a shape, for instance cc.rod(length=1, mass=1), not {shape!r}")
+        needs(f"body {name!r}", shape, Shape, "a shape, for instance cc.rod(length=1, mass=1)")
         self._take(name)
         for k, x in shape.dimensions.items():
             if k.split(".")[0] in LENGTHS and not isinstance(x, Expression) and check_number(x, f"{name}.{k}") < 0:  # type: ignore[operator]

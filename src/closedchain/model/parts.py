@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import entries, listed, suggest
+from closedchain.arguments import entries, known, listed, not_both, suggest, text
 from closedchain.attached import Attached
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import IDENTITY, Rotation, from_axis, from_matrix, from_rpy
@@ -101,8 +101,7 @@ class Body(Attached):
         axis: Sequence[float] | None = None,
     ) -> Frame:
         """Name a frame on this body; see `at` for the orientation."""
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"the name of a frame on {self.name!r} must be a non-empty text, not {name!r}")
+        text(f"the name of a frame on {self.name!r}", name)
         if "." in name:
             raise ModelError(
                 f"frame {name!r} on body {self.name!r}: a dot stands between the body and the frame, as in "
@@ -113,9 +112,7 @@ class Body(Attached):
         return self.mechanism._name_frame(Frame(self, (x, y, z), _rotation(rpy, R, axis, what)), name)
 
     def __getitem__(self, name: str) -> Frame:
-        if not isinstance(name, str) or name not in self.frames:
-            raise ModelError(f"body {self.name!r} has no frame {name!r}{suggest(name, self.frames)}")
-        return self.frames[name]
+        return self.frames[known(f"body {self.name!r} has no frame", name, self.frames)]
 
     __iter__ = None  # frames have names, not numbers: a body is no sequence
 
@@ -134,8 +131,7 @@ class Body(Attached):
 
 
 def _rotation(rpy: Any, R: Any, axis: Any, what: str) -> Rotation:
-    if sum(x is not None for x in (rpy, R, axis)) > 1:
-        raise ModelError(f"{what}: give one of rpy, R, axis")
+    not_both(what, rpy=rpy, R=R, axis=axis)
     if rpy is not None:
         return from_rpy(rpy, what)
     if R is not None:
@@ -212,11 +208,9 @@ class Joint:
                 if names
                 else f"{what}: joint {self.name!r} is a weld and has no freedom"
             )
-        if isinstance(velocity, str) and velocity in names:
-            return names.index(velocity)
         if isinstance(velocity, int | np.integer) and 0 <= velocity < len(names):
             return int(velocity)
-        raise ModelError(f"{what}: joint {self.name!r} has no coordinate {velocity!r}{suggest(str(velocity), names)}")
+        return names.index(known(f"{what}: joint {self.name!r} has no coordinate", velocity, names))
 
     def labels(self) -> tuple[str, ...]:
         """Names of the coordinates in results: the joint's own name if there is one only."""

@@ -21,7 +21,7 @@ from closedchain.model.paths.checks import of_time
 
 
 @dataclass(frozen=True, eq=False)
-class FrameWish:
+class FrameTarget:
     """A frame that is to follow a path: position (None leaves a component free), and rotation (None leaves it free)."""
 
     frame: Frame
@@ -37,7 +37,7 @@ class FrameWish:
 
 
 @dataclass(frozen=True, eq=False)
-class CoordinateWish:
+class CoordinateTarget:
     """A coordinate of a joint that is to follow a path, or its distance ahead of another one that is."""
 
     joint: Joint
@@ -52,7 +52,7 @@ class CoordinateWish:
 
 
 @dataclass(frozen=True, eq=False)
-class Wishes:
+class Targets:
     """All that a motion is asked to do.
 
     Attributes
@@ -63,8 +63,8 @@ class Wishes:
         Times at which an acceleration may jump.
     """
 
-    frames: tuple[FrameWish, ...]
-    coordinates: tuple[CoordinateWish, ...]
+    frames: tuple[FrameTarget, ...]
+    coordinates: tuple[CoordinateTarget, ...]
     duration: float | None = None
     breaks: tuple[float, ...] = ()
 
@@ -74,7 +74,7 @@ class Wishes:
         return [x.name for x in self.frames] + [x.name for x in self.coordinates if x.ahead_of is None]
 
 
-def wishes(mechanism: Mechanism, along: Mapping[Any, Any]) -> Wishes:
+def path_targets(mechanism: Mechanism, along: Mapping[Any, Any]) -> Targets:
     """Read a mapping of paths.
 
     Parameters
@@ -89,22 +89,22 @@ def wishes(mechanism: Mechanism, along: Mapping[Any, Any]) -> Wishes:
             f"a motion is asked for by a mapping from frames and joints to paths, for instance "
             f"{{'platform': cc.paths.rose(0.05, period=2)}}, not by {along!r}"
         )
-    frames: list[FrameWish] = []
-    coordinates: list[CoordinateWish] = []
+    frames: list[FrameTarget] = []
+    coordinates: list[CoordinateTarget] = []
     durations: list[float] = []
     breaks: set[float] = set()
-    for key, wish in along.items():
-        if isinstance(wish, Path):
-            durations.append(wish.duration)
-            breaks |= set(wish.breaks)
+    for key, path in along.items():
+        if isinstance(path, Path):
+            durations.append(path.duration)
+            breaks |= set(path.breaks)
         frame, joint = _find(mechanism, key)
         if frame is not None:
-            frames.append(_frame(mechanism, frame, wish, str(getattr(key, "name", key))))
+            frames.append(_frame(mechanism, frame, path, str(getattr(key, "name", key))))
         else:
             assert joint is not None
-            coordinates += _coordinates(mechanism, joint, key, wish)
+            coordinates += _coordinates(mechanism, joint, key, path)
     coordinates += _shafts(mechanism, [(x.joint.name, x.index) for x in coordinates])
-    return Wishes(tuple(frames), tuple(coordinates), max(durations, default=None), tuple(sorted(breaks)))
+    return Targets(tuple(frames), tuple(coordinates), max(durations, default=None), tuple(sorted(breaks)))
 
 
 def _find(m: Mechanism, key: Any) -> tuple[Frame | None, Joint | None]:
@@ -127,31 +127,31 @@ def _find(m: Mechanism, key: Any) -> tuple[Frame | None, Joint | None]:
     raise ModelError(f"mechanism {m.name!r} has no frame, joint or coordinate {key!r}{suggest(key, known)}")
 
 
-def _frame(m: Mechanism, frame: Frame, wish: Any, key: str) -> FrameWish:
+def _frame(m: Mechanism, frame: Frame, path: Any, key: str) -> FrameTarget:
     if frame.body is m.ground:
         raise ModelError(f"path of {key!r}: the ground does not move")
-    if isinstance(wish, Path):
-        if len(wish.components) not in (0, 3):
+    if isinstance(path, Path):
+        if len(path.components) not in (0, 3):
             raise ModelError(
-                f"path of {key!r}: a frame's position has three components, but this path has {len(wish.components)}"
+                f"path of {key!r}: a frame's position has three components, but this path has {len(path.components)}"
             )
-        parts: Any = wish.components or (None,) * 3
-        rotation = wish.rotation
+        parts: Any = path.components or (None,) * 3
+        rotation = path.rotation
     else:
-        parts, rotation = listed(wish), None
+        parts, rotation = listed(path), None
         if parts is None or len(parts) != 3:
             raise ModelError(
                 f"path of {key!r}: give a path of cc.paths, or three functions of time (None leaves one free), "
-                f"not {wish!r}"
+                f"not {path!r}"
             )
     position = tuple(None if x is None else _of_time(m, x, f"path of {key!r}") for x in parts)
     turned = None
     if rotation is not None:
         turned = tuple(tuple(_of_time(m, x, f"path of {key!r}") for x in row) for row in rotation)
-    return FrameWish(frame, position, turned)
+    return FrameTarget(frame, position, turned)
 
 
-def _coordinates(m: Mechanism, joint: Joint, key: Any, wish: Any) -> list[CoordinateWish]:
+def _coordinates(m: Mechanism, joint: Joint, key: Any, path: Any) -> list[CoordinateTarget]:
     labels = joint.labels()
     name = joint.name if isinstance(key, Joint) else key
     if joint.type.has_quaternion:
@@ -162,29 +162,29 @@ def _coordinates(m: Mechanism, joint: Joint, key: Any, wish: Any) -> list[Coordi
     if not labels:
         raise ModelError(f"path of {name!r}: the joint is a weld and does not move")
     picked = labels if name == joint.name else (name,)
-    if isinstance(wish, Path):
-        if wish.rotation is not None:
+    if isinstance(path, Path):
+        if path.rotation is not None:
             raise ModelError(f"path of {name!r}: a coordinate has no orientation; give the path of a frame")
-        parts: Any = wish.components
+        parts: Any = path.components
     else:
-        several = listed(wish)
-        parts = (wish,) if several is None else several
+        several = listed(path)
+        parts = (path,) if several is None else several
     if len(parts) != len(picked):
         raise ModelError(
             f"path of {name!r}: it has {len(picked)} coordinate{'s' * (len(picked) != 1)} ({', '.join(picked)}), "
             f"but the path has {len(parts)} component{'s' * (len(parts) != 1)}"
         )
     return [
-        CoordinateWish(joint, labels.index(label), _of_time(m, x, f"path of {label!r}"))
+        CoordinateTarget(joint, labels.index(label), _of_time(m, x, f"path of {label!r}"))
         for label, x in zip(picked, parts, strict=True)
         if x is not None
     ]
 
 
-def _shafts(m: Mechanism, known: list[tuple[str, int]]) -> list[CoordinateWish]:
+def _shafts(m: Mechanism, known: list[tuple[str, int]]) -> list[CoordinateTarget]:
     """Shafts of motors behind springs go with the joints that they drive, unless they have paths of their own."""
     return [
-        CoordinateWish(m.joints[x.joint], x.index, 0.0, x.output)
+        CoordinateTarget(m.joints[x.joint], x.index, 0.0, x.output)
         for x in m.actuators.values()
         if x.output != (x.joint, x.index) and (x.joint, x.index) not in known
     ]

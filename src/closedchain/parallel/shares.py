@@ -97,11 +97,11 @@ def trace_limbs(program: Compiled, master: bool) -> Traced:
         outputs["parts"] = ca.vertcat(*sums.parts)
     rhs = trace(f"{m.name} right-hand side", inputs, outputs)
     correct = pivot = None
-    if closed.x_plus is not None and closed.residual is not None:
-        both = ca.vertcat(closed.x_plus, closed.residual)
+    if closed.correction is not None:
+        both = ca.vertcat(*closed.correction)
         known = {k: inputs[k] for k in ("t", "x", "p")}
         correct = trace(f"{m.name} correction", known, {"y": both})
-        pivot = ca.Function("pivot", list(known.values()), [closed.residual[2]])
+        pivot = ca.Function("pivot", list(known.values()), [closed.correction.residual[2]])
     return Traced(rhs, correct, limbs_of_state(e, closed), pivot, totals, n)
 
 

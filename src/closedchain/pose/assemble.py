@@ -6,17 +6,18 @@ The theory is in ``docs/theory/assembly.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import shown, suggest
+from closedchain.arguments import finite, instance, known, mapping, names, needs, whole
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, AssemblyWarning, ModelError, warn
+from closedchain.model.expressions.expression import HUGE
 from closedchain.model.mechanism import Mechanism
-from closedchain.pose.closing import NEARLY, Closing, active_rows, by_label, is_number, row_name, wanted_poses
+from closedchain.pose.closing import NEARLY, Closing, FramesAndGaps, active_rows, by_label, row_name, wanted_poses
 from closedchain.pose.collapse import Collapse, collapse, scatter, unfolded
 from closedchain.pose.redundancy import rank_lost
 from closedchain.pose.state import State, parameter_vector
@@ -84,7 +85,8 @@ def assemble(
     >>> round(start["C"], 6)
     1.264858
     """
-    closing, wanted = _prepare(mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps)
+    asked = _Asked(hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps)
+    closing, wanted = _prepare(mechanism, asked)
     q, v, a, folds = _search(closing, wanted, acceleration)
     state = State(mechanism, q, v, dict(parameters or {}), time, tuple(open_joints), a)
     if folds and len(closing.columns):  # a pose that is held altogether is meant
@@ -94,7 +96,7 @@ def assemble(
 
 def folded(mechanism: Mechanism, hold: Mapping[str, Any] | None) -> tuple[State, bool]:
     """The state that `assemble` finds, and whether bodies coincide there; without a warning."""
-    closing, wanted = _prepare(mechanism, hold, {}, None, None, None, 0.0, None, ())
+    closing, wanted = _prepare(mechanism, _Asked(hold))
     q, v, _, folds = _search(closing, wanted)
     return State(mechanism, q, v), bool(folds)
 
@@ -182,11 +184,8 @@ def assemblies(
     >>> [x.label for x in cc.library.four_bar().assemblies(O=1.0)]
     ['C+', 'C-']
     """
-    if not isinstance(starts, int) or starts < 1:
-        raise ModelError(f"starts must be a positive whole number, not {starts!r}")
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise ModelError(f"seed must be a whole number, zero or positive, not {seed!r}")
-    closing, wanted = _prepare(mechanism, hold, joints, frames, None, velocity, time, parameters, ())
+    starts, seed = whole("starts", starts, 1), whole("seed", seed, 0)
+    closing, wanted = _prepare(mechanism, _Asked(hold, joints, frames, None, velocity, time, parameters))
     closing.check_fixed()
     rng = np.random.default_rng(seed)
     found: list[np.ndarray] = []
@@ -220,40 +219,51 @@ def assemblies(
     return _labelled(states, closing)
 
 
-def _prepare(  # type: ignore[no-untyped-def]
-    mechanism, hold, joints, frames, guess, velocity, time, parameters, open_joints, gaps=None
-):
-    if not isinstance(mechanism, Mechanism):
-        raise ModelError(f"assemble needs a cc.Mechanism, not {mechanism!r}")
-    for name, given in (("hold", hold), ("frames", frames), ("velocity", velocity), ("parameters", parameters)):
-        if given is not None and not isinstance(given, Mapping):
-            raise ModelError(f"{name} takes a mapping by name, not {given!r}")
-    if guess is not None and not isinstance(guess, State | Mapping):
-        raise ModelError(f"guess takes a mapping by joint or coordinate, or a state, not {guess!r}")
-    if not is_number(time):
-        raise ModelError(f"time must be a finite number, not {shown(time)}")
-    named = isinstance(open_joints, list | tuple | set | frozenset) and all(isinstance(x, str) for x in open_joints)
-    if not named:
-        raise ModelError(f"open_joints takes a sequence of names of cut joints, not {open_joints!r}")
+@dataclass(frozen=True)
+class _Asked:
+    """What a pose is asked for; the attributes are arguments of `assemble`."""
+
+    hold: Mapping[str, Any] | None
+    joints: Mapping[str, Any] = field(default_factory=dict)
+    frames: Mapping[Any, Mapping[str, Any]] | None = None
+    guess: Mapping[str, Any] | State | None = None
+    velocity: Mapping[str, float] | None = None
+    time: float = 0.0
+    parameters: Mapping[str, float] | None = None
+    open_joints: tuple[str, ...] = ()
+    gaps: Mapping[str, float] | None = None
+
+    def check(self) -> None:
+        """Refuse arguments of another kind."""
+        for name in ("hold", "frames", "velocity", "parameters"):
+            mapping(name, getattr(self, name))
+        if self.guess is not None and not isinstance(self.guess, State):
+            instance("guess", self.guess, Mapping, "a mapping by joint or coordinate, or a state")
+        finite("time", self.time, HUGE)
+        names("open_joints", self.open_joints, "names of cut joints")
+
+
+def _prepare(mechanism: Mechanism, asked: _Asked) -> tuple[Closing, dict[str, float]]:
+    """The search for a pose, and the velocities that are held there."""
+    needs("assemble", mechanism, Mechanism, "a cc.Mechanism")
+    asked.check()
     e = derive(mechanism)
-    held = dict(hold or {}) | joints
-    if not held and not frames:
+    held, velocity = dict(asked.hold or {}) | dict(asked.joints), asked.velocity
+    if not held and not asked.frames:
         held = dict(mechanism.start)
         velocity = velocity or mechanism.start_velocity
-    if isinstance(guess, State):
-        guess = _as_guess(e.topology, guess)
-    held, guess = by_label(e.topology, held, "hold"), by_label(e.topology, guess or {}, "guess")
+    near = _as_guess(e.topology, asked.guess) if isinstance(asked.guess, State) else asked.guess or {}
+    held, guess = by_label(e.topology, held, "hold"), by_label(e.topology, near, "guess")
     shapes = [x for link in e.topology.links if link.shape is not None for x in link.shape.labels() if x not in guess]
     closing = Closing(
         e,
-        parameter_vector(mechanism, dict(parameters or {})),
-        time=float(time),
+        parameter_vector(mechanism, dict(asked.parameters or {})),
+        time=float(asked.time),
         held=dict.fromkeys(shapes, 0.0) | held,  # flexible bodies are put together undeformed
         guess=guess,
-        poses=wanted_poses(e, frames),
-        rows=active_rows(e, open_joints),
-        open_joints=open_joints,
-        gaps=_gaps(e, gaps, open_joints),
+        beside=FramesAndGaps(wanted_poses(e, asked.frames), _gaps(e, asked.gaps, asked.open_joints)),
+        rows=active_rows(e, asked.open_joints),
+        open_joints=asked.open_joints,
     )
     return closing, dict.fromkeys(shapes, 0.0) | _rates(closing, velocity, "velocity")
 
@@ -265,41 +275,33 @@ def _as_guess(topology: Topology, state: State) -> dict[str, float]:
             f"guess: q of the state has the shape {state.q.shape}, but its mechanism {state.mechanism.name!r} has "
             f"{len(state.labels)} coordinates: take the state from m.assemble(...)"
         )
-    known = {x: y for x, y in zip(state.labels, state.q.tolist(), strict=True) if x in topology.q_labels}
-    if not known and topology.q_labels:
+    found = {x: y for x, y in zip(state.labels, state.q.tolist(), strict=True) if x in topology.q_labels}
+    if not found and topology.q_labels:
         raise ModelError(
             f"guess: the state of {state.mechanism.name!r} has no coordinate of {topology.mechanism.name!r}: "
             f"{', '.join(topology.q_labels[:8])}"
         )
-    return known
+    return found
 
 
 def _rates(closing: Closing, wanted: Mapping[str, float] | None, what: str) -> dict[str, float]:
-    if wanted is not None and not isinstance(wanted, Mapping):
-        raise ModelError(f"{what} takes a mapping by name, not {wanted!r}")
-    for label in wanted or {}:
-        if label not in closing.velocity_labels:
-            raise ModelError(f"{what}: no joint velocity is named {label!r}{suggest(label, closing.velocity_labels)}")
-        value = (wanted or {})[label]
-        if not is_number(value):
-            raise ModelError(f"{what}: {label!r} takes a finite number, not {shown(value)}")
-    return {k: float(x) for k, x in (wanted or {}).items()}
+    labels = closing.velocity_labels
+    return {
+        known(f"{what}: no joint velocity is named", label, labels): finite(f"{what}: {label!r}", value, HUGE)
+        for label, value in mapping(what, wanted).items()
+    }
 
 
 def _gaps(e: Any, gaps: Mapping[str, float] | None, open_joints: tuple[str, ...]) -> dict[str, float]:
     """Wanted residuals of closure rows, by the names of the rows."""
-    if gaps is not None and not isinstance(gaps, Mapping):
-        raise ModelError(f"gaps takes a mapping by closure row, {{'B x': 1e-3}}, not {gaps!r}")
-    known = [row_name(e, row) for row in active_rows(e, open_joints)]
+    rows = [row_name(e, row) for row in active_rows(e, open_joints)]
     fixed = [f"{row.joint} {row.label}" for row in e.closure.fixed]
-    for name, value in (gaps or {}).items():
+    out: dict[str, float] = {}
+    for name, value in mapping("gaps", gaps, "closure row, {'B x': 1e-3}").items():
         if name in fixed:
             raise ModelError(f"gaps: no motion opens the closure row {name!r}")
-        if name not in known:
-            raise ModelError(f"gaps: there is no closure row {name!r}{suggest(name, known)}")
-        if not is_number(value):
-            raise ModelError(f"gaps: {name!r} takes a finite number, not {shown(value)}")
-    return {name: float(value) for name, value in (gaps or {}).items()}
+        out[known("gaps: there is no closure row", name, rows)] = finite(f"gaps: {name!r}", value, HUGE)
+    return out
 
 
 def _warn(folds: Collapse, state: State) -> None:

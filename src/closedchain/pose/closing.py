@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import numeric, real, shown, suggest
+from closedchain.arguments import instance, known, numeric, real, shown, suggest
 from closedchain.close.formulation import normalise
 from closedchain.cut.topology import Topology
 from closedchain.derive.equations import Equations
@@ -67,11 +68,18 @@ class Pose:
 RATES = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
 
 
-class Closing:
-    """Closure equations of a mechanism together with what is held, at a time and at parameter values.
+class FramesAndGaps(NamedTuple):
+    """What is wanted beside held coordinates: poses of frames, and residuals of closure rows that stay open."""
 
-    ``gaps`` are residuals that closure rows are to have, by name, where loops are to be open by so much.
-    """
+    poses: Sequence[Pose] = ()
+    gaps: Mapping[str, float] = MappingProxyType({})
+
+
+NOTHING_ELSE = FramesAndGaps()
+
+
+class Closing:
+    """Closure equations of a mechanism together with what is held, at a time and at parameter values."""
 
     def __init__(
         self,
@@ -81,21 +89,20 @@ class Closing:
         time: float = 0.0,
         held: Mapping[str, float] | None = None,
         guess: Mapping[str, float] | None = None,
-        poses: Sequence[Pose] = (),
+        beside: FramesAndGaps = NOTHING_ELSE,
         rows: Sequence[int] | None = None,
         open_joints: Sequence[str] = (),
-        gaps: Mapping[str, float] | None = None,
     ) -> None:
         self.e, self.p, self.t = e, p, time
         self.topology = e.topology
         self.held = dict(held or {})
-        self.poses = tuple(poses)
+        self.poses = tuple(beside.poses)
         self.open_joints = tuple(open_joints)
         self.scale = drawn_scale(e, p)
         self._rounded = relative_tolerance(e, p)
         self.tolerance = max(TOLERANCE, self._rounded)  # relative
         self.active = list(range(len(e.closure)) if rows is None else rows)
-        self.gaps = dict(gaps or {})
+        self.gaps = dict(beside.gaps)
         self._gaps = np.array([self.gaps.get(row_name(e, i), 0.0) for i in self.active])
         self._zero = np.zeros(self.topology.nv)
         made = functions(e)
@@ -118,7 +125,7 @@ class Closing:
         self._rows_rounded = row_tolerances(self._units, e.topology.mechanism.tolerance, self.scale.length)
         drawn = {x for j in self.topology.joints if j.guess for x in j.labels()}
         self.guessed = (drawn | set(guess or {})) - set(self.held)  # all others start at zero because nobody said where
-        self._wishes = self._wished_turns(dict(guess or {}))
+        self._nominal_turns = self._turns_of(dict(guess or {}))
         self.q0 = self._start(dict(guess or {}))
 
     # ---- the equations ---------------------------------------------------------------------------------------------
@@ -180,7 +187,7 @@ class Closing:
         """The same configuration, with the angles of cut joints in the turns that are held, guessed or usual."""
         at = [counter.q for counter in self.topology.counters]
         q = q.copy()
-        q[at] = self._wishes
+        q[at] = self._nominal_turns
         q[at] = self._f["counted"](self.t, q, self._zero, self.p).ravel()
         return q
 
@@ -208,7 +215,7 @@ class Closing:
         return np.maximum(slack * TOLERANCE * self.row_size, self._rows_rounded)
 
     def settle(self, q: np.ndarray) -> np.ndarray:
-        """The same configuration in the turns that are wished; a gear at a cut joint may know better than a guess."""
+        """The same configuration in the turns that are held or guessed; gears at cut joints know better."""
         counted = self.count(q)
         return counted if self.closes(counted) or self.error(counted) <= self.error(q) else q
 
@@ -380,10 +387,10 @@ class Closing:
         for pose in self.poses:
             at = self.e.motion.frame(pose.frame)
             for name, J_x, b in ((names[0], at.J.lin, at.bias.lin), (names[1], at.J.ang, at.bias.ang)):
-                wish = pose.rates.get(name)
-                if wish is None:
+                rate = pose.rates.get(name)
+                if rate is None:
                     continue
-                keep = [i for i, x in enumerate(wish) if x is not None]
+                keep = [i for i, x in enumerate(rate) if x is not None]
                 if name == "acceleration":  # the recursion counts gravity as an acceleration of the ground
                     b = b + self.e.limbs.vector(self.topology.mechanism.gravity)
                 f = self.e.function("rate", {"J": J_x, "b": b})
@@ -391,7 +398,7 @@ class Closing:
                 b_now = b_now.ravel()
                 length = self.scale.length if name == names[0] else 1.0
                 rows.append(J_now[keep] * self.velocity_size / length)
-                right.append((np.array([wish[i] for i in keep], float) - bias * b_now[keep]) / length)
+                right.append((np.array([rate[i] for i in keep], float) - bias * b_now[keep]) / length)
                 told += ["m/s" if name == names[0] else "rad/s"] * len(keep)
         return rows, right, told
 
@@ -435,7 +442,7 @@ class Closing:
             q[i] = self.held.get(label, guess.get(label, q[i]))
         return self.count(self._f["retract"](self.t, q, self._zero, self.p).ravel())
 
-    def _wished_turns(self, guess: dict[str, float]) -> np.ndarray:
+    def _turns_of(self, guess: dict[str, float]) -> np.ndarray:
         """Where the counted angles of cut joints are looked for: held, guessed, or where what uses them is at rest."""
         out = self._f["middle"](self.t, np.zeros(self.topology.nq), self._zero, self.p).ravel()
         for k, counter in enumerate(self.topology.counters):
@@ -605,9 +612,9 @@ class Closing:
                 )
         return "No single one of them is to blame: hold fewer or other values, or give a closer guess="
 
-    def _nearest(self, q: np.ndarray, wish: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """From a closed configuration along closed ones to where ``wish`` (a residual, its Jacobian) is smallest."""
-        w, J = wish(q)
+    def _nearest(self, q: np.ndarray, aim: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """From a closed configuration along closed ones to where ``aim`` (a residual, its Jacobian) is smallest."""
+        w, J = aim(q)
         size = 1.0
         while size > NEAREST and np.abs(w).max() > self.tolerance:
             free = self._free_motions(q)
@@ -616,7 +623,7 @@ class Closing:
             if not length > 0:
                 break
             trial = self.near(q, d * size * min(1.0, 0.2 / length))
-            w_new, J_new = wish(trial)
+            w_new, J_new = aim(trial)
             if self.closes(trial) and w_new @ w_new < w @ w:
                 q, w, J, size = trial, w_new, J_new, min(1.0, 2 * size)
             else:
@@ -659,10 +666,9 @@ class Closing:
             self.p,
             time=self.t,
             held=self.held if held is None else {x: self.held[x] for x in held},
-            poses=self.poses if poses is None else poses,
+            beside=FramesAndGaps(self.poses if poses is None else poses, self.gaps),
             rows=self.active,
             open_joints=self.open_joints,
-            gaps=self.gaps,
         )
 
 
@@ -687,16 +693,14 @@ def is_number(x: Any) -> bool:
 def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[str, float]:
     """Values by coordinate name from values by joint or coordinate name."""
     joints = {j.name: j for j in topology.measured}
-    known = [x for j in topology.measured for x in j.labels()]
+    coordinates = [x for j in topology.measured for x in j.labels()]
     out: dict[str, float] = {}
     for key, value in values.items():
         labels: tuple[str, ...] = (key,)
         if key in joints:
             labels = joints[key].labels()
-        elif key not in known:
-            raise ModelError(
-                f"{what}: no joint or coordinate is named {key!r}{suggest(key, dict.fromkeys([*joints, *known]))}"
-            )
+        elif key not in coordinates:
+            known(f"{what}: no joint or coordinate is named", key, list(dict.fromkeys([*joints, *coordinates])))
         numbers = numeric(value)
         if numbers is None:
             raise ModelError(f"{what}: {key!r} takes numbers, not {shown(value)}")
@@ -712,17 +716,16 @@ def by_label(topology: Topology, values: Mapping[str, Any], what: str) -> dict[s
 def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -> list[Pose]:
     """Frames to hold, by `Frame`, body or ``"body.frame"``; see `assemble` for what may be held."""
     out = []
-    for key, wish in (frames or {}).items():
+    for key, pose in (frames or {}).items():
         frame = key if isinstance(key, Frame) else e.topology.mechanism.find_frame(key)
-        if not isinstance(wish, Mapping):
-            raise ModelError(f"frames: {key!r} takes a mapping such as {{'position': (0, 0, 1)}}, not {wish!r}")
-        unknown = set(wish) - {"position", "rpy", "rotation", *RATES}
+        instance(f"frames: {key!r}", pose, Mapping, "a mapping such as {'position': (0, 0, 1)}")
+        unknown = set(pose) - {"position", "rpy", "rotation", *RATES}
         if unknown:
             raise ModelError(
                 f"frames: {key!r} takes position, rpy, rotation, {', '.join(RATES)}, not {sorted(unknown)}"
             )
         for name in ("position", *RATES):
-            numbers = wish.get(name, (0, 0, 0))
+            numbers = pose.get(name, (0, 0, 0))
             listed = isinstance(numbers, list | tuple | np.ndarray) and getattr(numbers, "ndim", 1) == 1
             if not listed or len(numbers) != 3 or not all(x is None or is_number(x) for x in numbers):
                 raise ModelError(
@@ -730,12 +733,12 @@ def wanted_poses(e: Equations, frames: Mapping[Any, Mapping[str, Any]] | None) -
                     f"{shown(numbers)}"
                 )
         rotation = None
-        if "rpy" in wish:
-            rotation = np.array(from_rpy(wish["rpy"], f"frame {key!r}"), float)
-        if "rotation" in wish:
-            rotation = np.array(from_matrix(wish["rotation"], f"frame {key!r}"), float)
-        position = tuple(wish["position"]) if "position" in wish else None
-        out.append(Pose(frame, position, rotation, {name: tuple(wish[name]) for name in RATES if name in wish}))
+        if "rpy" in pose:
+            rotation = np.array(from_rpy(pose["rpy"], f"frame {key!r}"), float)
+        if "rotation" in pose:
+            rotation = np.array(from_matrix(pose["rotation"], f"frame {key!r}"), float)
+        position = tuple(pose["position"]) if "position" in pose else None
+        out.append(Pose(frame, position, rotation, {name: tuple(pose[name]) for name in RATES if name in pose}))
     return out
 
 

@@ -105,9 +105,9 @@ def unfolded(closing: Closing, q: np.ndarray) -> np.ndarray:
     for _ in range(THROWS):
         bodies = {name for pair in folds.bodies for name in pair}
         found = _closed(closing, scatter(closing, rng, best, bodies))
-        now = folds if found is None else collapse(closing, found)
-        if found is not None and len(now.bodies) < len(folds.bodies):
-            best, folds = found, now
+        folds_there = folds if found is None else collapse(closing, found)
+        if found is not None and len(folds_there.bodies) < len(folds.bodies):
+            best, folds = found, folds_there
         if not folds:
             return best
     return q

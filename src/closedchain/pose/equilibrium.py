@@ -17,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.arguments import instance, mapping, needs
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
@@ -86,12 +87,10 @@ def equilibrium(
 
 
 def _start(mechanism: Mechanism, guess: State | Mapping[str, Any] | None, time: float | None, parameters: Any) -> State:
-    if not isinstance(mechanism, Mechanism):
-        raise ModelError(f"equilibrium needs a cc.Mechanism, not {mechanism!r}")
-    if parameters is not None and not isinstance(parameters, Mapping):
-        raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
-    if guess is not None and not isinstance(guess, State | Mapping):
-        raise ModelError(f"guess takes coordinates by name, or a state, not {guess!r}")
+    needs("equilibrium", mechanism, Mechanism, "a cc.Mechanism")
+    mapping("parameters", parameters)
+    if guess is not None:
+        instance("guess", guess, (State, Mapping), "a mapping by coordinate, or a state")
     mechanism.validate({**(guess.parameters if isinstance(guess, State) else {}), **(parameters or {})})
     if not isinstance(guess, State):
         return assemble(mechanism, guess, parameters=parameters, time=0.0 if time is None else time)

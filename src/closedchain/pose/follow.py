@@ -27,7 +27,7 @@ from closedchain.derive.along import Along, trace_along
 from closedchain.derive.equations import Equations
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked, once
-from closedchain.model.targets import Wishes
+from closedchain.model.targets import Targets
 from closedchain.pose.closing import TOLERANCE, active_rows
 from closedchain.pose.closing import functions as closing_functions
 from closedchain.pose.in_place import InPlace
@@ -65,7 +65,7 @@ Shapes = Callable[[float], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 class Follower:
-    """The equations of a motion along paths: closures (but those of open joints) and wishes, at parameter values p.
+    """The equations of a motion along paths: closures (but those of open joints) and targets, at parameter values p.
 
     Flexible bodies have the shapes they are given; none means undeformed.
     """
@@ -73,18 +73,18 @@ class Follower:
     def __init__(
         self,
         e: Equations,
-        wishes: Wishes,
+        targets: Targets,
         p: np.ndarray,
         open_joints: tuple[str, ...] = (),
         shapes: Shapes | None = None,
     ) -> None:
-        self.e, self.wishes, self.p = e, wishes, p
+        self.e, self.targets, self.p = e, targets, p
         links = e.topology.links
         self._shape_q = [k for link in links for k in range(link.shape_q.start, link.shape_q.stop)]
         self._shape_rows = np.eye(e.topology.nv)[[k for x in links for k in range(x.shape_v.start, x.shape_v.stop)]]
         none = np.zeros(len(self._shape_q))
         self.shapes: Shapes = shapes or (lambda t: (none, none, none))
-        self.along: Along = trace_along(e, wishes)
+        self.along: Along = trace_along(e, targets)
         self.closed = active_rows(e, open_joints)
         c, A, c_t, gamma = (x[self.closed, :] for x in (e.closure.c, e.closure.A, e.closure.c_t, e.closure.gamma))
         rows = {"c": ca.vertcat(c, self.along.residual), "K": ca.vertcat(A, self.along.J)}
@@ -96,9 +96,9 @@ class Follower:
         scale = drawn_scale(e, p)
         self.length, self.time = scale.length, scale.time
         self.size = velocity_sizes(e, self.length)
-        wished = [1.0 if turns else self.length for turns in self.along.turns]
+        on_path = [1.0 if turns else self.length for turns in self.along.turns]
         shaped = self._shape_rows @ self.size
-        self._row_size = np.concatenate([row_sizes(e, self.closed, self.length), wished, shaped])[:, None]
+        self._row_size = np.concatenate([row_sizes(e, self.closed, self.length), on_path, shaped])[:, None]
         lengths = [e.closure.units[row] == "m" for row in self.closed]
         lengths += [not turns for turns in self.along.turns]
         lengths += [e.topology.v_units[k] == "m/s" for x in links for k in range(x.shape_v.start, x.shape_v.stop)]
@@ -227,7 +227,7 @@ class Follower:
         moving = np.abs(free).max(axis=0)
         names = [labels[i] for i in np.argsort(-moving) if moving[i] > 1e-3]
         m = self.e.topology.mechanism
-        prescribed = ", ".join(map(repr, self.wishes.names)) or "nothing"
+        prescribed = ", ".join(map(repr, self.targets.names)) or "nothing"
         raise ModelError(
             f"the path leaves {n - rank} motion{'s' * (n - rank != 1)} of {m.name!r} open at t = {t:.6g} s: "
             f"{', '.join(map(repr, names[:6]))}{', ...' if len(names) > 6 else ''} still move with {prescribed} on the "
@@ -265,23 +265,23 @@ class Follower:
         q, v, a = (np.array(x) for x in zip(*rows, strict=True))
         return q, v, a
 
-    def reach(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+    def reach(self, t: float, at: Found, aim: float, smallest: float) -> Found:
         """The motion at another time, in as many steps as it takes."""
         try:
-            return self._regular(now, at, aim, smallest)
+            return self._regular(t, at, aim, smallest)
         except SingularError:
-            return self._continued(now, at, aim, smallest)
+            return self._continued(t, at, aim, smallest)
 
-    def _regular(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+    def _regular(self, t: float, at: Found, aim: float, smallest: float) -> Found:
         aims = [aim]
         while aims:
-            found = self._step(now, at, aims[-1])
+            found = self._step(t, at, aims[-1])
             if found is not None:
-                now, at = aims.pop(), found
+                t, at = aims.pop(), found
                 continue
-            if abs(aims[-1] - now) < smallest:
-                raise LostError(self._complaint(now, at[0]), None, now)
-            aims.append(0.5 * (now + aims[-1]))
+            if abs(aims[-1] - t) < smallest:
+                raise LostError(self._complaint(t, at[0]), None, t)
+            aims.append(0.5 * (t + aims[-1]))
         return at
 
     def _step(self, t: float, at: Found, aim: float) -> Found | None:
@@ -296,17 +296,17 @@ class Follower:
             return None
         return found[0], *self.rates(aim, found[0])
 
-    def _continued(self, now: float, at: Found, aim: float, smallest: float) -> Found:
+    def _continued(self, t: float, at: Found, aim: float, smallest: float) -> Found:
         """The motion at a singular pose, from four instants before it.
 
         Accelerations are continued as a cubic of time and integrated twice: errors are of the fourth order of the
         distance for them, and two orders smaller for coordinates.
         """
-        d = (aim - now) / 8
+        d = (aim - t) / 8
         before: list[Found] = []
         for k in (4, 3, 2, 1):
-            at = self._regular(now, at, aim - k * d, smallest)
-            now = aim - k * d
+            at = self._regular(t, at, aim - k * d, smallest)
+            t = aim - k * d
             before.append(at)
         q, v, _ = before[-1]
         cubic = np.polynomial.polynomial.polyfit([-3.0, -2.0, -1.0, 0.0], np.array([x[2] for x in before]), 3)
@@ -322,15 +322,15 @@ class Follower:
         _, s, vt = np.linalg.svd(self._scaled(K))
         labels = self.e.topology.v_labels
         names = [labels[i] for i in np.argsort(-np.abs(vt[min(len(s), len(labels)) - 1]))[:3]]
-        wishes = ", ".join(map(repr, self.wishes.names)) or "the drives"
+        targets = ", ".join(map(repr, self.targets.names)) or "the drives"
         if s[-1] > NEAR_SINGULAR * s[0]:
             return (
-                f"{m.name!r} cannot follow the path of {wishes} after t = {t:.6g} s, though its pose is not singular: "
+                f"{m.name!r} cannot follow the path of {targets} after t = {t:.6g} s, though its pose is not singular: "
                 "the path jumps there, or more is prescribed than the mechanism has freedoms. Then leave components of "
                 "the path free (None), or its orientation"
             )
         return (
-            f"the path of {wishes} leaves the workspace of {m.name!r} at t = {t:.6g} s: no closed configuration "
+            f"the path of {targets} leaves the workspace of {m.name!r} at t = {t:.6g} s: no closed configuration "
             f"follows it further in this assembly. It ends at a singular pose (conditioning {s[-1] / s[0]:.1e}), "
             f"where {', '.join(map(repr, names))} move most. Shrink or shift the path, or begin in another assembly "
             "(m.assemblies shows them)"
@@ -350,7 +350,7 @@ class Follower:
         return K * self.size / self._row_size
 
 
-def numbers(e: Equations, wishes: Wishes, p: np.ndarray, t: float) -> tuple[dict[str, float], dict[Any, Any]]:
+def numbers(e: Equations, targets: Targets, p: np.ndarray, t: float) -> tuple[dict[str, float], dict[Any, Any]]:
     """What paths and drives ask for at a time, as `assemble` takes it: coordinates and frames to hold."""
     hold: dict[str, float] = {}
     frames: dict[Any, Any] = {}
@@ -363,14 +363,14 @@ def numbers(e: Equations, wishes: Wishes, p: np.ndarray, t: float) -> tuple[dict
     m = e.topology.mechanism
     for drive in m.drives.values():
         hold[m.joints[drive.joint].labels()[drive.index]] = value(drive.position)
-    for wish in wishes.coordinates:
-        if wish.ahead_of is None:
-            hold[wish.name] = value(wish.position)
-    for frame_wish in wishes.frames:
+    for target in targets.coordinates:
+        if target.ahead_of is None:
+            hold[target.name] = value(target.position)
+    for frame_target in targets.frames:
         pose: dict[str, Any] = {}
-        if any(x is not None for x in frame_wish.position):
-            pose["position"] = tuple(None if x is None else value(x) for x in frame_wish.position)
-        if frame_wish.rotation is not None:
-            pose["rotation"] = [[value(x) for x in row] for row in frame_wish.rotation]
-        frames[frame_wish.frame] = pose
+        if any(x is not None for x in frame_target.position):
+            pose["position"] = tuple(None if x is None else value(x) for x in frame_target.position)
+        if frame_target.rotation is not None:
+            pose["rotation"] = [[value(x) for x in row] for row in frame_target.rotation]
+        frames[frame_target.frame] = pose
     return hold, frames

@@ -33,12 +33,12 @@ def choose_pivots(e: Equations, state: State, rows: Sequence[int], chooses: str)
     pattern[places[0], places[1]] = True
     groups = [set(v) for v in coordinate_groups(e)] if chooses == "coordinates" else []
     # which of them should rather be independent: none, all, one, all but one
-    wishes = [[], groups, *([x] for x in groups), *([y for y in groups if y is not x] for x in groups)]
+    candidates = [[], groups, *([x] for x in groups), *([y for y in groups if y is not x] for x in groups)]
     tried = []
     # shapes of flexible bodies are free by nature: joints follow from them
     shapes = {k for link in e.topology.links for k in range(link.shape_v.start, link.shape_v.stop)}
-    for wish in wishes if groups else [[]]:
-        found = tuple((rows[i], j) for i, j in eliminate(A, pattern, sorted(shapes.union(*wish))))
+    for candidate in candidates if groups else [[]]:
+        found = tuple((rows[i], j) for i, j in eliminate(A, pattern, sorted(shapes.union(*candidate))))
         dependent = {column for _, column in found}
         whole = all(len(dependent & x) in (0, len(x)) for x in groups)
         tried.append((whole, health(e, state, found), found))

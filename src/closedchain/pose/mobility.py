@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from closedchain.arguments import needs
 from closedchain.derive.equations import derive
-from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.closing import Closing, active_rows
@@ -94,8 +94,7 @@ def mobility(mechanism: Mechanism, state: State | None = None) -> Mobility:
     from scipy.linalg import qr
 
     state = assemble(mechanism) if state is None else state
-    if not isinstance(state, State):
-        raise ModelError(f"mobility needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    needs("mobility", state, State, "a state of this mechanism, from m.assemble(...)")
     state = state.of(mechanism, "mobility needs a state of this mechanism; the given one")
     e = derive(mechanism)
     n = e.topology.nv

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import finite, suggest
+from closedchain.arguments import finite, instance, known
 from closedchain.attached import Attached
 from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
@@ -56,8 +56,7 @@ class State(Attached):
     labels: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mechanism, Mechanism):
-            raise ModelError(f"a state belongs to a cc.Mechanism, not to {self.mechanism!r}")
+        instance("the mechanism of a state", self.mechanism, Mechanism, "a cc.Mechanism")
         for name in ("q", "v"):
             try:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), float))
@@ -133,8 +132,7 @@ class State(Attached):
 
     def __getitem__(self, label: str) -> float:
         values = self.coordinates
-        if label not in values:
-            raise ModelError(f"mechanism {self.mechanism.name!r} has no coordinate {label!r}{suggest(label, values)}")
+        known(f"mechanism {self.mechanism.name!r} has no coordinate", label, values)
         return values[label]
 
     def _named(self, which: int) -> dict[str, float]:

@@ -63,8 +63,8 @@ def output_columns(program: Compiled) -> dict[str, ca.SX]:
         "c": active * e.closure.c,
         "c_dot": active * (e.closure.A @ e.limbs.v + e.closure.c_t),
         "fixed": ca.vertcat(ca.SX(0, 1), *(value if closed else ca.SX(0) for value, closed in fixed)),
-        "kinetic": e.kinetic,
-        "potential": e.potential + closed.stored,
+        "kinetic": e.energies.kinetic,
+        "potential": e.energies.potential + closed.stored,
         "power": closed.dx[-1],
         "work": closed.x[-1],
     }

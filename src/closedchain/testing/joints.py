@@ -147,55 +147,62 @@ def _twist(R: np.ndarray, R_dot: np.ndarray, r_dot: np.ndarray) -> np.ndarray:
 
 def _check_cut(c: Terms, tree: Terms, q: np.ndarray, v: np.ndarray, found: Measured) -> None:
     e, joint = c.equations, c.mechanism.joints["joint"]
-    kind = joint.type
-    q_c, v_c = _same_state(c, tree, q, v, found)
-    got = c.numbers(q_c, v_c)
-    locked = len(e.closure) + len(e.closure.fixed)
-    if locked != 6 - kind.nv:
-        raise AssertionError(f"joint {kind.name!r} has {locked} closure rows, but locks {6 - kind.nv} directions")
-    found.error("gap where the joint is closed", got["c"], np.zeros(len(got["c"])), EXACT)
-    if np.linalg.matrix_rank(got["A"], tol=1e-8) != len(got["A"]):
-        raise AssertionError(f"joint {kind.name!r}: its {len(got['A'])} closure rows are not independent")
+    q_c = _same_pose(c, tree, q, found)
+    _check_rows(c, q_c, found)
+    v_c = _same_velocity(c, tree, q_c, v, found)
+    moving = e.motion.frame(c.mechanism.bodies["part"]["origin"]).velocity
+    there = tree.equations.motion.frame(tree.mechanism.bodies["part"]["origin"]).velocity
+    for mine, theirs in zip(moving.rigid, there.rigid, strict=True):
+        found.error("velocity of the body", c.evaluate([mine], q_c, v_c)[0], tree.evaluate([theirs], q, v)[0], 1e-10)
     found.error("rates of closure rows", *closure_rates(c, q_c, v_c), DIFFERENCES)
     found.error("bias of closure rows", *closure_bias(c, q_c, v_c), DIFFERENCES)
     found.error("energy", *rate_is_power(c, q_c, v_c), 1e-10)
     # the same motion as in the tree
     a_c, _ = c.accelerations(q_c, v_c)
-    there = tree.numbers(q, v)
-    a = np.linalg.solve(there["M"], there["tau"] - there["h"])
+    got = tree.numbers(q, v)
+    a = np.linalg.solve(got["M"], got["tau"] - got["h"])
     J, bias = c.evaluate([e.measures.jacobian(joint), e.measures.bias(joint)], q_c, v_c)
     found.error(
         "accelerations of the cut joint", J @ a_c + bias[:, 0], a[tree.topology.own["joint"][1]], 1e-9, np.abs(a).max()
     )
 
 
-def _same_state(c: Terms, tree: Terms, q: np.ndarray, v: np.ndarray, found: Measured) -> tuple[np.ndarray, np.ndarray]:
-    """The state of a tree as that of the same mechanism with the joint cut; its measures are compared."""
+def _check_rows(c: Terms, q: np.ndarray, found: Measured) -> None:
+    """One closure row for each direction that is locked; closed, and independent."""
+    closure, kind = c.equations.closure, c.mechanism.joints["joint"].type
+    locked = len(closure) + len(closure.fixed)
+    if locked != 6 - kind.nv:
+        raise AssertionError(f"joint {kind.name!r} has {locked} closure rows, but locks {6 - kind.nv} directions")
+    got = c.numbers(q, np.zeros(c.topology.nv))
+    found.error("gap where the joint is closed", got["c"], np.zeros(len(got["c"])), EXACT)
+    if np.linalg.matrix_rank(got["A"], tol=1e-8) != len(got["A"]):
+        raise AssertionError(f"joint {kind.name!r}: its {len(got['A'])} closure rows are not independent")
+
+
+def _same_pose(c: Terms, tree: Terms, q: np.ndarray, found: Measured) -> np.ndarray:
+    """Coordinates of a tree as those of the same mechanism with the joint cut; what is measured is compared."""
     e, joint, own = c.equations, c.mechanism.joints["joint"], tree.topology.own
     X = tree.equations.motion.frame(tree.mechanism.bodies["part"]["origin"]).X
-    place, turned = tree.evaluate([X.r, quaternion(X.R)], q, v)
-    q_c = np.zeros(c.topology.nq)
+    place, turned = tree.evaluate([X.r, quaternion(X.R)], q, np.zeros(tree.topology.nv))
+    q_c, q_j = np.zeros(c.topology.nq), q[own["joint"][0]]
     q_c[c.topology.own["carrying"][0]] = q[own["carrying"][0]]
     q_c[c.topology.own["floating"][0]] = np.concatenate([place[:, 0], turned[:, 0]])
-    q_j, v_j = q[own["joint"][0]], v[own["joint"][1]]
     for counter in c.topology.counters:
         q_c[counter.q] = q_j[counter.index]
     (measured,) = c.evaluate([e.measures.coordinates(joint)], q_c, np.zeros(c.topology.nv))
-    sign = np.sign(measured[-4:, 0] @ q_j[-4:]) if joint.type.has_quaternion else 1.0  # known up to its sign
-    wanted = np.concatenate([q_j[:-4], sign * q_j[-4:]]) if joint.type.has_quaternion else q_j
-    found.error("measured coordinates", measured[:, 0], wanted, EXACT)
-    # the velocities that keep the joint closed, and give it and the carrier their rates
-    A, J = (
-        c.numbers(q_c, np.zeros(c.topology.nv))["A"],
-        c.evaluate([e.measures.jacobian(joint)], q_c, np.zeros(c.topology.nv))[0],
-    )
-    carrying = np.eye(c.topology.nv)[c.topology.own["carrying"][1]]
-    rows = np.vstack([A, J, carrying])
-    rates = np.concatenate([np.zeros(len(A)), v_j, v[own["carrying"][1]]])
+    if joint.type.has_quaternion and measured[-4:, 0] @ q_j[-4:] < 0:  # known up to its sign
+        q_j = np.concatenate([q_j[:-4], -q_j[-4:]])
+    found.error("measured coordinates", measured[:, 0], q_j, EXACT)
+    return q_c
+
+
+def _same_velocity(c: Terms, tree: Terms, q_c: np.ndarray, v: np.ndarray, found: Measured) -> np.ndarray:
+    """The velocities that keep the joint closed, and give it and the first body their rates of the tree."""
+    e, own = c.equations, tree.topology.own
+    A = c.numbers(q_c, np.zeros(c.topology.nv))["A"]
+    (J,) = c.evaluate([e.measures.jacobian(c.mechanism.joints["joint"])], q_c, np.zeros(c.topology.nv))
+    rows = np.vstack([A, J, np.eye(c.topology.nv)[c.topology.own["carrying"][1]]])
+    rates = np.concatenate([np.zeros(len(A)), v[own["joint"][1]], v[own["carrying"][1]]])
     v_c = np.linalg.lstsq(rows, rates, rcond=None)[0]
     found.error("measured velocities", rows @ v_c, rates, 1e-11)
-    moving = e.motion.frame(c.mechanism.bodies["part"]["origin"]).velocity
-    there = tree.equations.motion.frame(tree.mechanism.bodies["part"]["origin"]).velocity
-    for mine, theirs in zip(moving.rigid, there.rigid, strict=True):
-        found.error("velocity of the body", c.evaluate([mine], q_c, v_c)[0], tree.evaluate([theirs], q, v)[0], 1e-10)
-    return q_c, v_c
+    return v_c

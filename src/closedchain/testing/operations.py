@@ -46,6 +46,6 @@ def cost(mechanism: Mechanism, method: Formulation | None = None) -> Cost:
     inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
     rhs, prepare = count(inputs, {"dx": closed.dx}, "p")
     correct = OperationCounts()
-    if closed.x_plus is not None and closed.residual is not None:
-        correct, _ = count(inputs, {"x_plus": closed.x_plus, "residual": closed.residual}, "p")
+    if closed.correction is not None:
+        correct, _ = count(inputs, closed.correction._asdict(), "p")
     return Cost(e.topology.nv, len(choice.rows), rhs, correct, prepare)

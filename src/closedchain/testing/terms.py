@@ -43,9 +43,9 @@ class Terms:
             "A": closure.A,
             "gamma": closure.gamma,
             "c_t": closure.c_t,
-            "kinetic": e.kinetic,
-            "potential": e.potential,
-            "power": e.power,
+            "kinetic": e.energies.kinetic,
+            "potential": e.energies.potential,
+            "power": e.energies.power,
         }
         return e.function("terms", outputs)
 
@@ -140,7 +140,7 @@ def closure_bias(c: Terms, q: np.ndarray, v: np.ndarray) -> Pair:
 def energy_rate(c: Terms, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
     """``d(T + V)/dt`` along ``q' = N v``, ``v' = a``, by CasADi's derivatives."""
     e = c.equations
-    energy = e.kinetic + e.potential
+    energy = e.energies.kinetic + e.energies.potential
     along = ca.jtimes(energy, e.limbs.q, e.qdot) + ca.jtimes(energy, e.limbs.v, ca.SX(ca.DM(a)))
     (value,) = c.evaluate([along + ca.jtimes(energy, e.limbs.t, ca.SX(1))], q, v)
     return float(value[0, 0])

@@ -8,6 +8,7 @@ from closedchain.close.methods import METHODS
 from closedchain.integrate.solvers import SOLVERS, marching
 from tests.reference.compare import pointwise, relative
 from tests.reference.index3.andrews import NUMBERS, columns, published, squeezer, start
+from tests.solvers import stepping
 
 # methods that have solvers of their own are differential-algebraic; multipliers are what all others come to
 WAYS = [("multipliers", solver) for solver in ("dop853", "radau5")]
@@ -75,7 +76,7 @@ def test_end_by_solvers_with_a_tolerance(method, solver):
 @pytest.mark.parametrize(("method", "solver"), [way for way in WAYS if not SOLVERS[way[1]].adaptive])
 def test_end_by_solvers_with_a_fixed_step(method, solver):
     steps = [3e-5, 1.5e-5, 7.5e-6]
-    off = [misses(end(method, solver, step=step, rtol=1e-3), NUMBERS["computed"]) for step in steps]
+    off = [misses(end(method, stepping(solver, step), rtol=1e-3), NUMBERS["computed"]) for step in steps]
     order = SOLVERS[solver].order
     for key in ("q", "v", "a", "lam"):
         found = [x[key] for x in off]

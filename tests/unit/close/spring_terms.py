@@ -25,7 +25,7 @@ def evaluate(method, e, rows, state, **more):
     q, v = e.limbs.q, e.limbs.v
     terms = {"a": closed.a, "lam": closed.lam, "W_dot": closed.dx[-1], "stored": closed.stored}
     terms |= {"stored_dot": ca.jtimes(closed.stored, q, e.qdot) + ca.jtimes(closed.stored, e.limbs.t, ca.SX(1))}
-    terms |= {"M": e.M, "h": e.h, "tau": e.tau, "power": e.power, "dx": closed.dx}
+    terms |= {"M": e.M, "h": e.h, "tau": e.tau, "power": e.energies.power, "dx": closed.dx}
     terms |= {"c": closure.c[picked, :], "A": closure.A[picked, :], "c_t": closure.c_t[picked, :]}
     terms |= more
     inputs = [e.limbs.t, q, v, e.limbs.p, closed.parameters]

@@ -210,7 +210,9 @@ def test_the_work_of_the_law_is_counted():
     state, v = moving_state(m, seed=2)
     e = derive(m)
     drawn = ca.vertcat(*(e.applied.efforts[f"{label}.motor"] for label in labels))
-    power, old, new, rates = numbers(m, [e.power, drawn, efforts(m, labels), measured(m, labels)[1]], state.q, v)
+    power, old, new, rates = numbers(
+        m, [e.energies.power, drawn, efforts(m, labels), measured(m, labels)[1]], state.q, v
+    )
     assert np.abs(new).min() > 0.01
     assert power == pytest.approx([(old + new) @ rates], rel=1e-12)
 

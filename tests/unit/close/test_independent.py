@@ -27,7 +27,7 @@ def newton(c):
     """A function of (t, x, p): one Newton step and its residuals; and the formulation."""
     e = c.equations
     closed = METHOD.close(e, choose(c, METHOD, *c.closed()))
-    return ca.Function("f", [e.limbs.t, closed.x, e.limbs.p], [closed.x_plus, closed.residual]), closed
+    return ca.Function("f", [e.limbs.t, closed.x, e.limbs.p], list(closed.correction)), closed
 
 
 @pytest.mark.parametrize("key", LOOPS[2:8] + GEARED[:2] + PLATFORMS[:2], ids=str)

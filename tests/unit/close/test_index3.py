@@ -45,7 +45,7 @@ def test_conditions_of_order_two(rho):
 
 @pytest.mark.parametrize("rho", [-0.1, 1, 1.0, 2.0, float("nan"), "0.8", None, True])
 def test_rho_is_checked(rho):
-    with pytest.raises(cc.ModelError, match="rho must be a number with 0 <= rho < 1"):
+    with pytest.raises(cc.ModelError, match="rho must be a number from 0 below 1"):
         cc.Index3(rho)
 
 

@@ -93,7 +93,7 @@ def test_a_spring_needs_no_guard():
     assert not ModifiedDeNOC.guards
     method = ModifiedDeNOC(1e5)
     plain, guarded = method.close(e, Choice((0, 1))), method.close(e, choice)
-    assert plain.residual is guarded.residual is None
+    assert plain.correction is guarded.correction is None
     assert method.numbers(e, choice) == [1e5, 1e5]
     counts = [ca.Function("f", [x.x, e.limbs.p, x.parameters], [x.a]).n_instructions() for x in (plain, guarded)]
     assert counts[0] == counts[1]

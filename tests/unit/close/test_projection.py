@@ -159,7 +159,7 @@ def test_rates_share_machine_code():
 
 @pytest.mark.parametrize("sigma", [float("inf"), float("nan"), "10", None])
 def test_wrong_rates(sigma):
-    with pytest.raises(cc.ModelError, match="needs a rate sigma >= 0 in 1/s"):
+    with pytest.raises(cc.ModelError, match="the rate sigma must be zero or a positive number in 1/s"):
         cc.Projection(sigma)
 
 

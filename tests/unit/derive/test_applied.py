@@ -24,7 +24,7 @@ TIP = 1.5 * np.array([np.cos(0.8), np.sin(0.8), 0])
 
 def acting(m, t=0.0):
     """Generalised forces of everything (tau minus the change of h), potential and power."""
-    tau, h, V_, P = numbers(m, lambda e: [e.tau, e.h, e.potential, e.power], Q, V, t)
+    tau, h, V_, P = numbers(m, lambda e: [e.tau, e.h, e.energies.potential, e.energies.power], Q, V, t)
     (still,) = numbers(slide_and_turn(), lambda e: [e.h], Q, V)
     return (tau - h + still)[:, 0], V_[0, 0], P[0, 0]
 
@@ -70,7 +70,7 @@ def test_friction():
     friction = cc.Friction(viscous=0.5, coulomb=2.0, velocity=0.1)
     m.revolute("A", m.ground, m.body("rod", cc.rod(length=1.0, mass=1.0)), friction=friction)
     for v in (-1.0, 0.0, 0.05, 3.0):
-        tau, P = numbers(m, lambda e: [e.tau, e.power], [0.2], [v])
+        tau, P = numbers(m, lambda e: [e.tau, e.energies.power], [0.2], [v])
         effort = -0.5 * v - 2.0 * np.tanh(v / 0.1)
         assert tau[0, 0] == pytest.approx(effort, abs=1e-15)
         assert P[0, 0] == pytest.approx(effort * v, abs=1e-15)
@@ -150,7 +150,7 @@ def test_torque_on_a_cut_joint_is_felt_by_the_tree():
     m.revolute("C", one.tip, two.tip, cut=True)  # ... unless told otherwise
     m.motor("C", torque=2.0)
     m.joint_damper("C", 3.0)
-    (tau, P) = numbers(m, lambda e: [e.tau, e.power], [0.5, 1.5], [0.2, 0.7])
+    (tau, P) = numbers(m, lambda e: [e.tau, e.energies.power], [0.5, 1.5], [0.2, 0.7])
     effort = 2.0 - 3.0 * (0.7 - 0.2)
     np.testing.assert_allclose(tau[:, 0], [-effort, effort], rtol=1e-14)
     assert P[0, 0] == pytest.approx(effort * 0.5, rel=1e-14)
@@ -162,7 +162,7 @@ def test_stop(low, high, beyond):
     m = cc.Mechanism("stopped", gravity=(0, 0, 0))
     stops = cc.Stops(low, high, stiffness=10.0, damping=2.0)
     m.revolute("turn", m.ground, m.body("arm", cc.rod(length=1.5, mass=1.0)), limits=stops)
-    tau, V_, P = numbers(m, lambda e: [e.tau, e.potential, e.power], [0.8], [-1.2])
+    tau, V_, P = numbers(m, lambda e: [e.tau, e.energies.potential, e.energies.power], [0.8], [-1.2])
     resist = 2.0 * -1.2 if beyond else 0.0
     assert tau[0, 0] == pytest.approx(-10.0 * beyond - resist, abs=1e-14)
     assert V_[0, 0] == pytest.approx(5.0 * beyond**2, abs=1e-14)

@@ -30,7 +30,7 @@ def dense_rates(m, program, x, t):
     tied = [k for k in range(n) if k not in free]
     p = parameter_vector(m)
     terms = {"M": e.M, "h": e.h, "tau": e.tau, "c": e.closure.c, "A": e.closure.A, "gamma": e.closure.gamma}
-    f = e.function("dense", terms | {"qdot": e.qdot, "power": e.power})
+    f = e.function("dense", terms | {"qdot": e.qdot, "power": e.energies.power})
     rows = list(program.rows)
     q = x[: e.topology.nq].copy()
     for _ in range(20):

@@ -58,10 +58,10 @@ def test_what_cannot_be_animated(tmp_path):
     with pytest.raises(cc.ModelError, match="two samples at least"):
         animate(run.window(until=0.0), tmp_path / "run.html")
     for options, told in (
-        ({"magnify": "a"}, "magnify is a positive number, not 'a'"),
-        ({"magnify": -5}, "magnify is a positive number, not -5"),
-        ({"frames": 0}, "2 at least, not 0"),
-        ({"fps": 0}, "fps is a positive number, not 0"),
+        ({"magnify": "a"}, "magnify must be a positive number, not 'a'"),
+        ({"magnify": -5}, "magnify must be a positive number, not -5"),
+        ({"frames": 0}, "frames must be a whole number of at least 2, not 0"),
+        ({"fps": 0}, "fps must be a positive number, not 0"),
     ):
         with pytest.raises(cc.ModelError, match=told):
             animate(run, tmp_path / "run.html", **options)

@@ -24,7 +24,7 @@ def test_the_deformed_mechanism():
 def test_what_cannot_be_drawn(tmp_path):
     bent = cc.library.flexible_arm().assemble({"hinge": 0.3, "beam.y1": 0.01})
     for wrong in ("a", np.nan, -5, 0):
-        with pytest.raises(cc.ModelError, match=f"magnify is a positive number, not {wrong!r}"):
+        with pytest.raises(cc.ModelError, match=f"magnify must be a positive number, not {wrong!r}"):
             plot_deformed(bent, magnify=wrong)
     with pytest.raises(cc.FileError, match=r"cannot write '.*arm\.png': there is no folder"):
         plot_deformed(bent, path=tmp_path / "nowhere" / "arm.png")
@@ -32,7 +32,7 @@ def test_what_cannot_be_drawn(tmp_path):
         plot_deformed(bent, path=tmp_path / "arm.foo")
     with pytest.raises(cc.ModelError, match="a run, a state or a motion, not 'r'"):
         plot_deformed("r")
-    with pytest.raises(cc.ModelError, match="a number of seconds, not 'a'"):
+    with pytest.raises(cc.ModelError, match="time must be a finite number, not 'a'"):
         plot_deformed(four_bar_run(), "a")
 
 

@@ -29,7 +29,7 @@ both = pytest.mark.parametrize("name", NAMES)
 def program_of(x, dx, algebraic=0):
     """As much of a compiled mechanism as the integrators look at."""
     none = ca.SX(0, 1)
-    closed = SimpleNamespace(x=x, dx=dx, parameters=none, solved_first=False, residual=None, algebraic=algebraic)
+    closed = SimpleNamespace(x=x, dx=dx, parameters=none, solved_first=False, correction=None, algebraic=algebraic)
     equations = SimpleNamespace(limbs=SimpleNamespace(t=TIME, p=none))
     return SimpleNamespace(closed=closed, equations=equations, numbers=np.empty(0), shared={}, method=cc.Multipliers())
 

@@ -115,7 +115,7 @@ def test_names_are_texts(m, a, b, kind, bad):
 def test_a_place_is_a_body_or_a_frame(m, a):
     with pytest.raises(cc.ModelError, match=r"joint 'O' connects bodies or frames, not 'a'"):
         m.revolute("O", m.ground, "a")
-    with pytest.raises(cc.ModelError, match=r"'push' must be placed on a body or a frame, not on \(1, 2, 3\)"):
+    with pytest.raises(cc.ModelError, match=r"'push' must be placed on a body or a frame, not \(1, 2, 3\)"):
         m.force("push", (1, 2, 3), (1, 0, 0))
 
 
@@ -257,5 +257,5 @@ def test_a_frame_may_not_be_found_under_the_name_of_a_body(m, a):
 
 
 def test_frames_are_found_by_text(m, a):
-    with pytest.raises(cc.ModelError, match=r"a frame is found by its name, for instance 'ground\.origin', not by 5"):
+    with pytest.raises(cc.ModelError, match=r"name of a frame must be a text, for instance 'ground\.origin', not 5"):
         m.find_frame(5)

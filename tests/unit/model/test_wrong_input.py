@@ -103,7 +103,7 @@ CALLS = {
     "rotor": (lambda m, **k: m.rotor(**k), lambda m: {"joint": "O", "inertia": 1.0}),
     "force_element": (
         lambda m, element: m.force_element(element),
-        lambda m: {"element": PointSpring("e", *ends(m), 1.0, 0.0, 0.0)},
+        lambda m: {"element": PointSpring("elastic", *ends(m), 1.0, 0.0, 0.0)},
     ),
     "couple": (lambda m, **k: m.couple(**k), lambda m: {"name": "g", "driven": "O", "driver": "P.angle"}),
     "drive": (lambda m, **k: m.drive(**k), lambda m: {"joint": "O", "position": cc.t}),

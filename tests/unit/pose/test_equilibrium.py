@@ -151,7 +151,7 @@ def test_wrong_calls_are_told_in_a_sentence():
     m = cc.library.pendulum()
     with pytest.raises(cc.ModelError, match=r"needs a cc\.Mechanism"):
         cc.Mechanism.equilibrium("m")
-    with pytest.raises(cc.ModelError, match="guess takes coordinates"):
+    with pytest.raises(cc.ModelError, match="guess must be a mapping by coordinate"):
         m.equilibrium(3.0)
     with pytest.raises(cc.ModelError, match="takes a mapping"):
         m.equilibrium(parameters=[1])

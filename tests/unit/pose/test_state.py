@@ -202,3 +202,12 @@ def _grown(state):
     m = state.mechanism
     m.revolute("C", m.bodies["hand"].tip, m.body("tool", cc.rod(1.0, 1.0)))
     return state
+
+
+def test_a_state_at_another_time_has_the_same_coordinates():
+    state = cc.library.four_bar().assemble(O=1.0, velocity={"O": 2.0})
+    late = state.at(2)
+    assert (state.t, late.t) == (0.0, 2.0) and late.mechanism is state.mechanism
+    assert late.coordinates == state.coordinates and late.velocities == state.velocities
+    with pytest.raises(cc.ModelError, match="time must be a finite number, not 'now'"):
+        state.at("now")

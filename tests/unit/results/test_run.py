@@ -91,7 +91,7 @@ def test_dense_output():
 
 
 def test_no_dense_output_unless_asked_for(four_bar_run):
-    with pytest.raises(cc.ModelError, match="simulate with dense_output=True"):
+    with pytest.raises(cc.ModelError, match=r"simulate with solver=cc\.solvers\.DOP853\(dense_output=True\)"):
         four_bar_run.sol(0.5)
 
 

@@ -272,11 +272,11 @@ def _combine(one: Followed, other: Followed) -> None:
 def _leave_open(m: Mechanism, start: State, found: Sequence[Followed]) -> bool:
     """Whether paths leave some motion to choose."""
     from closedchain.derive.equations import derive
-    from closedchain.model.targets import wishes
+    from closedchain.model.targets import path_targets
     from closedchain.pose.follow import Follower
     from closedchain.pose.state import parameter_vector
 
-    asked = as_typed(lambda: wishes(m, along(found)), "--path")
+    asked = as_typed(lambda: path_targets(m, along(found)), "--path")
     follower = Follower(derive(m), asked, parameter_vector(m, start.parameters), start.open_joints)
     try:
         follower.check_determined(start.t, start.q)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known
 from closedchain.derive.equations import Equations
 from closedchain.derive.measure import measure
 from closedchain.derive.relative import Pair
@@ -176,8 +176,8 @@ def find_chains(e: Equations, rows: Sequence[Row], reference: str | None) -> Cha
         If closures tie chains together elsewhere than at the reference member.
     """
     bodies = [link.body.name for link in e.topology.links]
-    if reference is not None and reference not in bodies:
-        raise ModelError(f"OperationalSpace: there is no body {reference!r}{suggest(reference, bodies)}")
+    if reference is not None:
+        known("OperationalSpace: there is no body", reference, bodies)
     if not rows:
         return Chains(-1, (), (), 0)
     candidates = range(len(bodies)) if reference is None else [bodies.index(reference)]

@@ -13,7 +13,7 @@ from functools import reduce
 
 import casadi as ca
 
-from closedchain.close.formulation import has_quaternions, normalise
+from closedchain.close.formulation import Correction, has_quaternions, normalise
 from closedchain.close.parts.elimination import ClosureFactor, TreeFactor
 from closedchain.derive.equations import Equations
 from closedchain.derive.size import traced_sizes
@@ -21,8 +21,8 @@ from closedchain.derive.size import traced_sizes
 
 def newton_step(
     e: Equations, x: ca.SX, c: ca.SX, c_dot: ca.SX, tree: TreeFactor, cuts: ClosureFactor, project: bool = True
-) -> tuple[ca.SX | None, ca.SX | None]:
-    """``x_plus, residual`` of a `Closed`: None where there is nothing to correct.
+) -> Correction | None:
+    """The correction of a `Closed`; None where there is nothing to correct.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def newton_step(
         Whether loops are closed; quaternions are corrected and pivots watched in any case.
     """
     if c.numel() == 0 and not has_quaternions(e):
-        return None, None
+        return None
     project = project and c.numel() > 0
     q, v, W = e.limbs.q, e.limbs.v, x[-1]
     # pivots are watched in any case: a singular pose must not be passed unseen
@@ -53,7 +53,7 @@ def newton_step(
     if has_quaternions(e):
         # lengths first: a Newton step taken with quaternions of another length would be undone in part
         x_plus, residual = ca.substitute([x_plus, residual], [e.limbs.q], [normalise(e, e.limbs.q)])
-    return x_plus, residual
+    return Correction(x_plus, residual)
 
 
 def split(column: ca.SX) -> list[ca.SX]:

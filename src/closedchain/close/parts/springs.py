@@ -20,8 +20,16 @@ from typing import ClassVar, NamedTuple
 
 import casadi as ca
 
-from closedchain.arguments import suggest
-from closedchain.close.formulation import Choice, Closed, Formulation, has_quaternions, normalise, state_symbols
+from closedchain.arguments import known
+from closedchain.close.formulation import (
+    Choice,
+    Closed,
+    Correction,
+    Formulation,
+    has_quaternions,
+    normalise,
+    state_symbols,
+)
 from closedchain.derive.closure import Closure
 from closedchain.derive.equations import Equations
 from closedchain.errors import ModelError
@@ -51,12 +59,12 @@ class SpringFormulation(Formulation):
 
     def __post_init__(self) -> None:
         for name, least in (("stiffness", "positive"), ("damping", "zero or positive")):
-            given = getattr(self, name)
-            if isinstance(given, Mapping):  # as a tuple, so that equal options are equal keys
-                given = tuple((str(k), x) for k, x in sorted(given.items()))
-                object.__setattr__(self, name, given)
-            pairs = isinstance(given, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in given)
-            for value in [x for _, x in given] if pairs else [given]:
+            option = getattr(self, name)
+            if isinstance(option, Mapping):  # as a tuple, so that equal options are equal keys
+                option = tuple((str(k), x) for k, x in sorted(option.items()))
+                object.__setattr__(self, name, option)
+            pairs = isinstance(option, tuple) and all(isinstance(x, tuple) and len(x) == 2 for x in option)
+            for value in [x for _, x in option] if pairs else [option]:
                 number = isinstance(value, Real) and math.isfinite(value)
                 if not number or value < 0 or (value == 0 and name == "stiffness"):
                     raise ModelError(
@@ -78,11 +86,11 @@ class SpringFormulation(Formulation):
         """The system at accelerations a; ``c_t`` are the rates of the rows that the time alone causes."""
         x = state_symbols(e)
         # what the springs store is energy; what moves with the time does work, and the dampers take some
-        power = e.power + springs.lam.T @ c_t - springs.loss
-        x_plus, residual = quaternions_only(e, x, e.limbs.v)
+        power = e.energies.power + springs.lam.T @ c_t - springs.loss
+        correction = quaternions_only(e, x, e.limbs.v)
         dx = ca.vertcat(e.qdot, a, power)
         return Closed(
-            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, x_plus, residual,
+            x, dx, e.limbs.q, e.limbs.v, a, springs.lam, correction,
             stored=springs.stored, parameters=springs.parameters,
         )  # fmt: skip
 
@@ -104,19 +112,16 @@ class SpringFormulation(Formulation):
 
 
 def per_row(
-    given: PerRow, closure: Closure, rows: tuple[int, ...], what: str, default: float | None = None
+    option: PerRow, closure: Closure, rows: tuple[int, ...], what: str, default: float | None = None
 ) -> list[float]:
     """One number for each of the rows, from one for all or from names and numbers; a row's own name goes first."""
-    if not isinstance(given, tuple):
-        return [float(given)] * len(rows)  # type: ignore[arg-type]
+    if not isinstance(option, tuple):
+        return [float(option)] * len(rows)  # type: ignore[arg-type]
     labels = {r: f"{closure.joints[r]} {closure.labels[r]}" for r in range(len(closure))}
-    numbers = dict(given)
-    known = [*dict.fromkeys(closure.joints), *labels.values()]
+    numbers = dict(option)
+    closures = [*dict.fromkeys(closure.joints), *labels.values()]
     for name in numbers:
-        if name not in known:
-            raise ModelError(
-                f"{what}: there is no closure {name!r}{suggest(name, known)}; there are {', '.join(known)}"
-            )
+        known(f"{what}: there is no closure", name, closures, f"; there are {', '.join(closures)}")
     out = []
     for r in rows:
         value = numbers.get(labels[r], numbers.get(closure.joints[r], default))
@@ -126,8 +131,8 @@ def per_row(
     return out
 
 
-def quaternions_only(e: Equations, x: ca.SX, v: ca.SX) -> tuple[ca.SX | None, ca.SX | None]:
-    """``x_plus`` and ``residual`` of a method that lets loops open: quaternions to length one, nothing else."""
+def quaternions_only(e: Equations, x: ca.SX, v: ca.SX) -> Correction | None:
+    """The correction of a method that lets loops open: quaternions to length one, nothing else."""
     if not has_quaternions(e):
-        return None, None
-    return ca.vertcat(normalise(e, e.limbs.q), v, x[-1]), ca.SX([0.0, 0.0, 1.0])
+        return None
+    return Correction(ca.vertcat(normalise(e, e.limbs.q), v, x[-1]), ca.SX([0.0, 0.0, 1.0]))

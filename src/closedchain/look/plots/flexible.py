@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from closedchain.arguments import needs
 from closedchain.errors import ModelError
 from closedchain.look.sketch import COLOURS, INK
 from closedchain.pose.state import State
@@ -50,8 +51,7 @@ def plot_deflection(source: Any, *bodies: str, at: float = 0.5, against: str = "
     """
     from matplotlib.figure import Figure
 
-    if not isinstance(source, Run | Efforts | Motion | State):
-        raise ModelError(f"plot_deflection takes a run, or another motion with flexible bodies, not {source!r}")
+    needs("plot_deflection", source, (Run, Efforts, Motion, State), "a run, or another motion with flexible bodies")
     names = bodies or tuple(source.mechanism.flexible)
     if not names:
         raise ModelError(
@@ -167,8 +167,7 @@ def plot_beam(fields: BeamFields, name: str = "Mz", path: Any = None) -> Any:
     """
     from matplotlib.figure import Figure
 
-    if not isinstance(fields, BeamFields):
-        raise ModelError(f"plot_beam takes what run.beam('coupler') gives, not {type(fields).__name__}")
+    needs("plot_beam", fields, BeamFields, "the fields of a beam, run.beam('coupler')")
     values = fields[name]
     if values.ndim != 2:
         raise ModelError(f"{name!r} has several components: take one, for instance 'v' or 'Mz'")

@@ -176,8 +176,8 @@ def in_lanes(program: Compiled, lanes: int, needs: str = "") -> dict[str, LaneFu
     """
     e, closed = program.equations, program.closed
     outputs = {"rhs": {"dx": closed.dx}}
-    if closed.x_plus is not None and closed.residual is not None:
-        outputs["correct"] = {"x_plus": closed.x_plus, "residual": closed.residual}
+    if closed.correction is not None:
+        outputs["correct"] = closed.correction._asdict()
     if needs == "kinematics":
         outputs["kinematics"] = {"rates": ca.densify(closed.dx[: e.topology.nq])}
     inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}

@@ -193,4 +193,6 @@ def _march(here: Place, t: float, x: np.ndarray, until: float) -> Trajectory | N
 def energies(program: Compiled, t: np.ndarray, x: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
     """Kinetic energy ``T`` and potential ``U``, with what springs in the closures store, (time, 1, 1) each, J."""
     e = program.equations
-    return program.evaluate("energies", lambda: {"T": e.kinetic, "U": e.potential + program.closed.stored}, t, x, p)
+    return program.evaluate(
+        "energies", lambda: {"T": e.energies.kinetic, "U": e.energies.potential + program.closed.stored}, t, x, p
+    )

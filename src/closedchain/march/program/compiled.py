@@ -142,7 +142,7 @@ class Compiled:
     @property
     def energy(self) -> ca.SX:
         """Kinetic and potential energy, with what springs in the closures store, J."""
-        return self.equations.kinetic + self.equations.potential + self.closed.stored
+        return self.equations.energies.kinetic + self.equations.energies.potential + self.closed.stored
 
     def with_numbers(self, numbers: np.ndarray) -> Compiled:
         """The same equations with other numbers of the formulation; nothing is compiled."""
@@ -167,11 +167,11 @@ class Compiled:
         """
         picked, topology = self.closed.velocities, self.equations.topology
         rates = topology.v_units if picked is None else [topology.v_units[i] for i in picked]
-        return sizes_of((*topology.q_units, *rates, *self.closed.unknowns, "J"), scale)
+        return sizes_of((*topology.q_units, *rates, *self.closed.unknowns.units, "J"), scale)
 
     def balances(self, scale: Scale) -> np.ndarray:
         """By which the equations of algebraic entries compare (k,)."""
-        return sizes_of(self.closed.balances, scale)
+        return sizes_of(self.closed.unknowns.balances, scale)
 
     def pack(self, q: np.ndarray, v: np.ndarray, W: float = 0.0) -> np.ndarray:
         """The state ``x`` of the formulation."""
@@ -340,11 +340,11 @@ def _native(
     inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
     rate = LateFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
     step = newton = None
-    if closed.x_plus is not None and closed.residual is not None:
-        outputs = {"x_plus": closed.x_plus, "residual": closed.residual}
+    if closed.correction is not None:
+        outputs = closed.correction._asdict()
         step = LateFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
         if closed.solved_first:  # many times in a step: without what is asked for once
-            moved = (closed.x_plus - closed.x)[: e.topology.nq]
+            moved = (closed.correction.x_plus - closed.x)[: e.topology.nq]
             outputs["residual"] = ca.norm_2(moved / traced_sizes(e, e.topology.q_units))
             newton = LateFunction(f"{m.name} position closure", inputs, outputs, ("p",))
     if now:

@@ -93,9 +93,9 @@ def _traced(name: str, program: Compiled) -> tuple[Any, np.ndarray]:
     t, closed = program.equations.limbs.t, program.closed
     J, rate = ca.jacobian(closed.dx, closed.x), ca.jacobian(closed.dx, t)
     if closed.solved_first:
-        assert closed.x_plus is not None
-        rate += J @ ca.jacobian(closed.x_plus, t)
-        J = J @ ca.jacobian(closed.x_plus, closed.x)
+        assert closed.correction is not None
+        rate += J @ ca.jacobian(closed.correction.x_plus, t)
+        J = J @ ca.jacobian(closed.correction.x_plus, closed.x)
     J = ca.sparsify(J)
     pattern = np.array(ca.DM(J.sparsity(), 1).full(), bool)
     inputs = {"t": t, "x": closed.x, "p": ca.vertcat(program.equations.limbs.p, closed.parameters)}

@@ -53,7 +53,8 @@ def kinematics(program: Compiled) -> Kinematics:
             name = f"{e.topology.mechanism.name} kinematics"
             program.shared["kinematics"] = compile_function(name, inputs, outputs, slow=("p",))
         made = Kinematics(program.shared["kinematics"], program.numbers)
-        made.tangent = closed.x_plus is not None and not (closed.x_plus[nq:] - closed.x[nq:]).is_zero()
+        step = closed.correction
+        made.tangent = step is not None and not (step.x_plus[nq:] - closed.x[nq:]).is_zero()
         program.functions["kinematics"] = made
     return program.functions["kinematics"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import entries
+from closedchain.arguments import boolean, entries, instance
 from closedchain.errors import ModelError
 from closedchain.model.bodies.sections import Section
 from closedchain.model.derived import Derived
@@ -143,12 +143,10 @@ def make_flexible(
     name, what = body.name, f"flexible body {body.name!r}"
     if body is drawing.ground:
         raise ModelError("the ground cannot be flexible: weld a body to it, and make that one flexible")
-    if not isinstance(section, Section):
-        raise ModelError(f"{what}: section is for instance cc.Section.rectangle(y=0.02, z=0.03), not {section!r}")
-    if shapes is not None and not isinstance(shapes, ShapeSet):
-        raise ModelError(f"{what}: shapes are for instance cc.shapes.craig_bampton(y=2), not {shapes!r}")
-    if not isinstance(stiffening, bool | np.bool_):
-        raise ModelError(f"{what}: stiffening is True or False, not {stiffening!r}")
+    instance(f"{what}: section", section, Section, "a section, for instance cc.Section.rectangle(y=0.02, z=0.03)")
+    if shapes is not None:
+        instance(f"{what}: shapes", shapes, ShapeSet, "a set of shapes, for instance cc.shapes.craig_bampton(y=2)")
+    boolean(f"{what}: stiffening", stiffening)
     if nu is not None and G is not None:
         raise ModelError(f"{what}: give either Poisson's ratio nu or the shear modulus G")
     alpha, beta = entries(rayleigh, 2, f"{what}: rayleigh damping is alpha and beta", "rayleigh=(0.5, 1e-4)")
@@ -352,7 +350,7 @@ def rigid_twin(mechanism: Mechanism) -> Mechanism:
     twin.flexible, twin._kept = {}, Derived()
     twin.stands = mechanism.stands or bool(mechanism.flexible)
     twin.start, twin.start_velocity = (
-        {key: x for key, x in wishes.items() if key not in shapes} for wishes in (twin.start, twin.start_velocity)
+        {key: x for key, x in start.items() if key not in shapes} for start in (twin.start, twin.start_velocity)
     )
     twin.ground, twin.output = anew[mechanism.ground], moved(mechanism.output)
     twin.parameters = copy.copy(mechanism.parameters)

@@ -48,10 +48,7 @@ def from_matrix(R: Any, what: str) -> Rotation:
 
 def from_rpy(rpy: Sequence[Number], what: str) -> Rotation:
     """Roll, pitch, yaw about the fixed axes x, y, z: ``Rz(yaw) Ry(pitch) Rx(roll)``."""
-    angles = listed(rpy)
-    if angles is None or len(angles) != 3:
-        got = repr(rpy) if angles is None else len(angles)
-        raise ModelError(f"{what}: rpy takes three angles in radians, got {got}")
+    angles = entries(rpy, 3, f"{what}: rpy takes three angles in radians", "(0, 0, 0.5)")
     r, p, y = (check_number(a, what) for a in angles)
     (cr, sr), (cp, sp), (cy, sy) = ((cos(a), sin(a)) if not _zero(a) else (1.0, 0.0) for a in (r, p, y))
     R = (

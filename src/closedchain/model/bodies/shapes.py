@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from closedchain.arguments import entries, listed
+from closedchain.arguments import entries, exactly_one, listed
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, check_number, is_zero
 from closedchain.model.expressions.functions import pi
@@ -45,8 +45,7 @@ class Shape:
 
 
 def _mass(kind: str, mass: Number | None, density: Number | None, **sizes: Number) -> dict[str, Number]:
-    if (mass is None) == (density is None):
-        raise ModelError(f"a {kind} takes either its mass or its density")
+    exactly_one(f"a {kind}", mass=mass, density=density)
     flat = [name for name, size in sizes.items() if is_zero(size)]
     if density is not None and flat:
         raise ModelError(f"a {kind} with a density needs a {flat[0]}: without it, it has no volume and weighs nothing")
@@ -92,23 +91,22 @@ def rigid(mass: Number, com: Sequence[Number] = (0, 0, 0), inertia: Any = (0, 0,
 
 def _six(inertia: Any) -> tuple[Number, ...]:
     """The entries ``xx, yy, zz, xy, xz, yz`` of an inertia in any of its forms."""
-    given = listed(inertia)
-    if given is None:
+    numbers = listed(inertia)
+    if numbers is None:
         raise ModelError(f"an inertia has 3, 6 or 3x3 entries, for instance (0.01, 0.02, 0.02), not {inertia!r}")
-    rows = [row for row in map(listed, given) if row is not None]
-    if len(given) == len(rows) == 3:
+    rows = [row for row in map(listed, numbers) if row is not None]
+    if len(numbers) == len(rows) == 3:
         return _six_of_matrix(rows)
-    if len(given) == 3:
-        return (*given, 0.0, 0.0, 0.0)
-    if len(given) != 6:
-        raise ModelError(f"an inertia has 3, 6 or 3x3 entries, not {len(given)}")
-    return given
+    if len(numbers) == 3:
+        return (*numbers, 0.0, 0.0, 0.0)
+    if len(numbers) != 6:
+        raise ModelError(f"an inertia has 3, 6 or 3x3 entries, not {len(numbers)}")
+    return numbers
 
 
 def _six_of_matrix(rows: list[tuple[Any, ...]]) -> tuple[Number, ...]:
     for row in rows:
-        if len(row) != 3:
-            raise ModelError(f"a row of an inertia matrix has three entries, not {len(row)}: {row}")
+        entries(row, 3, f"a row of an inertia matrix has three entries ({row})", "(0.01, 0, 0)")
     a = [[check_number(x, "an entry of an inertia matrix") for x in row] for row in rows]
     size = max((abs(x) for row in a for x in row if not isinstance(x, Expression)), default=0.0)
     for i, j in ((0, 1), (0, 2), (1, 2)):

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from closedchain.arguments import one_of
 from closedchain.errors import ModelError
 from closedchain.model.expressions.operations import OPERATIONS
 
@@ -235,8 +236,7 @@ def conditioning(kind: str) -> Expression:
     ``kind`` is ``"closure"``, ``"actuation"`` (type 2) or ``"output"`` (type 1); see
     `closedchain.march.judge.conditioning`.
     """
-    if kind not in ("closure", "actuation", "output"):
-        raise ModelError(f"conditioning: kind is 'closure', 'actuation' or 'output', not {kind!r}")
+    one_of("conditioning: kind", kind, ("closure", "actuation", "output"))
     return Expression("conditioning", kind)
 
 
@@ -291,6 +291,15 @@ def check_number(x: Any, what: str, most: float = HUGE) -> Number:
     if abs(value) > most:
         raise ModelError(f"{what} is {value:g}, too large to compute with: give a number below {most:g}")
     return value
+
+
+def check_leaves(x: Expression, what: str, *ops: str) -> Expression:
+    """An expression of parameters, or of time and parameters, alone."""
+    for leaf in x.leaves():
+        if leaf.op not in ops:
+            allowed = "time and parameters" if "time" in ops else "parameters"
+            raise ModelError(f"{what} may depend on {allowed} only, not on {leaf}")
+    return x
 
 
 def _as_float(x: Any) -> float | None:

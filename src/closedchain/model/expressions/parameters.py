@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known, mapping, text
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, check_number
 
@@ -19,8 +19,7 @@ class Parameters(MutableMapping[str, float]):
 
     def declare(self, name: str, value: float) -> None:
         """Add a name."""
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"the name of a parameter must be a non-empty text, not {name!r}")
+        text("the name of a parameter", name)
         if name in self._values:
             raise ModelError(f"mechanism {self._mechanism!r} already has a parameter {name!r}: choose another name")
         self._values[name] = value
@@ -50,23 +49,14 @@ class Parameters(MutableMapping[str, float]):
         return len(self._values)
 
     def _check(self, name: str) -> None:
-        if name not in self:
-            raise ModelError(
-                f"mechanism {self._mechanism!r} has no parameter {name!r}{suggest(name, self._values)} "
-                "(a number drawn as exactly zero is structure: draw it with m.parameter(...) to vary it)"
-            )
+        hint = " (a number drawn as exactly zero is structure: draw it with m.parameter(...) to vary it)"
+        known(f"mechanism {self._mechanism!r} has no parameter", name, self._values, hint)
 
     def merged(self, overrides: Mapping[str, float] | None) -> dict[str, float]:
         """All values, some of them replaced for the moment."""
         values = dict(self._values)
-        if overrides is None:
-            return values
-        if not isinstance(overrides, Mapping):
-            raise ModelError(
-                f"parameters of {self._mechanism!r} are given as names with values, for instance "
-                f"{{{next(iter(self._values), 'arm.mass')!r}: 2.0}}, not as {overrides!r}"
-            )
-        for name, value in overrides.items():
+        example = f"name, for instance {{{next(iter(self._values), 'arm.mass')!r}: 2.0}}"
+        for name, value in mapping(f"mechanism {self._mechanism!r}: parameters", overrides, example).items():
             self._check(name)
             values[name] = plain_value(value, name)
         return values

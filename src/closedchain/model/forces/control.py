@@ -165,9 +165,9 @@ class Tracking:
         return found
 
     def _given(self, mechanism: Mechanism) -> list[Target]:
-        from closedchain.model.targets import wishes
+        from closedchain.model.targets import path_targets
 
-        asked = wishes(mechanism, self.motion)
+        asked = path_targets(mechanism, self.motion)
         if asked.frames:
             raise ModelError(
                 f"{self._kind} takes references of actuated coordinates, but {asked.frames[0].name!r} is a frame: find "

@@ -18,8 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from closedchain.arguments import suggest
-from closedchain.errors import ModelError
+from closedchain.arguments import known
 from closedchain.model.expressions.expression import t
 from closedchain.model.expressions.functions import cos, pi
 from closedchain.model.library.arms_with_box import arms_with_box
@@ -106,7 +105,5 @@ FLEXIBLE: dict[str, Entry] = {
 
 def get(name: str) -> Entry:
     """Find a mechanism by name; ``four_bar`` and ``four-bar`` are the same."""
-    key, known = name.replace("_", "-"), MECHANISMS | FLEXIBLE
-    if key not in known:
-        raise ModelError(f"the library has no mechanism {name!r}{suggest(key, known)}")
-    return known[key]
+    entries = MECHANISMS | FLEXIBLE
+    return entries[known("the library has no mechanism", name.replace("_", "-"), entries)]

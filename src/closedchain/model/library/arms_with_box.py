@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from closedchain.arguments import entries, one_of, whole
 from closedchain.errors import ModelError
 from closedchain.model.bodies.shapes import rigid
-from closedchain.model.library.holding import about_x, about_z, chain_torques, check_choice, gains, servo
 from closedchain.model.library.reachable import reachable
+from closedchain.model.library.servos import about_x, about_z, chain_torques, gains, servo
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame, Joint
 
@@ -74,17 +75,15 @@ def arms_with_box(
 
     As in the paper, the box is a limb of its own; the tips are cut, and the pose of the box has six coordinates.
     """
-    check_choice(contact, tuple(CONTACTS), "arms_with_box: contact")
-    check_choice(drive, ("lift", "none"), "arms_with_box: drive")
-    check_choice(joints, (3, 6), "arms_with_box: joints")
-    if arms < 1:
-        raise ModelError(f"arms_with_box: at least one arm must hold the box, not {arms}")
+    one_of("arms_with_box: contact", contact, tuple(CONTACTS))
+    one_of("arms_with_box: drive", drive, ("lift", "none"))
+    one_of("arms_with_box: joints", joints, (3, 6))
+    whole("arms_with_box: arms", arms, 1)
     if joints == 3 and contact != "point":
         raise ModelError("arms_with_box: arms of three joints cannot turn their tips: use contact='point'")
     if grasps is None:
         grasps = [_grasp(k, arms) for k in range(arms)]
-    elif len(grasps) != arms:
-        raise ModelError(f"arms_with_box: give one grasp for each of the {arms} arms, not {len(grasps)}")
+    grasps = entries(grasps, arms, f"arms_with_box: give one grasp for each of the {arms} arms", "[(R, p), ...]")
     m = Mechanism("arms-with-box", gravity=(0, 0, -G))
     box = m.body("box", rigid(BOX_MASS, BOX_COM, BOX_INERTIA))
     m.output = box["origin"]

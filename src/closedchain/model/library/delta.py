@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from closedchain.arguments import one_of
 from closedchain.model.bodies.sections import Section
 from closedchain.model.bodies.shapes import disc, rod
-from closedchain.model.library.holding import about_z, check_choice, gains, pose_efforts, servo
 from closedchain.model.library.reachable import reachable
+from closedchain.model.library.servos import about_z, gains, pose_efforts, servo
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.shapes import pinned_pinned, static
 
@@ -52,9 +53,9 @@ def delta(
     and 1 kg, rods 0.8 m and 0.12 kg, a platform of 1 kg with its rods on a radius of 0.045 m. A motor's angle is how
     far its arm points below the horizontal.
     """
-    check_choice(drive, ("move", "none"), "delta: drive")
+    one_of("delta: drive", drive, ("move", "none"))
     if not isinstance(flexible, bool):
-        check_choice(flexible, ("arms", "rods"), "delta: flexible")
+        one_of("delta: flexible", flexible, ("arms", "rods"))
     m = Mechanism("flexible-delta" if flexible else "delta", gravity=(0, 0, -G))
     platform = m.body("platform", disc(radius=0.06, thickness=0.02, mass=PLATFORM_MASS))
     m.output = platform["origin"]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from closedchain.errors import ModelError
+from closedchain.arguments import one_of
 from closedchain.model.bodies.shapes import rigid
 from closedchain.model.expressions.expression import t
 from closedchain.model.expressions.functions import pi, sin
@@ -47,8 +47,7 @@ def gough_stewart(
     0.5 m from the base joint; upper link: 0.5 m back from the platform joint. The paper gives no inertia for the
     lower link: it is taken equal to the upper one's, with a tenth of it along the leg. g = 9.8.
     """
-    if drive not in ("pd", "open", "none"):
-        raise ModelError(f"gough_stewart: drive must be 'pd', 'open' or 'none', not {drive!r}")
+    one_of("gough_stewart: drive", drive, ("pd", "open", "none"))
     m = Mechanism("gough-stewart", gravity=(0, 0, -9.8))
     across = 0.00625
     platform = m.body("platform", rigid(mass=1.5, inertia=(0.08, 0.08, 0.08)))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from closedchain.arguments import one_of
 from closedchain.model.bodies.shapes import box, disc, rod
-from closedchain.model.library.holding import check_choice, gains, pose_efforts, servo
 from closedchain.model.library.reachable import reachable
+from closedchain.model.library.servos import gains, pose_efforts, servo
 from closedchain.model.mechanism import Mechanism
 
 RAILS = (-0.75, -0.65, -0.05, 0.05, 0.65, 0.75)  # y of the rails, which run along x in the plane z = 0; m
@@ -44,7 +45,7 @@ def hexaglide(
     rails in a horizontal plane, struts of one length. The numbers are ours: struts 1.2 m and 1.5 kg, sliders 4 kg, a
     platform of 12 kg.
     """
-    check_choice(drive, ("move", "none"), "hexaglide: drive")
+    one_of("hexaglide: drive", drive, ("move", "none"))
     m = Mechanism("hexaglide", gravity=(0, 0, -G))
     platform = m.body("platform", disc(radius=0.28, thickness=0.05, mass=PLATFORM_MASS))
     m.output = platform["origin"]

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from closedchain.arguments import one_of
 from closedchain.errors import ModelError
 from closedchain.model.bodies.shapes import cylinder, rigid
-from closedchain.model.library.holding import Gains, about_x, about_z, chain_torques, check_choice, gains, servo
 from closedchain.model.library.reachable import reachable
+from closedchain.model.library.servos import Gains, about_x, about_z, chain_torques, gains, servo
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body
 
@@ -97,7 +98,7 @@ def hexapod(
     """
     m = Mechanism("hexapod", gravity=(0, 0, -G))
     body = m.body("body", rigid(30.0, (0.01, -0.005, 0.02), (0.9, 2.6, 3.2)))
-    check_choice(drive, ("rise", "none"), "hexapod: drive")
+    one_of("hexapod: drive", drive, ("rise", "none"))
     gain = gains(m, 2000.0, 100.0) if drive == "rise" else None
     _stand(m, body, 30.0, HEXAPOD_HIPS, HEXAPOD_LEG, stance, gain, rise)
     return m
@@ -134,7 +135,7 @@ def walker(
     """
     if legs < 3:
         raise ModelError(f"walker: a body does not stand on {legs} points; give it at least three legs")
-    check_choice(drive, ("rise", "none"), "walker: drive")
+    one_of("walker: drive", drive, ("rise", "none"))
     m = Mechanism("walker", gravity=(0, 0, -G))
     body = m.body("body", cylinder(radius=0.2, length=0.1, mass=12.0))
     polar = [2 * math.pi * (k + 0.5) / legs for k in range(legs)]

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from closedchain.arguments import one_of
 from closedchain.model.bodies.sections import Section
 from closedchain.model.bodies.shapes import Shape, rigid, rod
 from closedchain.model.expressions.expression import Expression, t
 from closedchain.model.expressions.functions import maximum, minimum, where
-from closedchain.model.library.holding import check_choice
 from closedchain.model.library.reachable import reachable
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
@@ -66,7 +66,7 @@ def pacdrive(
     from 4 and 5, the tool pointing down. Links 5 and 11 are one body, and so are the sides of the triangle: pinned, the
     robot would have three freedoms. Thin rods, g = 9.81 along -y.
     """
-    check_choice(drive, DRIVES, "pacdrive: drive")
+    one_of("pacdrive: drive", drive, DRIVES)
     m = Mechanism("flexible-pacdrive" if flexible else "pacdrive", gravity=(0, -9.81, 0))
     q1, q2 = angles if angles is not None else PICKING if drive == "pick" else SPREAD
     four = np.array(PIVOTS[2]) + 0.2 * np.array([math.cos(q2), math.sin(q2)])

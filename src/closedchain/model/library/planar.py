@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from closedchain.errors import ModelError
+from closedchain.arguments import whole
 from closedchain.model.bodies.sections import Section
 from closedchain.model.bodies.shapes import box, rod
 from closedchain.model.expressions.expression import Number, t
@@ -109,8 +109,7 @@ def four_bar_chain(n: int = 5) -> Mechanism:
     upright and their tips moving at 1 m/s along +x, and swings through the pose in which all links lie in one line:
     there its loops are singular. (Gonzalez, Dopico, Lugris and Cuadrado 2006; the original has 40 loops.)
     """
-    if n < 1:
-        raise ModelError(f"four_bar_chain: it needs at least one loop, not {n}")
+    whole("four_bar_chain: n", n, 1)
     m = Mechanism("four-bar-chain", gravity=(0, -9.81, 0))
     rocker = m.body("rocker0", rod(length=1.0, mass=1.0))
     m.output = rocker.tip

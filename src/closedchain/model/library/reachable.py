@@ -24,12 +24,14 @@ def reachable(build: Callable[P, Mechanism]) -> Callable[P, Mechanism]:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", RuntimeWarning)
                 return build(*args, **kwargs)
+        except ModelError:
+            raise  # it says what is wrong already
         except (ValueError, TypeError, IndexError, RuntimeWarning, np.linalg.LinAlgError) as trouble:
-            given = ", ".join([*map(repr, args), *(f"{k}={x!r}" for k, x in kwargs.items())])
-            if not given:
+            called = ", ".join([*map(repr, args), *(f"{k}={x!r}" for k, x in kwargs.items())])
+            if not called:
                 raise
             raise ModelError(
-                f"{build.__name__}({given}) cannot be drawn: a pose may be out of reach, or an argument of the wrong "
+                f"{build.__name__}({called}) cannot be drawn: a pose may be out of reach, or an argument of the wrong "
                 f"kind ({trouble})"
             ) from None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import listed
+from closedchain.arguments import listed, not_both
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number
 from closedchain.model.paths.checks import instants, of_time, place, places, positive, seconds
@@ -143,8 +143,7 @@ def points(at: Any, *, duration: float | None = None, times: Any = None, law: La
     """
     stops = places(at, "points")
     ways = np.linalg.norm(np.diff(stops, axis=0), axis=1)
-    if duration is not None and times is not None:
-        raise ModelError("points: give either the duration of all moves or the times at the points, not both")
+    not_both("points", duration=duration, times=times)
     spans: list[float | None] = [None] * len(ways)
     if times is not None:
         when = instants(times, len(stops), "points")

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import piecewise, where
@@ -204,6 +204,5 @@ def find(law: str | TimeLaw, what: str) -> TimeLaw:
     """A law by its name, or the law itself."""
     if isinstance(law, TimeLaw):
         return law
-    if not isinstance(law, str) or law not in LAWS:
-        raise ModelError(f"{what}: unknown time law {law!r}{suggest(str(law), LAWS)}")
+    known(f"{what}: unknown time law", law, LAWS)
     return LAWS[law]

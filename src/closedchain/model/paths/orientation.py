@@ -82,12 +82,12 @@ def turns(
     >>> paths.turns([(0, 0, 0), (0, 0.5, 0), (0, 0.5, 1.0)], times=[0, 1, 2], ends="rest")
     Path(orientation, 2 s)
     """
-    given = listed(keys)
-    if given is None or len(given) < 2:
+    listed_keys = listed(keys)
+    if listed_keys is None or len(listed_keys) < 2:
         raise ModelError(f"turns needs a list of at least two orientations, not {keys!r}")
-    q = np.array([as_quaternion(key, f"turns: orientation {i + 1}") for i, key in enumerate(given)])
-    for last, now in itertools.pairwise(q):
-        now *= 1.0 if last @ now >= 0 else -1.0  # the same orientation on the nearer side
+    q = np.array([as_quaternion(key, f"turns: orientation {i + 1}") for i, key in enumerate(listed_keys)])
+    for last, this in itertools.pairwise(q):
+        this *= 1.0 if last @ this >= 0 else -1.0  # the same orientation on the nearer side
     angles = 2.0 * np.arccos(np.clip(np.einsum("ij,ij->i", q[1:], q[:-1]), -1.0, 1.0))
     for i in np.flatnonzero(angles > HALF_TURN):
         raise ModelError(f"turns: orientations {i + 1} and {i + 2} are half a turn apart: put one between them")

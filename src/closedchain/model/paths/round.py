@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import listed
+from closedchain.arguments import entries, listed
 from closedchain.errors import ModelError
 from closedchain.model.bodies.rotation import from_two_axes, snap, unit
 from closedchain.model.expressions.expression import Number, t
@@ -204,9 +204,7 @@ def sine(amplitude: float, period: float, *, centre: Any = 0.0, phase: float = 0
 def _plane(centre: Any, axes: Any, what: str) -> Callable[[Number, Number], tuple[Number, ...]]:
     """The place in the world of a point of a plane."""
     middle = place(centre, f"{what}: its centre")
-    two = listed(axes)
-    if two is None or len(two) != 2:
-        raise ModelError(f"{what}: axes are two perpendicular directions, ((1, 0, 0), (0, 1, 0)), not {axes!r}")
+    two = entries(axes, 2, f"{what}: axes are two perpendicular directions", "((1, 0, 0), (0, 1, 0))")
     if len(middle) != 3:
         raise ModelError(f"{what}: its centre is a point in space, (0, 0, 0), not {centre!r}")
     x, y, _ = zip(*from_two_axes(two[0], two[1], what), strict=True)

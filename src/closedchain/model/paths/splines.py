@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import exactly_one, known
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, Number, t
 from closedchain.model.expressions.functions import where
@@ -64,10 +64,8 @@ def fit(
 
     ``ways`` are the distances between neighbours, by which a duration is spread if there are no times.
     """
-    if ends not in ENDS:
-        raise ModelError(f"{what}: unknown ends {ends!r}{suggest(str(ends), ENDS)}")
-    if (times is None) == (duration is None):
-        raise ModelError(f"{what}: give either the times at its points or the duration of all of it")
+    known(f"{what}: unknown ends", ends, ENDS)
+    exactly_one(what, times=times, duration=duration)
     if times is not None:
         at = instants(times, len(values), what)
         if law is not None:
@@ -139,9 +137,9 @@ def through(times: Any, values: Any, rates: Any, accelerations: Any) -> Number:
     >>> float(x.evaluate(lambda leaf: 0.5))
     0.5
     """
-    given = _numbers(values, "values")
-    at = instants(times, len(given), "through", negative=True)
-    y, v, a = given, _numbers(rates, "rates", len(at)), _numbers(accelerations, "accelerations", len(at))
+    y = _numbers(values, "values")
+    at = instants(times, len(y), "through", negative=True)
+    y, v, a = y, _numbers(rates, "rates", len(at)), _numbers(accelerations, "accelerations", len(at))
     if len(at) < 2:
         raise ModelError("through needs at least two times")
     h = np.diff(at)

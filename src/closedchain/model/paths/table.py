@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain import arguments
 from closedchain.disk.names import text_of
 from closedchain.errors import ModelError
 from closedchain.model.paths.joining import pose
@@ -73,12 +73,9 @@ def table(source: Any, *, columns: Sequence[str] | None = None, ends: str = "nat
     names = [name for name in read.names if name != "t"]
     if len(names) == 1 and names[0] not in (*POSITION, *QUATERNION, *ANGLES):
         return _coordinate(read, names[0], ends)
-    known = (*POSITION, *QUATERNION, *ANGLES)
     for name in names:
-        if name not in known:
-            raise ModelError(
-                f"{read.name}: unknown column {name!r}{suggest(name, known)}; joint_table reads a table of joints"
-            )
+        columns_of_poses = (*POSITION, *QUATERNION, *ANGLES)
+        arguments.known(f"{read.name}: unknown column", name, columns_of_poses, "; joint_table reads a table of joints")
     position = _position(read, ends) if set(names) & set(POSITION) else None
     orientation = _orientation(read, ends)
     if position is None or orientation is None:
@@ -149,16 +146,16 @@ def _position(read: Table, ends: str) -> Path:
 
 
 def _orientation(read: Table, ends: str) -> Path | None:
-    given = [kind for kind in (QUATERNION, ANGLES) if set(kind) & set(read.names)]
-    if not given:
+    ways = [kind for kind in (QUATERNION, ANGLES) if set(kind) & set(read.names)]
+    if not ways:
         return None
-    if len(given) == 2:
+    if len(ways) == 2:
         raise ModelError(f"{read.name}: give the orientation by a quaternion or by roll, pitch, yaw, not by both")
-    for name in given[0]:
+    for name in ways[0]:
         if name not in read.names:
-            raise ModelError(f"{read.name}: the column {name!r} is missing: an orientation has {', '.join(given[0])}")
-    keys = np.column_stack([read.column(name) for name in given[0]])
-    if given[0] is QUATERNION:
+            raise ModelError(f"{read.name}: the column {name!r} is missing: an orientation has {', '.join(ways[0])}")
+    keys = np.column_stack([read.column(name) for name in ways[0]])
+    if ways[0] is QUATERNION:
         lengths = np.linalg.norm(keys, axis=1)
         for i in np.flatnonzero(np.abs(lengths - 1.0) > 1e-3):
             raise ModelError(f"{read.at(i)}: the quaternion has the length {lengths[i]:.6g}, not 1")
@@ -245,15 +242,13 @@ def _names(
             f"{what}: name the {width} columns, in a first line 't,x,...' or by columns=('t', 'x', ...): without names "
             "only 2, 4, 7 or 8 are known"
         )
-    if columns is not None and (isinstance(columns, str) or not all(isinstance(name, str) for name in columns)):
-        raise ModelError(f"{what}: columns are a list of names, for instance ('t', 'x', 'y'), not {columns!r}")
-    if columns is not None and len(columns) != width:
+    if columns is not None and len(arguments.names(f"{what}: columns", columns, "names, ('t', 'x', 'y')")) != width:
         raise ModelError(f"{what}: {len(columns)} names for {width} columns")
     in_file = [_taken_apart(name) for name in (header if header is not None else UNNAMED.get(width, [""] * width))]
-    given = in_file if columns is None else [_taken_apart(name) for name in columns]
+    chosen = in_file if columns is None else [_taken_apart(name) for name in columns]
     # whoever renames a column has not changed its unit
-    units = [unit if unit is not None else found for (_, unit), (_, found) in zip(given, in_file, strict=True)]
-    names = tuple("t" if name == "time" else name for name, _ in given)
+    units = [unit if unit is not None else found for (_, unit), (_, found) in zip(chosen, in_file, strict=True)]
+    names = tuple("t" if name == "time" else name for name, _ in chosen)
     return names, [_size(name, unit, what) for name, unit in zip(names, units, strict=True)]
 
 

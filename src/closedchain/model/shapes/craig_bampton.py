@@ -13,6 +13,7 @@ import itertools
 
 import numpy as np
 
+from closedchain.arguments import boolean, whole
 from closedchain.errors import ModelError
 from closedchain.model.shapes.curves import Pieces, power
 from closedchain.model.shapes.families import FIELD_OF, check_count
@@ -42,8 +43,7 @@ def static(*, y: bool = False, z: bool = False, axial: bool = False, torsion: bo
     """
     asked = {"y": y, "z": z, "axial": axial, "torsion": torsion}
     for kind, yes in asked.items():
-        if not isinstance(yes, bool):
-            raise ModelError(f"static: {kind} is True or False, not {yes!r}")
+        boolean(f"static: {kind}", yes)
     return craig_bampton(**{kind: 0 for kind, yes in asked.items() if yes})  # type: ignore[arg-type]
 
 
@@ -77,8 +77,7 @@ def craig_bampton(
     >>> shapes.craig_bampton(y=2, torsion=0)
     ShapeSet(y1, y2, y3, y4, torsion1)
     """
-    if isinstance(elements, bool) or not isinstance(elements, int) or elements < 1:
-        raise ModelError(f"craig_bampton: elements is the number of elements of a mesh, 1, 2, ..., not {elements!r}")
+    whole("craig_bampton: elements", elements, 1)
     found = []
     for kind, count in {"y": y, "z": z, "axial": axial, "torsion": torsion}.items():
         if count is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from closedchain.arguments import whole
 from closedchain.errors import ModelError
 from closedchain.model.shapes.curves import Curve, Wave, power
 from closedchain.model.shapes.shape_set import Shape, ShapeSet
@@ -65,9 +66,7 @@ def _family(name: str, bending: object, along: object, y: int, z: int, axial: in
 
 def check_count(count: object, what: str) -> int:
     """A whole number of shapes, from 0 up."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise ModelError(f"{what} is a number of shapes: 0, 1, 2, ..., not {count!r}")
-    return count
+    return whole(what, count, 0)
 
 
 def _half_waves(k: int) -> Curve:

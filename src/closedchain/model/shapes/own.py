@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain import arguments
+from closedchain.arguments import known, mapping
 from closedchain.errors import ModelError
 from closedchain.model.shapes.craig_bampton import hermite
 from closedchain.model.shapes.curves import Pieces
@@ -53,14 +54,14 @@ def from_functions(shapes: Mapping[str, Any], *, breaks: Sequence[float] = (0.0,
         raise ModelError(f"from_functions takes functions by field, for instance {{'v': f}}, not {shapes!r}")
     ends = _places(breaks, "from_functions: breaks")
     found = []
-    for key, given in shapes.items():
-        if isinstance(given, Mapping):
-            for field in given:
+    for key, values in shapes.items():
+        if isinstance(values, Mapping):
+            for field in values:
                 _check_field(field, f"from_functions: the shape {key!r}")
-            found.append(Shape(key, **{f: _sampled(g, ends, f"{key}.{f}") for f, g in given.items()}))
+            found.append(Shape(key, **{f: _sampled(g, ends, f"{key}.{f}") for f, g in values.items()}))
             continue
         _check_field(key, "from_functions")
-        functions = list(given) if isinstance(given, list | tuple) else [given]
+        functions = list(values) if isinstance(values, list | tuple) else [values]
         for k, function in enumerate(functions, start=1):
             name = f"{NAMES[key]}{k}"
             found.append(Shape(name, **{key: _sampled(function, ends, name)}))
@@ -91,18 +92,16 @@ def from_samples(
     ShapeSet(y1, y2, torsion1)
     """
     at = _places(xi, "from_samples: xi")
-    slopes = {} if slopes is None else slopes
-    if not isinstance(slopes, Mapping):
-        raise ModelError(f"from_samples: slopes are given by field, for instance slopes={{'v': ...}}, not {slopes!r}")
+    slopes = mapping("from_samples: slopes", slopes, "field, for instance {'v': ...}")
     fields = {"u": u, "v": v, "w": w, "t": t}
     for field in slopes:
         if fields.get(field) is None:
             raise ModelError(f"from_samples: slopes of {field!r}, of which there are no values")
     found = []
-    for field, given in fields.items():
-        if given is None:
+    for field, values in fields.items():
+        if values is None:
             continue
-        rows = _rows(given, len(at), f"from_samples: {field}")
+        rows = _rows(values, len(at), f"from_samples: {field}")
         if field in slopes:
             tangents = _rows(slopes[field], len(at), f"from_samples: slopes of {field}")
             if len(tangents) != len(rows):
@@ -119,25 +118,24 @@ def from_samples(
 
 
 def _check_field(field: Any, what: str) -> None:
-    if field not in FIELDS:
-        raise ModelError(f"{what}: unknown field {field!r}{suggest(str(field), FIELDS)}")
+    known(f"{what}: unknown field", field, FIELDS)
 
 
-def _places(given: Any, what: str) -> np.ndarray:
+def _places(values: Any, what: str) -> np.ndarray:
     try:
-        at = np.asarray(given, float)
+        at = np.asarray(values, float)
     except (TypeError, ValueError):
         at = np.zeros(0)
     if at.ndim != 1 or len(at) < 2 or not (np.diff(at) > 0).all() or at[0] != 0.0 or at[-1] != 1.0:
-        raise ModelError(f"{what} must rise from 0 to 1, for instance (0, 0.5, 1), not {given!r}")
+        raise ModelError(f"{what} must rise from 0 to 1, for instance (0, 0.5, 1), not {values!r}")
     return at
 
 
-def _rows(given: Any, count: int, what: str) -> np.ndarray:
+def _rows(values: Any, count: int, what: str) -> np.ndarray:
     try:
-        rows = np.atleast_2d(np.asarray(given, float))
+        rows = np.atleast_2d(np.asarray(values, float))
     except (TypeError, ValueError):
-        raise ModelError(f"{what}: values must be numbers, not {given!r}") from None
+        raise ModelError(f"{what}: values must be numbers, not {values!r}") from None
     if rows.ndim != 2 or rows.shape[1] != count:
         raise ModelError(f"{what} has {rows.shape[-1]} values in a row for {count} places")
     if not np.isfinite(rows).all():
@@ -154,8 +152,7 @@ def _spline(at: np.ndarray, values: np.ndarray) -> Pieces:
 
 def _sampled(function: Any, breaks: np.ndarray, name: str) -> Pieces:
     """Polynomials through Chebyshev points on spans between the breaks."""
-    if not callable(function):
-        raise ModelError(f"from_functions: {name} must be a function of xi, not {function!r}")
+    arguments.function(f"from_functions: {name}", function, "xi")
     parts = max(1, SPANS // (len(breaks) - 1))
     ends = np.unique(np.concatenate([np.linspace(a, b, parts + 1) for a, b in itertools.pairwise(breaks)]))
     angles = np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1)

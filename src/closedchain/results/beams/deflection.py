@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import between, one_of, suggest
 from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Body, Frame
@@ -38,7 +38,7 @@ class _Instant:
 
     def __init__(self, source: State | Motion) -> None:
         self._reactions: dict[Any, Reactions] = {}
-        self._one = (Motion.instant(source) if isinstance(source, State) else source.now()).samples
+        self._one = (Motion.instant(source) if isinstance(source, State) else source.in_drawing()).samples
 
     def _samples(self) -> list[Samples]:
         return [self._one]
@@ -80,8 +80,7 @@ def beam(
     >>> print(f"{peak.value:.4f} N m at x = {peak.x:g} m, tip {1e3 * hanging['v'].values[0, -1]:.4f} mm")
     -5.7683 N m at x = 0 m, tip -3.6052 mm
     """
-    if forces not in WAYS:
-        raise ModelError(f"forces are found by 'equilibrium' or by 'shapes', not by {forces!r}")
+    one_of("forces", forces, WAYS)
     if isinstance(source, Motion) and forces == "equilibrium":
         raise ModelError(
             "a motion has no efforts, and so no forces that are in balance: take forces='shapes', or the efforts along "
@@ -125,10 +124,8 @@ def deflection(
     >>> deflection(run, "coupler", 0.5).sel(axis="y").values.round(4)
     array([ 0.    , -0.0057, -0.0007])
     """
-    if against not in AGAINST:
-        raise ModelError(f"a deflection is measured against the 'frame' or the 'chord', not {against!r}")
-    if not isinstance(at, int | float | np.number) or not 0 <= at <= 1:
-        raise ModelError(f"at takes a place on the beam, from 0 (its origin) to 1 (its end), not {at!r}")
+    one_of("against", against, AGAINST)
+    between("at", at, 0, 1, unit="(the origin and the end of the beam)")
     name = _name(source.mechanism, body)
     values = source.mechanism.values(_parameters(source))
     length = values(source.mechanism.flexible[name].length)
@@ -178,10 +175,8 @@ def tip_deflection(
 
     at = _frame(run.mechanism, frame)
     where = run.frame(at)
-    if same not in ("efforts", "joints"):
-        raise ModelError(f"same is 'efforts' (the rigid twin is simulated) or 'joints' (it is posed), not {same!r}")
-    if axes not in ("world", "frame"):
-        raise ModelError(f"axes are those of the 'world' or of the 'frame', not {axes!r}")
+    one_of("same", same, ("efforts", "joints"))
+    one_of("axes", axes, ("world", "frame"))
     if same == "joints" or not RigidTwin.of(run.mechanism).labels:  # a structure that cannot move stands where it is
         R, r = run.solution.rigid_pose(at)
     else:

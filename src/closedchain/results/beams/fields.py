@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import increasing, known
 from closedchain.attached import Attached
 from closedchain.errors import ModelError, RunWarning, warn
 from closedchain.model.shapes import ShapeSet
@@ -145,7 +145,9 @@ class BeamFields(Attached):
 
         >>> import numpy as np
         >>> from closedchain.model import shapes
-        >>> beam = BeamNumbers("arm", 0.5, 2.352, 0.0, E=5e9, G=1.9e9, A=6e-4, Iy=4.5e-8, Iz=2e-8, J=0, y=0.01)
+        >>> from closedchain.results.beams.numbers import SectionNumbers
+        >>> section = SectionNumbers(A=6e-4, Iy=4.5e-8, Iz=2e-8, J=0, y=0.01)
+        >>> beam = BeamNumbers("arm", 0.5, 2.352, 0.0, E=5e9, G=1.9e9, section=section)
         >>> held = BeamFields.from_shapes(beam, shapes.polynomials(y=2), [0.0], [[1.5e-3, -0.5e-3]])
         >>> print(f"{held.maximum('Mz').value:.3f} N m at x = {held.maximum('Mz').x:.1f} m")
         1.200 N m at x = 0.0 m
@@ -225,8 +227,7 @@ class BeamFields(Attached):
         """
         t, x, nodes = np.atleast_1d(np.asarray(t, float)), places(beam, x), np.asarray(nodes, float)
         d = np.asarray(displacements, float).reshape(len(t), len(nodes), 6)
-        if len(nodes) < 2 or (np.diff(nodes) <= 0).any():
-            raise ModelError(f"the nodes of a beam rise from one end to the other, at least two of them, not {nodes}")
+        increasing("nodes", nodes, 2, "places that rise from one end of the beam to the other")
         i = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
         h = np.diff(nodes)[i]
         s = (x - nodes[i]) / h
@@ -268,7 +269,7 @@ class BeamFields(Attached):
         under tension, which without ``stiffening=True`` is not counted.
         """
         N, L = self.forces["N"], self.beam.length
-        both = {"buckling_y": self.beam.Iz, "buckling_z": self.beam.Iy}
+        both = {"buckling_y": self.beam.section.Iz, "buckling_z": self.beam.section.Iy}
         return {name: N * L**2 / (np.pi**2 * self.beam.E * I) for name, I in both.items() if I > 0}
 
     @cached_property
@@ -323,8 +324,7 @@ class BeamFields(Attached):
                 f"{' and '.join(x for x in self.missing if 'section' in x)}. Give it Section(..., y=..., z=...), the "
                 "distances of the outermost fibres, or draw it with Section.rectangle and the like"
             )
-        if name not in self.dataset:
-            raise ModelError(f"a beam has no {name!r}{suggest(name, self.dataset.data_vars)}")
+        known("a beam has no", name, [*self.dataset.data_vars, *self.dataset.coords])
         return self.dataset[name]
 
     def maximum(self, name: str = "von_mises") -> Peak:
@@ -348,12 +348,13 @@ class BeamFields(Attached):
 def _by_derivatives(
     beam: BeamNumbers, u: Along, v: Along, w: Along, turn: Along, thirds: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    E, Iy, Iz = beam.E, beam.Iy, beam.Iz
+    E, section = beam.E, beam.section
+    Iy, Iz = section.Iy, section.Iz
     return {
-        "N": E * beam.A * u.slope,
+        "N": E * section.A * u.slope,
         "Vy": -E * Iz * thirds["v"],
         "Vz": -E * Iy * thirds["w"],
-        "T": beam.G * beam.J * turn.slope,
+        "T": beam.G * section.J * turn.slope,
         "My": -E * Iy * w.bend,
         "Mz": E * Iz * v.bend,
     }

@@ -14,15 +14,9 @@ from closedchain.model.expressions.expression import Number, is_zero
 PLACES = 41  # along a beam, if none are asked for
 
 
-class BeamNumbers(NamedTuple):
-    """The numbers of a beam: m, kg, Pa, m^2, m^4; ``polar`` in kg m^2 about its axis; ``y, z, radius`` for stress."""
+class SectionNumbers(NamedTuple):
+    """The numbers of a section: m^2, m^4; ``y, z, radius`` of the outermost fibres, m, for stress."""
 
-    name: str
-    length: float
-    mass: float
-    polar: float
-    E: float
-    G: float
     A: float
     Iy: float
     Iz: float
@@ -31,6 +25,18 @@ class BeamNumbers(NamedTuple):
     z: float | None = None
     radius: float | None = None
     round: bool = False
+
+
+class BeamNumbers(NamedTuple):
+    """The numbers of a beam: m, kg, Pa; ``polar`` in kg m^2 about its axis."""
+
+    name: str
+    length: float
+    mass: float
+    polar: float
+    E: float
+    G: float
+    section: SectionNumbers
 
     @classmethod
     def of(cls, beam: Flexibility, value: Callable[[Number], float]) -> BeamNumbers:
@@ -45,14 +51,16 @@ class BeamNumbers(NamedTuple):
             polar=mass * (Iy + Iz) / A if is_zero(about_x) else value(about_x),
             E=value(beam.E),
             G=value(beam.G),
-            A=A,
-            Iy=Iy,
-            Iz=Iz,
-            J=J,
-            y=None if section.y is None else value(section.y),
-            z=None if section.z is None else value(section.z),
-            radius=None if section.torsion_radius is None else value(section.torsion_radius),
-            round=section.kind in ("circle", "tube"),
+            section=SectionNumbers(
+                A=A,
+                Iy=Iy,
+                Iz=Iz,
+                J=J,
+                y=None if section.y is None else value(section.y),
+                z=None if section.z is None else value(section.z),
+                radius=None if section.torsion_radius is None else value(section.torsion_radius),
+                round=section.kind in ("circle", "tube"),
+            ),
         )
 
 

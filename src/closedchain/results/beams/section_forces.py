@@ -105,12 +105,12 @@ def _sum(beam: BeamNumbers, data: Flexibility, loads: Sequence[Loads], motion: R
     out = []
     for begin in range(0, len(motion.w), BLOCK):
         part = slice(begin, begin + BLOCK)
-        now = Riding(*(y[part] for y in motion))
-        r = _placed(xi * L, shapes, now.eta)
-        f = _inertia_forces(beam, shapes, now, r)
+        riding = Riding(*(y[part] for y in motion))
+        r = _placed(xi * L, shapes, riding.eta)
+        f = _inertia_forces(beam, shapes, riding, r)
         couple = np.zeros_like(f)
         if basis.using("t"):
-            couple[..., 0] = -beam.polar / L * (now.acceleration @ shapes["t"][0].T)
+            couple[..., 0] = -beam.polar / L * (riding.acceleration @ shapes["t"][0].T)
         load = np.concatenate([f, np.cross(r, f) + couple], axis=2) * by[:, None]
         acting = [Loads(one.xi, one.wrench[part]) for one in loads]
         # what is left over is spread evenly
@@ -125,7 +125,7 @@ def _sum(beam: BeamNumbers, data: Flexibility, loads: Sequence[Loads], motion: R
         for one in acting:
             counts = (one.xi >= x / L) & ((x > 0) | (one.xi > 0))
             total[:, counts] += one.wrench[:, None]
-        total[..., 3:] -= np.cross(_placed(x, at_x, now.eta), total[..., :3])
+        total[..., 3:] -= np.cross(_placed(x, at_x, riding.eta), total[..., :3])
         out.append(total)
     return np.concatenate(out)
 
@@ -138,12 +138,12 @@ def _placed(x: np.ndarray, shapes: Mapping[str, tuple[np.ndarray, ...]], eta: np
 
 
 def _inertia_forces(
-    beam: BeamNumbers, shapes: Mapping[str, tuple[np.ndarray, ...]], now: Riding, r: np.ndarray
+    beam: BeamNumbers, shapes: Mapping[str, tuple[np.ndarray, ...]], riding: Riding, r: np.ndarray
 ) -> np.ndarray:
     """(time, places, 3): forces of inertia and gravity by length."""
-    w, w_dot = now.w[:, None], now.w_dot[:, None]
-    rate, faster = (np.stack([y @ shapes[f][0].T for f in "uvw"], axis=2) for y in (now.rate, now.acceleration))
-    a = now.a[:, None] + np.cross(w_dot, r) + np.cross(w, np.cross(w, r)) + 2 * np.cross(w, rate) + faster
+    w, w_dot = riding.w[:, None], riding.w_dot[:, None]
+    rate, faster = (np.stack([y @ shapes[f][0].T for f in "uvw"], axis=2) for y in (riding.rate, riding.acceleration))
+    a = riding.a[:, None] + np.cross(w_dot, r) + np.cross(w, np.cross(w, r)) + 2 * np.cross(w, rate) + faster
     return -beam.mass / beam.length * a
 
 

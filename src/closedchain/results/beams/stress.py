@@ -41,8 +41,8 @@ def stresses(
         Names of those that are not determined: they do not count.
     """
     missing = [f"{CAUSES[name]}, which the joints leave open" for name in CAUSES if name in undetermined]
-    none = np.zeros_like(forces["N"])
-    axial = none if "N" in undetermined else forces["N"] / beam.A
+    none, section = np.zeros_like(forces["N"]), beam.section
+    axial = none if "N" in undetermined else forces["N"] / section.A
 
     def bending(moment: str, I: float, arm: float | None, letter: str) -> np.ndarray | None:
         """Stress in the outermost fibre; None where the section does not tell."""
@@ -59,17 +59,17 @@ def stresses(
         missing.append(f"bending along {letter}, for which the section has no {lacks}")
         return None
 
-    by_y, by_z = bending("Mz", beam.Iz, beam.y, "y"), bending("My", beam.Iy, beam.z, "z")
+    by_y, by_z = bending("Mz", section.Iz, section.y, "y"), bending("My", section.Iy, section.z, "z")
     out = {"axial_stress": axial}
     shear = none
     if "T" not in undetermined and forces["T"].any():
-        if beam.J > 0 and beam.radius is not None:
-            shear = np.abs(forces["T"]) * beam.radius / beam.J
+        if section.J > 0 and section.radius is not None:
+            shear = np.abs(forces["T"]) * section.radius / section.J
         elif np.nanmax(np.abs(forces["T"])) > NEGLIGIBLE * np.nanmax(np.abs([forces["Mz"], forces["My"]])):
-            missing.append(f"torsion, for which the section has no {'torsion_radius' if beam.J > 0 else 'J'}")
+            missing.append(f"torsion, for which the section has no {'torsion_radius' if section.J > 0 else 'J'}")
     if by_y is not None and by_z is not None:
         # at a corner both add up; a round section has none
-        bent = np.hypot(by_y, by_z) if beam.round else np.abs(by_y) + np.abs(by_z)
+        bent = np.hypot(by_y, by_z) if section.round else np.abs(by_y) + np.abs(by_z)
         normal = np.abs(axial) + bent
         out |= {"bending_stress": bent, "normal_stress": normal, "shear_stress": shear}
         out["von_mises"] = np.sqrt(normal**2 + 3 * shear**2)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known, mapping
 from closedchain.close.computed_torque import Mobility, TorqueLaw, actuated_rows, parts, shafts
 from closedchain.derive.equations import derive
 from closedchain.errors import ClosedChainError, ModelError
@@ -102,29 +102,19 @@ class ComputedTorque(Tracking):
         return self.limited(numbers, labels, [law.effort(i) for i in range(len(labels))])
 
     def _believed(self, mechanism: Mechanism) -> dict[str, Any]:
-        given = {} if self.parameters is None else self.parameters
-        if not isinstance(given, Mapping):
-            raise ModelError(f"ComputedTorque: parameters takes values by name, {{'arm.mass': 2.0}}, not {given!r}")
-        for name in given:
-            if name not in mechanism.parameters:
-                raise ModelError(
-                    f"ComputedTorque: {mechanism.name!r} has no parameter {name!r}"
-                    f"{suggest(str(name), mechanism.parameters)}"
-                )
-        return dict(given)
+        values = mapping("ComputedTorque: parameters", self.parameters, "name, {'arm.mass': 2.0}")
+        for name in values:
+            known(f"ComputedTorque: {mechanism.name!r} has no parameter", name, mechanism.parameters)
+        return values
 
     def _by_label(self, numbers: Numbers, what: str, labels: list[str], default: float) -> tuple[Number, ...] | None:
-        given = getattr(self, what)
-        if given is None:
+        if getattr(self, what) is None:
             return None
-        if not isinstance(given, Mapping):
-            raise ModelError(
-                f"ComputedTorque: {what} takes numbers by coordinate, {{{labels[0]!r}: 2.0}}, not {given!r}"
-            )
-        found = numbers.each(given, what, labels, default=default)
+        chosen = mapping(f"ComputedTorque: {what}", getattr(self, what), f"coordinate, {{{labels[0]!r}: 2.0}}")
+        found = numbers.each(chosen, what, labels, default=default)
         value = numbers.mechanism.values()
         if what == "weights" and not all(value(x) > 0 for x in found):
-            raise ModelError(f"ComputedTorque: weights must be positive numbers, not {dict(given)!r}")
+            raise ModelError(f"ComputedTorque: weights must be positive numbers, not {chosen!r}")
         return tuple(found)
 
     def _mobility(self, mechanism: Mechanism, targets: Sequence[Target]) -> Mobility | None:

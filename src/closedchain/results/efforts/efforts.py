@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known
 from closedchain.attached import Attached
 from closedchain.derive.equations import Freedom
-from closedchain.errors import ModelError
 from closedchain.pose.inverse import Terms
 from closedchain.results.motion.motion import Motion
 from closedchain.results.samples import Samples
@@ -162,8 +161,7 @@ class Efforts(Attached):
         return xarray.Dataset(variables, {"time": ("time", self.t, {"units": "s"})}, attrs)
 
     def __getitem__(self, name: str) -> xarray.DataArray:
-        if name not in self.dataset:
-            raise ModelError(f"there is no effort {name!r}{suggest(name, self.dataset.data_vars)}")
+        known("there is no effort", name, [*self.dataset.data_vars, *self.dataset.coords])
         return self.dataset[name]
 
     def _samples(self) -> list[Samples]:

@@ -25,7 +25,7 @@ from closedchain.derive.equations import Freedom
 from closedchain.model.actuators.series_elastic import SeriesElastic
 from closedchain.model.mechanism import Mechanism
 from closedchain.results.motion.motion import Motion
-from closedchain.results.motion.thinning import parts, rates, through
+from closedchain.results.motion.splines import parts, rates, through
 
 SETTLED = 1e-6  # of the largest force: what may be missing at a joint behind a spring
 
@@ -75,23 +75,23 @@ def _deflection(
     from scipy.integrate import solve_ivp
 
     delta = np.empty(len(t))
-    now = (L[0] - d / k * (L_dot[0] - d / k * L_ddot[0])) / k
+    state = (L[0] - d / k * (L_dot[0] - d / k * L_ddot[0])) / k
     for first, last in parts(t, breaks):
         spline = through(t[first:last], load[first:last])
         end = t[min(last, len(t) - 1)]  # where the next part begins
         if spline is None:
-            delta[first:last] = now
+            delta[first:last] = state
             continue
         found = solve_ivp(
             lambda s, x, L=spline: (L(s) - k * x) / d,
             (t[first], end),
-            [now],
+            [state],
             method="Radau",  # d / k may be short beside the samples
             dense_output=True,
             rtol=1e-9,
             atol=1e-11 * max(float(np.abs(load).max()) / k, 1e-300),
         )
         delta[first:last] = found.sol(t[first:last])[0]
-        now = float(found.y[0, -1])
+        state = float(found.y[0, -1])
     rate = (L - k * delta) / d
     return delta, rate, (L_dot - k * rate) / d

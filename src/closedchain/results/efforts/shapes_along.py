@@ -16,16 +16,25 @@ with motions prescribed by ``m.drive(...)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from closedchain.derive.equations import Equations, Freedom
+from closedchain.errors import AssemblyError, ModelError, RunWarning, warn
 from closedchain.lock import locked
 from closedchain.pose.follow import Shapes
-from closedchain.results.motion.thinning import parts, through
+from closedchain.results.efforts.along import Question, continued, solved
+from closedchain.results.motion.motion import Motion
+from closedchain.results.motion.splines import parts, through
 
+VIBRATING = (
+    "Take a smoother or slower path or more samples; or prescribe the motion with m.drive(...) and simulate, which "
+    "tells the efforts with all vibrations"
+)
+TREMBLES, VIBRATES = 1e-6, 1e-3  # of the forces: what may be missing along flexible bodies, with and without a warning
 SWEEPS = 30
 STILL = 1e-10  # of the largest force: a shape that lacks no more is found
 
@@ -42,6 +51,54 @@ def shape_stiffness(e: Equations, p: np.ndarray) -> np.ndarray:
     beams = [traced.beam for traced in e.limbs.links if traced.beam is not None]
     K = ca.diagcat(*(beam.K for beam in beams))
     return np.array(ca.Function("K", [e.limbs.p], [ca.densify(K)])(p))
+
+
+def bent_as_loaded(
+    motion: Motion, question: Question, follow_again: Callable[[Shapes], Motion] | None = None
+) -> Motion:
+    """The motion with flexible bodies bent as it bends them.
+
+    ``follow_again`` follows the path with given shapes; without it the bodies must be bent as they are already.
+    """
+    e, bent = motion.samples.equations, shape_freedoms(motion.samples.equations)
+    name = e.topology.mechanism.name
+
+    def lacking(shapes: Shapes | None) -> tuple[Motion, np.ndarray, np.ndarray, float]:
+        try:
+            found = motion if shapes is None or follow_again is None else follow_again(shapes)
+        except AssemblyError:
+            raise ModelError(
+                f"along this path the flexible bodies of {name!r} would vibrate: bent as its accelerations ask, they "
+                f"cannot be put together. {VIBRATING}"
+            ) from None
+        x, regular, u = solved(found, replace(question, method="projection"))
+        size = float((x.force_size / x.length).max(initial=0.0))
+        return found, found.t, continued(found.t, regular, u)[:, -len(bent) :], size
+
+    if follow_again is not None:
+        found, left = settle(lacking, shape_stiffness(e, motion.samples.parameters), motion.breaks)
+    else:
+        found, _, u, size = lacking(None)
+        left = np.abs(u).max(initial=0.0) / max(size, 1e-300)
+    if not left <= VIBRATES:
+        worst = e.topology.mechanism.flexible[bent[0][0]].labels[0]
+        if follow_again is None:
+            raise ModelError(
+                f"this motion of {name!r} does not bend its flexible bodies as their stiffness asks: {left:.1e} of the "
+                f"forces along {worst!r} and the like are missing. Give the path itself, of joints or frames, and they "
+                "are bent as it takes"
+            )
+        raise ModelError(
+            f"along this path the flexible bodies of {name!r} would vibrate: without vibration {left:.1e} of the "
+            f"forces are missing. {VIBRATING}"
+        )
+    if left > TREMBLES:
+        warn(
+            f"along this path the flexible bodies of {name!r} cannot be quite free of vibration: {left:.1e} of the "
+            "forces are missing in these efforts",
+            RunWarning,
+        )
+    return found
 
 
 def settle(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known
 from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Number, t
 from closedchain.model.expressions.functions import where
 from closedchain.results.efforts.efforts import Efforts
 from closedchain.results.efforts.inverse_dynamics import holding_efforts
-from closedchain.results.motion.thinning import parts, pieced, thinned, through
+from closedchain.results.motion.splines import parts, pieced, thinned, through
 
 
 def signal(need: Efforts, name: str) -> Number:
@@ -20,8 +20,7 @@ def signal(need: Efforts, name: str) -> Number:
     very time, and a run steps onto it; the samples on each side are continued to there. Before and after the motion it
     holds the first and the last pose, as references do.
     """
-    if name not in need.actuators:
-        raise ModelError(f"there is no actuator {name!r}{suggest(name, need.actuators)}")
+    known("there is no actuator", name, need.actuators)
     values = need.tau[:, need.actuators.index(name)]
     if len(need.t) < 2:
         return float(values[0])

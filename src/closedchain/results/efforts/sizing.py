@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import instance, known, suggest
 from closedchain.errors import ModelError
 from closedchain.model.actuators.base import ActuatorModel, effective
 from closedchain.model.actuators.series_elastic import SeriesElastic
@@ -167,8 +167,8 @@ Load = tuple[str, np.ndarray, np.ndarray, ActuatorModel | None]
 def loads(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | None = None) -> Iterator[Load]:
     """What each actuator has to do, with the motor that is drawn or tried."""
     tried = models if isinstance(models, Mapping) else dict.fromkeys(need.actuators, models) if models else {}
-    for name, given in tried.items():
-        _check_model(need, name, given)
+    for name, chosen in tried.items():
+        _check_model(need, name, chosen)
     for k, name in enumerate(need.actuators):
         effort, speed, model = need.tau[:, k], need.speed[:, k], drawn(need, name)
         if name in tried:
@@ -179,19 +179,17 @@ def loads(need: Efforts, models: ActuatorModel | Mapping[str, ActuatorModel] | N
         yield name, effort, speed, model
 
 
-def _check_model(need: Efforts, name: str, given: Any) -> None:
-    if name not in need.actuators:
-        raise ModelError(f"sizing: no actuator is named {name!r}{suggest(str(name), need.actuators)}")
-    if not isinstance(given, ActuatorModel):
-        raise ModelError(f"sizing: {name!r} takes a model such as cc.DCMotor(...), not {given!r}")
-    if isinstance(given, SeriesElastic):
+def _check_model(need: Efforts, name: str, model: Any) -> None:
+    known("sizing: no actuator is named", name, need.actuators)
+    instance(f"sizing: {name!r}", model, ActuatorModel, "a model such as cc.DCMotor(...)")
+    if isinstance(model, SeriesElastic):
         raise ModelError(
             f"sizing: {name!r} is to have a spring, which moves by itself: draw it with m.actuator(...), or try "
             "its motor alone, which is what it needs while the spring hardly moves"
         )
-    if given.turns is not None and given.turns != (need.units[name] == "N m"):
-        moves = "turns" if given.turns else "slides"
-        raise ModelError(f"sizing: a {type(given).__name__} {moves}, but {name!r} does not")
+    if model.turns is not None and model.turns != (need.units[name] == "N m"):
+        moves = "turns" if model.turns else "slides"
+        raise ModelError(f"sizing: a {type(model).__name__} {moves}, but {name!r} does not")
 
 
 def drawn(need: Efforts, name: str) -> ActuatorModel | None:

@@ -112,7 +112,8 @@ def _stretched(solution: ErlsSolution) -> list[str]:
     if not strain[worst] > SMALL_STRAIN:
         return []
     numbers = BeamNumbers.of(mechanism.flexible[worst], value)
-    what = f"{worst!r} stretches by {100 * strain[worst]:.2g} % of its length (E A = {numbers.E * numbers.A:.3g} N)"
+    EA = numbers.E * numbers.section.A
+    what = f"{worst!r} stretches by {100 * strain[worst]:.2g} % of its length (E A = {EA:.3g} N)"
     return [
         f"{what}: the displacements of ERLS are small ones, and its elements always stretch, whatever the modes; "
         "give the section a larger A, or use a floating frame without axial modes (cc.Multipliers())"

@@ -29,7 +29,7 @@ from closedchain.errors import ModelError
 from closedchain.model.parts import Frame
 from closedchain.pose.size import drawn_length
 from closedchain.results.erls.frames import frame_motion
-from closedchain.results.reactions.at_joints import AtJoints, freedoms, holders
+from closedchain.results.reactions.at_joints import AtJoints, AtShapes, JointFrames, freedoms, holders
 from closedchain.results.reactions.newton_euler import BALANCED, Block, NewtonEuler
 from closedchain.results.reactions.reactions import reactions
 from closedchain.results.reactions.wrenches import Reactions, solved, wrenches
@@ -137,10 +137,8 @@ def at_joints(samples: ErlsSamples) -> AtJoints:
     moving = [joint for joint in joints if joint.type.nv]
     acting = {name for name, _ in traced.loads.on_joints} | {x.joint for x in m.drives.values()}
     return AtJoints(
-        R_first=side_by_side("R first", 3),
-        r_first=side_by_side("r first", 1)[..., 0],
-        R_second=side_by_side("R second", 3),
-        r_second=side_by_side("r second", 1)[..., 0],
+        first=JointFrames(side_by_side("R first", 3), side_by_side("r first", 1)[..., 0]),
+        second=JointFrames(side_by_side("R second", 3), side_by_side("r second", 1)[..., 0]),
         Phi={joint.name: got[f"Phi {joint.name}"] for joint in moving},
         tau={joint.name: got[f"tau {joint.name}"][:, :, 0] for joint in moving},
         along={},
@@ -150,8 +148,7 @@ def at_joints(samples: ErlsSamples) -> AtJoints:
         origin=r,
         shares={name: np.ones(len(of)) for name, of in holders(e, frozenset()).items()},
         acted=frozenset(acting),
-        shaping=shaping,
-        shape_need=shape_need,
+        shapes=AtShapes(shaping, shape_need),
     )
 
 

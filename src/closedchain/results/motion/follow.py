@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
+from closedchain.arguments import finite, increasing, mapping, needs, suggest, whole
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError, RunWarning, warn
+from closedchain.integrate.times import Every
 from closedchain.model.mechanism import Mechanism
-from closedchain.model.targets import Wishes, wishes
+from closedchain.model.targets import Targets, path_targets
 from closedchain.pose.assemble import assemble, assemblies
 from closedchain.pose.follow import Follower, Found, LostError, Shapes, numbers
 from closedchain.pose.state import State, parameter_vector
@@ -21,6 +23,26 @@ from closedchain.results.samples import Samples
 SAMPLES = 201
 BESIDE = 1e-9  # of the whole time: how long before a jump it is looked at
 MOST_SAMPLES = 10**8  # all of them are in memory
+
+
+class PathOptions(TypedDict, total=False):
+    """Options of `follow` that other verbs along paths take, too."""
+
+    begin: float
+    t_eval: Any
+    samples: int
+    guess: Mapping[str, Any] | State | None
+    assembly: str | None
+    parameters: Mapping[str, float] | None
+    open_joints: tuple[str, ...]
+
+
+def check_options(verb: str, path: PathOptions) -> None:
+    """Refuse keywords that no verb along paths knows, as Python does."""
+    for name in path:
+        if name not in PathOptions.__annotations__:
+            near = suggest(name, PathOptions.__annotations__)
+            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}{near}")
 
 
 def follow(
@@ -52,9 +74,11 @@ def follow(
         number, an expression of ``cc.t`` or a function of time, a frame three of them. None: its drives say it all.
     until, begin
         End and beginning, s; the end is that of the longest path unless given.
-    t_eval, samples
-        Times at which the motion is wanted, or how many equally spaced ones; both sides of instants at which a path's
-        acceleration jumps come on top.
+    t_eval
+        Times at which the motion is wanted: an array, or ``cc.Every(seconds)`` from the beginning on.
+    samples
+        Without ``t_eval``: the number of equally spaced times. Both sides of instants at which a path's acceleration
+        jumps come on top.
     guess
         Where the first configuration is looked for, as in `assemble`: it decides on the working mode.
     assembly
@@ -79,25 +103,25 @@ def follow(
     >>> f"{float(motion['C'][-1]):.6f}"
     '1.466691'
     """
-    if not isinstance(mechanism, Mechanism):
-        raise ModelError(f"follow needs a cc.Mechanism, not {mechanism!r}")
+    needs("follow", mechanism, Mechanism, "a cc.Mechanism")
+    parameters = None if parameters is None else mapping("parameters", parameters)
     e = derive(mechanism)
     if along is None and not mechanism.drives:
         raise ModelError(
             f"say what {mechanism.name!r} is to follow, for instance {{'platform': cc.paths.rose(0.05, period=2)}}"
         )
-    asked = wishes(mechanism, along or {})
-    t = _times(asked, until, begin, t_eval, samples)
+    targets = path_targets(mechanism, along or {})
+    t = _times(targets, until, begin, t_eval, samples)
     p = parameter_vector(mechanism, dict(parameters or {}))
-    hold, frames = numbers(e, asked, p, float(t[0]))
+    hold, frames = numbers(e, targets, p, float(t[0]))
     start = _first(mechanism, hold, frames, float(t[0]), guess, assembly, parameters, open_joints)
-    follower = Follower(e, asked, p, tuple(open_joints), shapes)
-    first = follower.shaped(float(t[0]), _with_shafts(start, asked))
+    follower = Follower(e, targets, p, tuple(open_joints), shapes)
+    first = follower.shaped(float(t[0]), _with_shafts(start, targets))
 
     def motion(found: Found, reached: int) -> Motion:
         samples = Samples(e, t[:reached], *found, p, open_joints=tuple(open_joints))
         conditioning = follower.conditioning(samples.t, samples.q)
-        return Motion(samples, parameters, asked.breaks, conditioning, follower.idle)
+        return Motion(samples, parameters, targets.breaks, conditioning, follower.idle)
 
     try:
         whole = motion(follower.follow(t, first), len(t))
@@ -110,30 +134,34 @@ def follow(
     return whole
 
 
-def _times(asked: Wishes, until: float | None, begin: float, t_eval: Any, samples: int) -> np.ndarray:
-    if t_eval is not None:
-        t = np.atleast_1d(np.asarray(t_eval, float))
-        if t.ndim != 1 or not len(t) or not np.isfinite(t).all() or (len(t) > 1 and not (np.diff(t) > 0).all()):
-            raise ModelError("t_eval takes increasing times in seconds")
-        return t
-    until = asked.duration if until is None else until
+def _times(targets: Targets, until: float | None, begin: float, t_eval: Any, samples: int) -> np.ndarray:
+    if t_eval is not None and not isinstance(t_eval, Every):
+        return increasing("t_eval", np.atleast_1d(t_eval), meant="increasing times in seconds, or cc.Every(seconds)")
+    until = targets.duration if until is None else until
     if until is None:
         raise ModelError("say until when the path is followed: until=2.0")
-    for name, value in (("until", until), ("begin", begin)):
-        if not isinstance(value, int | float | np.number) or not np.isfinite(value):
-            raise ModelError(f"{name} must be a finite time in seconds, not {value!r}")
+    until, begin = finite("until", until), finite("begin", begin)
     if not until > begin:
         raise ModelError(f"until ({until:g} s) must come after begin ({begin:g} s)")
-    if not isinstance(samples, int | np.integer) or samples < 2:
-        raise ModelError(f"samples must be a whole number of at least 2, not {samples!r}")
-    if samples > MOST_SAMPLES:
-        raise ModelError(f"samples = {samples:.2g} are more than a motion can hold: take {MOST_SAMPLES:.0g} at most")
-    t = np.linspace(begin, until, int(samples))
+    if isinstance(t_eval, Every):
+        count = (until - begin) / t_eval.seconds
+        _check_count(f"t_eval = {t_eval}", count)
+        return begin + t_eval.seconds * np.arange(int(count * (1 + 1e-12)) + 1)
+    samples = whole("samples", samples, 2)
+    _check_count("samples", samples)
+    t = np.linspace(begin, until, samples)
     # both sides of every jump, where peaks lie
     beside = BESIDE * (until - begin)
-    inside = np.array([x for x in asked.breaks if begin + beside < x < until])
+    inside = np.array([x for x in targets.breaks if begin + beside < x < until])
     apart = [x for x in t if not (np.abs(inside - x) < 2 * beside).any()]
     return np.unique(np.concatenate([apart, inside, inside - beside]))
+
+
+def _check_count(name: str, count: float) -> None:
+    if count > MOST_SAMPLES:
+        raise ModelError(
+            f"{name}: {count:.2g} samples are more than a motion can hold: take {MOST_SAMPLES:.0g} at most"
+        )
 
 
 def _first(
@@ -175,13 +203,13 @@ def _first(
     raise ModelError(f"{m.name!r} has no assembly {assembly!r} at the beginning of the path; known: {known}")
 
 
-def _with_shafts(start: State, asked: Wishes) -> np.ndarray:
+def _with_shafts(start: State, targets: Targets) -> np.ndarray:
     """The coordinates of a state with the shafts of motors where the joints behind their springs are."""
     q, topology = start.q.copy(), start.topology
-    for wish in asked.coordinates:
-        if wish.ahead_of is not None:
-            joint, index = wish.ahead_of
-            q[topology.tree_joints[wish.joint.name].q.start + wish.index] = start[
+    for target in targets.coordinates:
+        if target.ahead_of is not None:
+            joint, index = target.ahead_of
+            q[topology.tree_joints[target.joint.name].q.start + target.index] = start[
                 start.mechanism.joints[joint].labels()[index]
             ]
     return q

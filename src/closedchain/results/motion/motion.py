@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known
 from closedchain.attached import Attached
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
@@ -21,7 +21,7 @@ from closedchain.pose.rank import LOOSE, relative_tolerance
 from closedchain.pose.size import drawn_scale, row_sizes, velocity_sizes
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.motion.limits import Violation, violations
-from closedchain.results.motion.thinning import thinned
+from closedchain.results.motion.splines import thinned
 from closedchain.results.samples import Samples
 
 if TYPE_CHECKING:
@@ -132,28 +132,28 @@ class Motion(Attached):
             raise ModelError(
                 f"the motion has {len(self.t)} samples: its states are numbered 0 to {len(self.t) - 1}, not {index!r}"
             )
-        now = self.now().samples
+        samples = self.in_drawing().samples
         return State(
             self.mechanism,
-            now.q[index],
-            now.v[index],
+            samples.q[index],
+            samples.v[index],
             dict(self.parameters),
-            float(now.t[index]),
-            now.open_joints,
-            now.a[index],
+            float(samples.t[index]),
+            samples.open_joints,
+            samples.a[index],
         )
 
-    def now(self) -> Motion:
-        """The same motion in the drawing of now: numbered as its cuts are, with its parameter values.
+    def in_drawing(self) -> Motion:
+        """The same motion in the drawing as it is today: numbered as its cuts are, with its parameter values.
 
         Raises
         ------
         ModelError
-            If the loops of the drawing of now are not closed along the motion.
+            If the loops of the drawing are not closed along the motion any more.
         """
-        then, e = self.samples.equations, derive(self.mechanism)
+        old, e = self.samples.equations, derive(self.mechanism)
         p = parameter_vector(self.mechanism, self.parameters)
-        if e is then and np.array_equal(p, self.samples.p):
+        if e is old and np.array_equal(p, self.samples.p):
             return self
         q, v, a = self._numbered(e)
         samples = Samples(e, self.t, q, v, a, p, open_joints=self.open_joints)
@@ -162,15 +162,15 @@ class Motion(Attached):
 
     def _numbered(self, e: Equations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, velocities and accelerations in the numbering of other equations of this mechanism."""
-        then, now = self.samples.equations.topology, e.topology
-        if (then.q_labels, then.v_labels) == (now.q_labels, now.v_labels):
+        old, new = self.samples.equations.topology, e.topology
+        if (old.q_labels, old.v_labels) == (new.q_labels, new.v_labels):
             return self.q, self.v, self.a
-        coordinates = [x for j in then.measured for x in j.labels()]
-        velocities = [x for j in then.measured for x in j.velocity_labels()]
-        if not set(now.q_labels) <= set(coordinates):
+        coordinates = [x for j in old.measured for x in j.labels()]
+        velocities = [x for j in old.measured for x in j.velocity_labels()]
+        if not set(new.q_labels) <= set(coordinates):
             raise ModelError(f"joints were drawn in {self.mechanism.name!r} after the motion was found: find it again")
-        at_q = [coordinates.index(x) for x in now.q_labels]
-        at_v = [velocities.index(x) for x in now.v_labels]
+        at_q = [coordinates.index(x) for x in new.q_labels]
+        at_v = [velocities.index(x) for x in new.v_labels]
         return self.joints["q"][:, at_q], self.joints["v"][:, at_v], self.joints["a"][:, at_v]
 
     @cached_property
@@ -212,8 +212,7 @@ class Motion(Attached):
         return xarray.Dataset(variables, {"time": ("time", self.t, {"units": "s"})}, attrs)
 
     def __getitem__(self, name: str) -> xarray.DataArray:
-        if name not in self.dataset:
-            raise ModelError(f"the motion has no variable {name!r}{suggest(name, self.dataset.data_vars)}")
+        known("the motion has no variable", name, [*self.dataset.data_vars, *self.dataset.coords])
         return self.dataset[name]
 
     def reference(self, label: str) -> Number:
@@ -224,8 +223,7 @@ class Motion(Attached):
         the coordinate's range: the fewer they are, the less a run with the reference costs.
         """
         scalars = self.scalars
-        if label not in scalars:
-            raise ModelError(f"the motion has no coordinate {label!r}{suggest(label, scalars)}")
+        known("the motion has no coordinate", label, scalars)
         column_q, column_v = scalars[label]
         found = self.joints
         return thinned(self.t, found["q"][:, column_q], found["v"][:, column_v], found["a"][:, column_v])

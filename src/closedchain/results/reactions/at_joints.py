@@ -7,6 +7,7 @@ force, or angular and linear part, in world axes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -26,14 +27,36 @@ from closedchain.model.parts import Frame, Joint
 from closedchain.results.samples import Freedom, Samples
 
 
+class JointFrames(NamedTuple):
+    """Axes (n, joints, 3, 3) and origins (n, joints, 3) of one frame of each joint."""
+
+    R: np.ndarray
+    r: np.ndarray
+
+
+class AtShapes(NamedTuple):
+    """Forces on the shapes of flexible bodies.
+
+    Attributes
+    ----------
+    by_joint
+        By flexible body and joint on it, (n, shapes, 6): forces on its shape of components of the joint's wrench.
+    need
+        By flexible body, (n, shapes): what the joints must do to its shape together.
+    """
+
+    by_joint: dict[tuple[str, str], np.ndarray]
+    need: dict[str, np.ndarray]
+
+
 @dataclass(frozen=True, eq=False)
 class AtJoints:
     """Numbers at n samples; joints and links are those of the topology, in its order.
 
     Attributes
     ----------
-    R_first, r_first, R_second, r_second
-        (n, joints, 3, 3) axes and (n, joints, 3) origins of the joints' frames.
+    first, second
+        The joints' frames on their two bodies.
     Phi
         By joint, (n, 6, freedoms): motion of the second frame relative to the first, about the second's origin.
     tau
@@ -52,16 +75,12 @@ class AtJoints:
         By drive or gear: what of its force acts on each of its freedoms (see `holders`).
     acted
         Joints along which something acts.
-    shaping
-        By flexible body and joint on it, (n, shapes, 6): forces on its shape of components of the joint's wrench.
-    shape_need
-        By flexible body, (n, shapes): what the joints must do to its shape together.
+    shapes
+        The same for the shapes of flexible bodies.
     """
 
-    R_first: np.ndarray
-    r_first: np.ndarray
-    R_second: np.ndarray
-    r_second: np.ndarray
+    first: JointFrames
+    second: JointFrames
     Phi: dict[str, np.ndarray]
     tau: dict[str, np.ndarray]
     along: dict[str, np.ndarray]
@@ -71,8 +90,7 @@ class AtJoints:
     origin: np.ndarray
     shares: dict[str, np.ndarray]
     acted: frozenset[str]
-    shaping: dict[tuple[str, str], np.ndarray]
-    shape_need: dict[str, np.ndarray]
+    shapes: AtShapes
 
 
 def at_joints(samples: Samples) -> AtJoints:
@@ -96,10 +114,8 @@ def at_joints(samples: Samples) -> AtJoints:
         tau[name][:, index] += effort
     acted = {x.joint for x in m.drives.values()} | {x.joint for x in m.rotors.values()}
     return AtJoints(
-        R_first=side_by_side("R first", 3),
-        r_first=side_by_side("r first", 1)[..., 0],
-        R_second=side_by_side("R second", 3),
-        r_second=side_by_side("r second", 1)[..., 0],
+        first=JointFrames(side_by_side("R first", 3), side_by_side("r first", 1)[..., 0]),
+        second=JointFrames(side_by_side("R second", 3), side_by_side("r second", 1)[..., 0]),
         Phi=by_joint("Phi"),
         tau=tau,
         along=by_joint("along"),
@@ -109,8 +125,10 @@ def at_joints(samples: Samples) -> AtJoints:
         origin=got["origin"].transpose(0, 2, 1),
         shares={name: x[0, :, 0] if n else np.ones(x.shape[1]) for name, x in by_joint("shares").items()},
         acted=frozenset(acted | set(applied.on_joints) | {name for name, _ in replaced}),
-        shaping={pair: got[key] for key, pair in _shaped(e).items() if key in got},
-        shape_need={name: x[:, :, 0] for name, x in by_joint("shape").items()},
+        shapes=AtShapes(
+            by_joint={pair: got[key] for key, pair in _shaped(e).items() if key in got},
+            need={name: x[:, :, 0] for name, x in by_joint("shape").items()},
+        ),
     )
 
 

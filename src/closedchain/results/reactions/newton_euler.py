@@ -106,9 +106,9 @@ class NewtonEuler:
         The latter is (n, joints, 6, k), with moments over the length: k columns that are orthonormal over all joints,
         or six that span the same in each joint. ``weight`` is that of each joint in the norm, (joints).
         """
-        now = Block(self, block)
-        found = self.solve_block(now, weight)
-        if found[1].shape[3] and self.at.shape_need:  # rigid bodies leave something open: do flexible ones tell?
+        equations = Block(self, block)
+        found = self.solve_block(equations, weight)
+        if found[1].shape[3] and self.at.shapes.need:  # rigid bodies leave something open: do flexible ones tell?
             told = self.solve_block(Block(self, block, shapes=True), weight)
             better = np.isfinite(told[0]).all(axis=(1, 2))
             wrench = np.where(better[:, None, None], told[0], found[0])
@@ -119,21 +119,21 @@ class NewtonEuler:
             return wrench, loose
         return found
 
-    def solve_block(self, now: Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def solve_block(self, equations: Block, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same of equations that are put together already."""
-        wrench = np.full(now.known.shape, np.nan)
-        good = np.flatnonzero(now.finite)
-        u, s, vt = np.linalg.svd(now.C[good], full_matrices=now.C.shape[1] < now.C.shape[2])
+        wrench = np.full(equations.known.shape, np.nan)
+        good = np.flatnonzero(equations.finite)
+        u, s, vt = np.linalg.svd(equations.C[good], full_matrices=equations.C.shape[1] < equations.C.shape[2])
         ranks = significant(s, relative_tolerance(self.samples.equations, self.samples.parameters), ALIKE)
-        loose = np.zeros((*wrench.shape, min(6, now.C.shape[2] - ranks.min(initial=now.C.shape[2]))))
+        loose = np.zeros((*wrench.shape, min(6, equations.C.shape[2] - ranks.min(initial=equations.C.shape[2]))))
         for rank in np.unique(ranks):
             of = np.flatnonzero(ranks == rank)
             i = good[of]
-            y = _T(vt[of, :rank]) @ ((_T(u[of, :, :rank]) @ now.d[i, :, None]) / s[of, :rank, None])
-            found = now.known[i] + (now.B[i] @ y[:, None])[..., 0]
-            open_ = now.B[i] @ _T(vt[of, None, rank:]) / self.scale[:, None]
+            y = _T(vt[of, :rank]) @ ((_T(u[of, :, :rank]) @ equations.d[i, :, None]) / s[of, :rank, None])
+            found = equations.known[i] + (equations.B[i] @ y[:, None])[..., 0]
+            open_ = equations.B[i] @ _T(vt[of, None, rank:]) / self.scale[:, None]
             wrench[i] = self._least(found, open_, weight)
-            settled = now.missing(i, wrench[i]) <= self.allowed[now.block][i]
+            settled = equations.missing(i, wrench[i]) <= self.allowed[equations.block][i]
             wrench[i[~settled]] = np.nan
             spanned = _six(_orthonormal(open_))
             loose[i[settled], :, :, : spanned.shape[3]] = spanned[settled]
@@ -163,7 +163,7 @@ class Block:
     def __init__(self, system: NewtonEuler, block: slice, shapes: bool = False) -> None:
         self.system, self.block, self.shapes = system, block, shapes
         at, joints = system.at, system.joints
-        self.r = at.r_second[block]
+        self.r = at.second.r[block]
         self.centre = self.r.mean(axis=1, keepdims=True)
         n, given = len(self.r), self._given()
         need = moved((at.need - at.apart)[block][..., None], at.origin[block] - self.centre)
@@ -182,7 +182,7 @@ class Block:
             from scipy.linalg import block_diag
 
             self._shaping = self._on_shapes()
-            self.tau = np.concatenate([self.tau, *(x[block] for x in at.shape_need.values())], axis=1)
+            self.tau = np.concatenate([self.tau, *(x[block] for x in at.shapes.need.values())], axis=1)
             squares = [sum(np.sum((x * system.scale) ** 2, axis=2) for _, x in rows) for rows in self._shaping]
             # shapes that no joint touches are equations without unknowns
             size = np.concatenate([size, *(np.where(x > 0, np.sqrt(x), 1.0) for x in squares)], axis=1)
@@ -201,8 +201,8 @@ class Block:
         number = {joint.name: k for k, joint in enumerate(self.system.joints)}
         at = self.system.at
         return [
-            [(number[joint], x[self.block]) for (of, joint), x in at.shaping.items() if of == body]
-            for body in at.shape_need
+            [(number[joint], x[self.block]) for (of, joint), x in at.shapes.by_joint.items() if of == body]
+            for body in at.shapes.need
         ]
 
     def _given(self) -> np.ndarray:

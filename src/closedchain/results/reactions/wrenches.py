@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known, positive, suggest
 from closedchain.errors import ModelError
 from closedchain.model.parts import Frame, Joint
 from closedchain.pose.rank import LOOSE, relative_tolerance
@@ -137,10 +137,8 @@ def solved(system: NewtonEuler, length: float, stiffness: Mapping[str, float] | 
     kept = [k for k, joint in enumerate(topology.joints) if joint.type.closure or joint.name in at.acted]
     names = tuple(topology.joints[k].name for k in kept)
     for name, value in (stiffness or {}).items():
-        if name not in names:
-            raise ModelError(f"stiffness: no joint is named {name!r}{suggest(name, names)}")
-        if not value > 0:
-            raise ModelError(f"stiffness of {name!r} must be positive, not {value}")
+        known("stiffness: no joint is named", name, names)
+        positive(f"stiffness of {name!r}", value)
     weight = np.array([(stiffness or {}).get(joint.name, 1.0) for joint in topology.joints])
     found = [system.solve(block, weight) for block in system.blocks()]
     none = np.zeros((0, len(topology.joints), 6))
@@ -148,10 +146,10 @@ def solved(system: NewtonEuler, length: float, stiffness: Mapping[str, float] | 
         names,
         np.concatenate([none, *(wrench for wrench, _ in found)])[:, kept],
         _side_by_side([none[..., None][..., :0], *(loose for _, loose in found)])[:, kept],
-        at.R_first[:, kept],
-        at.r_first[:, kept],
-        at.R_second[:, kept],
-        at.r_second[:, kept],
+        at.first.R[:, kept],
+        at.first.r[:, kept],
+        at.second.R[:, kept],
+        at.second.r[:, kept],
         length,
         ((samples, at),),
     )

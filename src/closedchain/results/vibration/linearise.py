@@ -20,7 +20,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known, mapping, needs, suggest, unique
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import AssemblyError, ModelError
 from closedchain.lock import locked
@@ -149,14 +149,11 @@ def linearise(
 
 
 def _checked(mechanism: Mechanism, state: State | None, parameters: Any) -> State:
-    if not isinstance(mechanism, Mechanism):
-        raise ModelError(f"linearise needs a cc.Mechanism, not {mechanism!r}")
-    if parameters is not None and not isinstance(parameters, Mapping):
-        raise ModelError(f"parameters takes a mapping by name, not {parameters!r}")
+    needs("linearise", mechanism, Mechanism, "a cc.Mechanism")
+    mapping("parameters", parameters)
     if state is None:
         state = assemble(mechanism, parameters=parameters)
-    if not isinstance(state, State):
-        raise ModelError(f"linearise needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    needs("linearise", state, State, "a state of this mechanism, from m.assemble(...)")
     state = state.of(mechanism, "linearise needs a state of this mechanism; the given one")
     state = replace(state, parameters={**state.parameters, **(parameters or {})})
     mechanism.validate(state.parameters)
@@ -211,13 +208,11 @@ def _dependent(e: Equations, state: State, rows: Rows, wanted: Sequence[str] | N
     joints = {x.name: x for x in e.topology.measured if x.name in e.topology.own}
     chosen: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
-        known = joints[name].velocity_labels() if name in joints else (name,)
+        named = joints[name].velocity_labels() if name in joints else (name,)
         if name in {j.name for j in e.topology.cuts}:
             raise ModelError(f"independent: joint {name!r} is cut, and follows from the others; draw it with cut=False")
-        if known[0] not in labels:
-            names = suggest(str(name), dict.fromkeys([*joints, *labels]))
-            raise ModelError(f"independent: no joint or velocity is named {name!r}{names}")
-        chosen += known
+        known("independent: no joint or velocity is named", name, list(dict.fromkeys([*joints, *labels])))
+        chosen += named
     freedoms = e.topology.nv - len(rows.kept)
     if len(set(chosen)) != freedoms:
         count = "1 freedom" if freedoms == 1 else f"{freedoms} freedoms"
@@ -241,10 +236,8 @@ def _p(state: State) -> np.ndarray:
 def _inputs(m: Mechanism, inputs: Sequence[str] | None) -> tuple[list[str], list[str]]:
     names = list(m.motors) if inputs is None else [inputs] if isinstance(inputs, str) else list(inputs)
     for name in names:
-        if name not in m.motors and name not in m.drives:
-            raise ModelError(f"inputs: no motor or drive is named {name!r}{suggest(str(name), [*m.motors, *m.drives])}")
-    if len(set(names)) != len(names):
-        raise ModelError(f"inputs: a name is given twice in {names}")
+        known("inputs: no motor or drive is named", name, [*m.motors, *m.drives])
+    unique("inputs", names)
     return [x for x in names if x in m.motors], [x for x in names if x in m.drives]
 
 

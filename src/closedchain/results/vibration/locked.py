@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import needs, suggest
 from closedchain.derive.equations import Equations, derive
 from closedchain.errors import ModelError
 from closedchain.lock import locked
@@ -74,8 +74,7 @@ def linearise_locked(
     ('beam.y1', 'beam.y2', 'beam.y3')
     """
     state = assemble(mechanism) if state is None else state
-    if not isinstance(state, State):
-        raise ModelError(f"modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    needs("modes", state, State, "a state of this mechanism, from m.assemble(...)")
     state = state.of(mechanism, "modes needs a state of this mechanism; the given one")
     names = motor_coordinates(mechanism) if locked is None else list(locked)
     about = _Locked(state, names)
@@ -138,13 +137,13 @@ class _Locked:
         self.active = active_rows(e, opened)
         self.size = velocity_sizes(e, drawn_length(e, self.p))
         self.tolerance = relative_tolerance(e, self.p)
-        now = dict(zip(state.labels, state.q.tolist(), strict=True))
+        coordinates = dict(zip(state.labels, state.q.tolist(), strict=True))
         self.closing = Closing(
             e,
             self.p,
             time=state.t,
-            held={name: now[name] for name in self.locked},
-            guess=now,
+            held={name: coordinates[name] for name in self.locked},
+            guess=coordinates,
             rows=self.active,
             open_joints=opened,
         )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from closedchain.arguments import instance, needs, whole
 from closedchain.close.erls import ERLS
-from closedchain.errors import ModelError
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.equilibrium import equilibrium
@@ -69,16 +67,14 @@ def modes(
     >>> arm.modes(locked="motors", method=cc.ERLS(elements=4)).frequencies.round(2)[0]
     np.float64(10.32)
     """
-    if not isinstance(mechanism, Mechanism):
-        raise ModelError(f"modes needs a cc.Mechanism, not {mechanism!r}")
-    if method is not None and not isinstance(method, ERLS):
-        raise ModelError(f"modes: method takes cc.ERLS(...), or None for shape functions, not {method!r}")
+    needs("modes", mechanism, Mechanism, "a cc.Mechanism")
+    if method is not None:
+        instance("modes: method", method, ERLS, "cc.ERLS(...), or None for shape functions")
     state = assemble(mechanism) if state is None else state
-    if not isinstance(state, State):
-        raise ModelError(f"modes needs a state of this mechanism, from m.assemble(...), not {state!r}")
+    needs("modes", state, State, "a state of this mechanism, from m.assemble(...)")
     state = state.of(mechanism, "modes needs a state of this mechanism; the given one")
-    if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1):
-        raise ModelError(f"modes: count is how many, 1 at least, not {count!r}")
+    if count is not None:
+        whole("modes: count", count, 1)
     names = None if locked is None else locked_names(mechanism, locked)
     if method is not None:
         return erls_modes(mechanism, state, method, names or (), count)

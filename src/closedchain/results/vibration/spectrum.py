@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from closedchain.arguments import one_of
 from closedchain.errors import ModelError
 
 if TYPE_CHECKING:
@@ -178,8 +179,7 @@ def _even(signal: xarray.DataArray, begin: float | None, until: float | None) ->
 
 
 def _detrended(t: np.ndarray, y: np.ndarray, how: str) -> np.ndarray:
-    if how not in DETREND:
-        raise ModelError(f"detrend is one of {', '.join(map(repr, DETREND))}, not {how!r}")
+    one_of("detrend", how, DETREND)
     if how == "none":
         return y
     if how == "mean":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import suggest
+from closedchain.arguments import known, numeric, whole
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
@@ -106,8 +106,8 @@ def frequencies_over(
     """
     import xarray
 
-    if count is not None and (not isinstance(count, int | np.integer) or count < 1):
-        raise ModelError(f"frequencies_over: count is how many modes, 1 at least, not {count!r}")
+    if count is not None:
+        whole("frequencies_over: count", count, 1)
     if isinstance(over, Mapping):
         names, values, shape, dims = _grid(mechanism, over, together)
         held = list(names) if locked is None else locked_names(mechanism, locked)
@@ -129,10 +129,10 @@ def frequencies_over(
         point = values[np.ravel_multi_index(index, shape)]
         before, beside = _neighbour(index, found, values, shape)
         found[index], likeness[index] = _followed(poses, before, beside, point)
-    known = [x for x in found.values() if x is not None]
-    if not known:
+    reached = [x for x in found.values() if x is not None]
+    if not reached:
         raise ModelError(f"{mechanism.name!r} can be put together at none of the poses that were asked for")
-    n = len(known[0].squares) if count is None else min(count, len(known[0].squares))
+    n = len(reached[0].squares) if count is None else min(count, len(reached[0].squares))
     table, alike = np.full((*shape, n), np.nan), np.full((*shape, n), np.nan)
     for index, one in found.items():
         if one is not None:
@@ -161,18 +161,14 @@ def _grid(
     mechanism: Mechanism, over: Mapping[str, Any], together: bool
 ) -> tuple[tuple[str, ...], np.ndarray, tuple[int, ...], tuple[str, ...]]:
     """Names, points (n, names), shape and dimensions."""
-    known = [x for j in mechanism.joints.values() for x in j.labels()]
+    coordinates = [x for j in mechanism.joints.values() for x in j.labels()]
     lists = {}
-    for name, given in over.items():
-        if name not in known:
-            raise ModelError(f"frequencies_over: no coordinate is named {name!r}{suggest(str(name), known)}")
-        try:
-            array = np.atleast_1d(np.asarray(given, float))
-        except (TypeError, ValueError):
-            array = np.zeros(0)
-        if array.ndim != 1 or not len(array) or not np.isfinite(array).all():
+    for name, values in over.items():
+        known("frequencies_over: no coordinate is named", name, coordinates)
+        array = numeric(values)
+        if array is None or array.ndim > 1 or not array.size or not np.isfinite(array).all():
             raise ModelError(f"frequencies_over: {name!r} takes numbers, for instance np.linspace(0, 1, 11)")
-        lists[name] = array
+        lists[name] = np.atleast_1d(array)
     if not lists:
         raise ModelError("frequencies_over needs a coordinate to go over")
     names = tuple(lists)
@@ -257,33 +253,33 @@ def _followed(
     poses: _Poses, before: _Modes | None, beside: np.ndarray | None, point: np.ndarray, depth: int = 0
 ) -> tuple[_Modes | None, np.ndarray]:
     """Modes at a point in the order of those before it, and how alike they are."""
-    now = poses.at(point, None if before is None else before.state)
-    if now is None or before is None or beside is None:
-        return now, np.ones(0 if now is None else len(now.squares))
-    order, alike = _matched(before, now)
+    here = poses.at(point, None if before is None else before.state)
+    if here is None or before is None or beside is None:
+        return here, np.ones(0 if here is None else len(here.squares))
+    order, alike = _matched(before, here)
     if alike[: poses.wanted].min(initial=1.0) < ALIKE and depth < DEPTH:
         middle, _ = _followed(poses, before, beside, (point + beside) / 2, depth + 1)
         if middle is not None:
             return _followed(poses, middle, (point + beside) / 2, point, depth + 1)
-    return now.sorted(order), alike
+    return here.sorted(order), alike
 
 
-def _matched(before: _Modes, now: _Modes) -> tuple[np.ndarray, np.ndarray]:
+def _matched(before: _Modes, here: _Modes) -> tuple[np.ndarray, np.ndarray]:
     """Which of the modes of now each of those before has become, and how alike they are."""
     from scipy.optimize import linear_sum_assignment
 
-    M = (before.M + now.M) / 2
-    product = before.shapes @ M @ now.shapes.T
-    size = [np.einsum("ki,ij,kj->k", x, M, x) for x in (before.shapes, now.shapes)]
+    M = (before.M + here.M) / 2
+    product = before.shapes @ M @ here.shapes.T
+    size = [np.einsum("ki,ij,kj->k", x, M, x) for x in (before.shapes, here.shapes)]
     mac = product**2 / np.outer(*size)
     order = linear_sum_assignment(-mac)[1]
-    return order, _grouped(mac, before.squares, now.squares)[np.arange(len(order)), order]
+    return order, _grouped(mac, before.squares, here.squares)[np.arange(len(order)), order]
 
 
-def _grouped(mac: np.ndarray, before: np.ndarray, now: np.ndarray) -> np.ndarray:
+def _grouped(mac: np.ndarray, before: np.ndarray, here: np.ndarray) -> np.ndarray:
     """Likeness with modes of equal frequency taken together: any mix of these is a mode."""
     out = mac.copy()
-    for squares, axis in ((before, 0), (now, 1)):
+    for squares, axis in ((before, 0), (here, 1)):
         size = np.abs(squares).max(initial=0.0)
         near = np.abs(squares[:, None] - squares) <= TWINS * (np.abs(squares[:, None]) + np.abs(squares) + 1e-9 * size)
         summed = near @ mac if axis == 0 else mac @ near

@@ -23,7 +23,7 @@ def test_the_correction_leads_to_the_aims():
     plain, aimed = (close(cc.Multipliers(), e, Choice((0, 1), aimed=x)) for x in (False, True))
     assert plain.parameters.numel() == 0 and aimed.parameters.numel() == 2
     inputs = [e.limbs.t, aimed.x, e.limbs.p, aimed.parameters]
-    step = ca.Function("step", inputs, [aimed.x_plus, aimed.dx, e.closure.c])
+    step = ca.Function("step", inputs, [aimed.correction.x_plus, aimed.dx, e.closure.c])
     x, p = np.concatenate([start.q, start.v, [0.0]]), np.array(list(m.parameters.merged({}).values()))
     for _ in range(6):
         x = np.array(step(0.0, x, p, aims)[0]).ravel()

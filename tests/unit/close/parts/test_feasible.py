@@ -29,7 +29,8 @@ def closed_by(c, method, q, v, **outputs):
     """Numbers of a formulation, by name, at a state (q, v), of which it takes the independent velocities only."""
     e, choice = c.equations, choose(c, method, q, v)
     closed = method.close(e, choice)
-    names = {"dx": closed.dx, "a": closed.a, "lam": closed.lam, "v": closed.v, "residual": closed.residual, **outputs}
+    names = {"dx": closed.dx, "a": closed.a, "lam": closed.lam, "v": closed.v}
+    names |= {"residual": closed.correction.residual, **outputs}
     parameters = ca.vertcat(e.limbs.p, closed.parameters)
     f = ca.Function("f", [e.limbs.t, closed.x, parameters], [ca.densify(x) for x in names.values()])
     x = np.concatenate([q, v[list(closed.velocities)], [0.0]])

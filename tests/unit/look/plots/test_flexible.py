@@ -31,7 +31,7 @@ def test_figures_of_a_run(tmp_path):
     assert "Mz [N m]" in texts(figure) and len(figure.axes) == 3
     with pytest.raises(cc.ModelError, match="several components"):
         plot_beam(beam(run, "coupler", forces="shapes"), "displacement")
-    with pytest.raises(cc.ModelError, match="takes a run, or another motion with flexible bodies, not 'r'"):
+    with pytest.raises(cc.ModelError, match="needs a run, or another motion with flexible bodies, not 'r'"):
         plot_deflection("r")
     with pytest.raises(cc.ModelError, match="numbers between 0 and 4 m, not 'a'"):
         beam(run, "coupler", "a", forces="shapes")

@@ -117,7 +117,7 @@ def test_velocities_fit_the_rows_that_are_solved():
     start = m.assemble(velocity={"J1": 2.0})
     program = compiled(start, cc.Multipliers())
     e, rows = program.equations, list(program.rows)
-    f = e.function("rates", {"rate": e.closure.A[rows, :] @ e.limbs.v, "T": e.kinetic})
+    f = e.function("rates", {"rate": e.closure.A[rows, :] @ e.limbs.v, "T": e.energies.kinetic})
     p = np.array(list(m.parameters.merged({}).values()))
     moved = fitted(program, start)
     (slip, before), (rest, after) = (

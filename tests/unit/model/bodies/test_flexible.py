@@ -108,8 +108,8 @@ def test_a_second_call_replaces_the_first(m, link):
     [
         ({"E": 0.0}, r"flexible body 'link': its E is 0 Pa, but it must be above 0"),
         ({"E": "steel"}, r"link\.E must be a number, a parameter or an expression, not 'steel'"),
-        ({"section": 0.02}, r"flexible body 'link': section is for instance cc\.Section\.rectangle\(.*not 0\.02"),
-        ({"shapes": 2}, r"flexible body 'link': shapes are for instance cc\.shapes\.craig_bampton\(y=2\), not 2"),
+        ({"section": 0.02}, r"link': section must be a section, .* cc\.Section\.rectangle\(.*not 0\.02"),
+        ({"shapes": 2}, r"link': shapes must be a set of shapes, .* cc\.shapes\.craig_bampton\(y=2\), not 2"),
         ({"nu": 0.3, "G": 1e9}, "give either Poisson's ratio nu or the shear modulus G"),
         ({"nu": 0.6}, r"Poisson's ratio nu is 0\.6, but it is above -1 and at most 0\.5"),
         ({"G": -1.0}, "its G is -1 Pa, but it must be above 0"),

@@ -167,11 +167,11 @@ def test_a_shape_may_be_used_twice():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: cc.rod(length=1.0), "a rod takes either its mass or its density"),
-        (lambda: cc.rod(length=1.0, mass=1.0, density=1.0), "a rod takes either its mass or its density"),
-        (lambda: cc.box((1, 1, 1)), "a box takes either its mass or its density"),
-        (lambda: cc.cylinder(1, 1), "a cylinder takes either its mass or its density"),
-        (lambda: cc.ball(1), "a ball takes either its mass or its density"),
+        (lambda: cc.rod(length=1.0), "a rod: give either mass or density"),
+        (lambda: cc.rod(length=1.0, mass=1.0, density=1.0), "a rod: give either mass or density, not both"),
+        (lambda: cc.box((1, 1, 1)), "a box: give either mass or density"),
+        (lambda: cc.cylinder(1, 1), "a cylinder: give either mass or density"),
+        (lambda: cc.ball(1), "a ball: give either mass or density"),
         (lambda: cc.box((1, 1), mass=1), "a box has three edges, not 2"),
         (lambda: cc.rigid(1.0, com=(0, 0)), "a centre of mass has three components, not 2"),
         (lambda: cc.rigid(1.0, inertia=(1, 2)), "an inertia has 3, 6 or 3x3 entries, not 2"),
@@ -197,7 +197,7 @@ def test_refused_shapes(make, message):
     ids=["plate", "disc"],
 )
 def test_a_flat_shape_is_called_by_its_own_name(make, culprit):
-    with pytest.raises(cc.ModelError, match=f"a {culprit} takes either its mass or its density"):
+    with pytest.raises(cc.ModelError, match=f"a {culprit}: give either mass or density"):
         make()
 
 

@@ -61,7 +61,7 @@ def test_what_is_no_text_is_no_parameter(m, a):
 
 
 def test_overrides_are_names_with_values(m, a):
-    with pytest.raises(cc.ModelError, match=r"for instance \{'a\.length': 2\.0\}, not as \[1\.0\]"):
+    with pytest.raises(cc.ModelError, match=r"for instance \{'a\.length': 2\.0\}, not \[1\.0\]"):
         m.parameters.merged([1.0])
     with pytest.raises(cc.ModelError, match=r"parameter 'a\.mass' must be a number, not the expression t"):
         m.parameters.merged({"a.mass": cc.t})

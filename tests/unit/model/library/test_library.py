@@ -217,10 +217,10 @@ def test_arms_lift_the_box_on_points():
         (lambda: cc.library.arms_with_box("magnet"), "contact must be 'rigid', 'point' or 'soft', not 'magnet'"),
         (lambda: cc.library.arms_with_box(joints=4), "joints must be 3 or 6, not 4"),
         (lambda: cc.library.arms_with_box(joints=3), "three joints cannot turn their tips"),
-        (lambda: cc.library.arms_with_box(arms=0), "at least one arm"),
+        (lambda: cc.library.arms_with_box(arms=0), "arms must be a whole number of at least 1, not 0"),
         (lambda: cc.library.arms_with_box(grasps=[(np.eye(3), (0, 0, 0))]), "one grasp for each of the 3 arms, not 1"),
         (lambda: cc.library.walker(legs=2), "does not stand on 2 points"),
-        (lambda: cc.library.four_bar_chain(0), "at least one loop, not 0"),
+        (lambda: cc.library.four_bar_chain(0), "n must be a whole number of at least 1, not 0"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

@@ -134,8 +134,8 @@ def test_a_run_steps_onto_the_jumps():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: paths.line(0, 1, duration=0), "line: the duration is 0: it must be positive"),
-        (lambda: paths.line(0, 1, duration=-2), "the duration is -2"),
+        (lambda: paths.line(0, 1, duration=0), "line: the duration must be a positive number, not 0"),
+        (lambda: paths.line(0, 1, duration=-2), "the duration must be a positive number, not -2"),
         (lambda: paths.line(0, 1, duration=cc.t), "the duration must be a plain number, not t"),
         (lambda: paths.line(0, 1), r"line: say how long it takes.*cc\.paths\.MinimumJerk\(speed="),
         (lambda: paths.line(0, 1, duration=1, law="minimum jerk"), "unknown time law 'minimum jerk'.*'minimum-jerk'"),
@@ -149,9 +149,9 @@ def test_a_run_steps_onto_the_jumps():
         (lambda: paths.line(0, 1, law=paths.Trapezoidal(speed=1)), "limit the acceleration, too"),
         (lambda: paths.rose(0.1, law=paths.MinimumJerk(speed=1)), "rose: the length of the way is not known"),
         (lambda: paths.Trapezoidal(ramp=0.6), r"ramp is 0\.6: each of the two ramps takes at most half"),
-        (lambda: paths.Trapezoidal(ramp=0), "ramp is 0: it must be positive"),
+        (lambda: paths.Trapezoidal(ramp=0), "ramp must be a positive number, not 0"),
         (lambda: paths.Trapezoidal(speed=1, ramp=0.2), r"limits choose the ramps: leave out ramp=0\.2"),
-        (lambda: paths.MinimumJerk(speed=0), "MinimumJerk: speed is 0: it must be positive"),
+        (lambda: paths.MinimumJerk(speed=0), "MinimumJerk: speed must be a positive number, not 0"),
         (lambda: paths.MinimumJerk(speed="fast"), "MinimumJerk: speed must be a number.*'fast'"),
     ],
     ids=[

@@ -191,7 +191,7 @@ def test_quaternions_of_half_turns(axis):
         (lambda: paths.turns([(0, 0, 0)], [0]), "turns needs a list of at least two orientations"),
         (lambda: paths.turns([(0, 0, 0), (0, math.pi, 0)], [0, 1]), "orientations 1 and 2 are half a turn apart"),
         (lambda: paths.turns([(0, 0, 0), (0, 0, 1, 2, 3)], [0, 1]), "turns: orientation 2: an orientation is"),
-        (lambda: paths.turns([(0, 0, 0), (0, 1, 0)]), "turns: give either the times"),
+        (lambda: paths.turns([(0, 0, 0), (0, 1, 0)]), "turns: give either times or duration"),
         (lambda: paths.turns([(0, 0, 0), (0, 0, 1)], [0, 1], ends="periodic"), "repeat the first point at the end"),
         (
             lambda: paths.turns(WILD, [0, 2, 3, 3.1, 4.1]),

@@ -369,11 +369,23 @@ def test_samples():
     ("make", "says"),
     [
         (cc.shapes.pinned_pinned, r"pinned_pinned needs a shape at least: .* pinned_pinned\(y=2\)"),
-        (lambda: cc.shapes.clamped_free(y=-1), r"clamped_free: y is a number of shapes: 0, 1, 2, \.\.\., not -1"),
-        (lambda: cc.shapes.free_free(z=True), "free_free: z is a number of shapes"),
-        (lambda: cc.shapes.polynomials(axial=1.5), "polynomials: axial is a number of shapes"),
+        (
+            lambda: cc.shapes.clamped_free(y=-1),
+            r"clamped_free: y must be a whole number of at least 0, not -1",
+        ),
+        (
+            lambda: cc.shapes.free_free(z=True),
+            "free_free: z must be a whole number of at least 0, not True",
+        ),
+        (
+            lambda: cc.shapes.polynomials(axial=1.5),
+            r"polynomials: axial must be a whole number of at least 0, not 1\.5",
+        ),
         (cc.shapes.craig_bampton, r"craig_bampton needs a direction at least: .* craig_bampton\(y=2\)"),
-        (lambda: cc.shapes.craig_bampton(y=1, elements=0), r"elements is the number of elements of a mesh, .*not 0"),
+        (
+            lambda: cc.shapes.craig_bampton(y=1, elements=0),
+            r"elements must be a whole number of at least 1, not 0",
+        ),
         (lambda: cc.shapes.craig_bampton(y=5, elements=3), r"y=5 normal modes, but a mesh of 3 elements .* has 4"),
         (lambda: cc.shapes.static(y=2), "static: y is True or False, not 2"),
         (lambda: cc.shapes.from_functions({}), "from_functions takes functions by field"),
@@ -382,7 +394,7 @@ def test_samples():
             "from_functions: unknown field 'q'; known: 'u', 'v', 'w', 't'",
         ),
         (lambda: cc.shapes.from_functions({"bow": {"q": np.sin}}), "the shape 'bow': unknown field 'q'"),
-        (lambda: cc.shapes.from_functions({"v": 3}), "y1 must be a function of xi, not 3"),
+        (lambda: cc.shapes.from_functions({"v": 3}), "y1 takes a function of xi, not 3"),
         (lambda: cc.shapes.from_functions({"v": lambda xi: xi[:2]}), "y1 must take an array of xi"),
         (
             lambda: cc.shapes.from_functions({"v": lambda xi: xi * np.inf}),
@@ -404,7 +416,7 @@ def test_samples():
             lambda: cc.shapes.from_samples([0, 1], v=[0, 1], slopes={"v": [[0, 1]] * 2}),
             "1 shapes of v, but slopes of 2",
         ),
-        (lambda: cc.shapes.from_samples([0, 1], v=[0, 1], slopes=2), "slopes are given by field, .*not 2"),
+        (lambda: cc.shapes.from_samples([0, 1], v=[0, 1], slopes=2), "slopes takes a mapping by field, .*not 2"),
         (lambda: cc.shapes.from_functions({"a.b": {"v": np.sin}}), "a shape is named by letters, .* not 'a.b'"),
         (lambda: cc.shapes.from_functions({5: {"v": np.sin}}), "a shape is named by letters, .* not 5"),
         (lambda: cc.shapes.from_samples([0, 1]), "a set of shapes needs a shape at least"),

@@ -83,13 +83,13 @@ def test_wrong_questions():
         beam(run, "crank")
     with pytest.raises(cc.ModelError, match="body 'copler' is not there; did you mean 'coupler'"):
         deflection(run, "copler")
-    with pytest.raises(cc.ModelError, match=r"from 0 \(its origin\) to 1"):
+    with pytest.raises(cc.ModelError, match=r"from 0 to 1 \(the origin and the end of the beam\)"):
         deflection(run, "coupler", 2.0)
-    with pytest.raises(cc.ModelError, match="'frame' or the 'chord'"):
+    with pytest.raises(cc.ModelError, match="against must be 'frame' or 'chord', not 'wall'"):
         deflection(run, "coupler", against="wall")
-    with pytest.raises(cc.ModelError, match="by 'equilibrium' or by 'shapes'"):
+    with pytest.raises(cc.ModelError, match="forces must be 'equilibrium' or 'shapes', not 'guess'"):
         beam(run, "coupler", forces="guess")
-    with pytest.raises(cc.ModelError, match="same is 'efforts'"):
+    with pytest.raises(cc.ModelError, match="same must be 'efforts' or 'joints'"):
         tip_deflection(run, "coupler.tip", same="motors")
     with pytest.raises(cc.ModelError, match="no von mises of 'coupler'"):
         stress(run, "coupler")

@@ -5,10 +5,11 @@ import pytest
 
 import closedchain as cc
 from closedchain.results.beams.fields import BeamFields
-from closedchain.results.beams.numbers import BeamNumbers, places
+from closedchain.results.beams.numbers import BeamNumbers, SectionNumbers, places
 from tests.unit.results.beams.flexible_motions import BEAM, ELEMENTARY, MASS
 
-SQUARE = BeamNumbers("arm", 0.5, MASS, 1e-4, E=5e9, G=1.9e9, A=6e-4, Iy=4.5e-8, Iz=2e-8, J=4e-8, y=0.01, z=0.015)
+SECTION = SectionNumbers(A=6e-4, Iy=4.5e-8, Iz=2e-8, J=4e-8, y=0.01, z=0.015)
+SQUARE = BeamNumbers("arm", 0.5, MASS, 1e-4, E=5e9, G=1.9e9, section=SECTION)
 STATICS = ELEMENTARY["statics"]
 
 
@@ -39,8 +40,8 @@ def test_a_tip_force_in_two_planes():
 
 def test_torsion_and_tension_by_shapes():
     fields = BeamFields.from_shapes(SQUARE, cc.shapes.polynomials(axial=1, torsion=1), [0.0], [[1e-4, 0.02]])
-    np.testing.assert_allclose(fields["N"].values, SQUARE.E * SQUARE.A * 1e-4 / 0.5)
-    np.testing.assert_allclose(fields["T"].values, SQUARE.G * SQUARE.J * 0.02 / 0.5)
+    np.testing.assert_allclose(fields["N"].values, SQUARE.E * SQUARE.section.A * 1e-4 / 0.5)
+    np.testing.assert_allclose(fields["T"].values, SQUARE.G * SQUARE.section.J * 0.02 / 0.5)
     assert fields["turn"].values[0, -1] == pytest.approx(0.02)
 
 
@@ -78,8 +79,8 @@ def test_elements_are_exact_at_their_nodes_and_between():
     np.testing.assert_allclose(fields["Mz"].values[0], BEAM["L"] - fields.x, atol=1e-12)
     np.testing.assert_allclose(fields["My"].values[0], -2.25 * (BEAM["L"] - fields.x), atol=1e-12)
     np.testing.assert_allclose(fields["Vy"].values[0], 1.0, rtol=1e-10)
-    np.testing.assert_allclose(fields["N"].values[1], SQUARE.E * SQUARE.A * 1e-3, rtol=1e-12)
-    np.testing.assert_allclose(fields["T"].values[1], SQUARE.G * SQUARE.J * 0.1, rtol=1e-12)
+    np.testing.assert_allclose(fields["N"].values[1], SQUARE.E * SQUARE.section.A * 1e-3, rtol=1e-12)
+    np.testing.assert_allclose(fields["T"].values[1], SQUARE.G * SQUARE.section.J * 0.1, rtol=1e-12)
 
 
 def test_end_forces_of_elements_give_the_moments_of_a_distributed_load():
@@ -116,5 +117,7 @@ def test_wrong_places_and_names():
     fields = BeamFields.from_shapes(SQUARE, cc.shapes.pinned_pinned(y=1), [0.0], [[0.0]])
     with pytest.raises(cc.ModelError, match="a beam has no 'von_mise'; did you mean 'von_mises'"):
         fields["von_mise"]
-    with pytest.raises(cc.ModelError, match="nodes of a beam rise"):
+    with pytest.raises(
+        cc.ModelError, match="nodes takes places that rise from one end of the beam to the other, at least 2"
+    ):
         BeamFields.from_nodes(SQUARE, [0.0], [0.0, 0.0], np.zeros((1, 2, 6)))

@@ -58,7 +58,7 @@ def test_a_rod_that_turns_is_pulled_by_its_own_inertia():
     expected = mu * 100.0**2 * (L**2 - turning.x**2) / 2
     np.testing.assert_allclose(turning["N"].values[0], expected, atol=1e-12 * expected[0])
     assert not beam(m.assemble(), "arm", forces="shapes")["N"].values.any()  # no shape stretches it
-    euler = np.pi**2 * BEAM["E"] * turning.beam.Iz / L**2
+    euler = np.pi**2 * BEAM["E"] * turning.beam.section.Iz / L**2
     assert turning.maximum("buckling_y").value == pytest.approx(expected[0] / euler, rel=1e-12)
     stiff = beam(clamped(SHAPES["powers"], g=0.0, turn=100.0 * cc.t, stiffening=True).assemble(), "arm")  # no warning
     np.testing.assert_allclose(stiff["buckling_y"], turning["buckling_y"], rtol=1e-9, atol=1e-12)

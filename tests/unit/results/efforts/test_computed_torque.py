@@ -118,9 +118,9 @@ def test_a_law_is_no_part_of_a_mechanism():
 
 WRONG = {
     "no parameter": ({"parameters": {"coupler.mas": 2.0}}, "no parameter 'coupler.mas'; did you mean 'coupler.mass'"),
-    "no names": ({"parameters": 5.0}, "parameters takes values by name"),
+    "no names": ({"parameters": 5.0}, "parameters takes a mapping by name"),
     "no number": ({"parameters": {"coupler.mass": "much"}}, "must be a number"),
-    "one weight": ({"weights": 5.0}, "weights takes numbers by coordinate"),
+    "one weight": ({"weights": 5.0}, "weights takes a mapping by coordinate"),
     "another coordinate": ({"preload": {"A": 1.0}}, "preload of 'A', which it does not drive"),
     "negative damping": ({"kd": -1.0}, "kd is -1, but must be at least 0"),
     "a gain for nothing": ({"kd": {}}, "kd of 'O' is missing"),

@@ -79,7 +79,7 @@ def test_a_motor_that_is_tried(need):
         cc.inverse_dynamics(m, {"axle": cc.t}, until=1.0).sizing(motor)
     with pytest.raises(cc.ModelError, match=r"no actuator is named 'axl'"):
         need.sizing({"axl": motor})
-    with pytest.raises(cc.ModelError, match=r"takes a model such as cc\.DCMotor"):
+    with pytest.raises(cc.ModelError, match=r"must be a model such as cc\.DCMotor"):
         need.sizing({"axle": 3.0})
     with pytest.raises(cc.ModelError, match=r"no actuator 'axl'"):
         tried["axl"]
@@ -119,3 +119,16 @@ def test_figures_are_drawn(need, figure, tmp_path):
     if figure == "envelope":
         motor = DCMotor(resistance=0.5, torque_constant=0.05, gear=20.0, max_voltage=24.0)
         assert len(need.envelope(motor).axes[0].lines) == 3  # the motion, and what the motor can give
+
+
+def test_options_of_paths_are_those_of_follow():
+    """The same times and branch as of the motion that `follow` finds; other words are refused as Python does."""
+    m, path = cc.library.four_bar(), {"O": cc.pi / 2 + 0.1 * cc.t}
+    options = {"begin": 0.1, "t_eval": cc.Every(0.2), "assembly": "C-"}
+    need, motion = cc.inverse_dynamics(m, path, 0.5, **options), cc.follow(m, path, 0.5, **options)
+    np.testing.assert_allclose(need.t, [0.1, 0.3, 0.5], rtol=1e-15)
+    np.testing.assert_array_equal(need.motion.q, motion.q)
+    with pytest.raises(
+        TypeError, match=r"inverse_dynamics\(\) got an unexpected keyword argument 'sample'; did you mean"
+    ):
+        cc.inverse_dynamics(m, path, 0.5, sample=11)

@@ -222,14 +222,28 @@ def test_a_path_may_not_depend_on_the_state():
         cc.follow(m, {"elbow": m.joints["shoulder"].q, "shoulder": 0.0}, until=1.0)
 
 
+def test_times_at_which_a_motion_is_wanted():
+    """Equal ones from the beginning on, as far as they go; so many; or those in an array."""
+    m, path = arm(), {"elbow": 0.5 + 0.1 * cc.t, "shoulder": 0.0}
+    times = [cc.follow(m, path, 0.5, begin=0.1, **x).t for x in ({"t_eval": cc.Every(0.15)}, {"samples": 3})]
+    np.testing.assert_allclose(times[0], [0.1, 0.25, 0.4], rtol=1e-15)
+    np.testing.assert_allclose(times[1], [0.1, 0.3, 0.5], rtol=1e-15)
+    np.testing.assert_array_equal(cc.follow(m, path, t_eval=[0.2, 0.3]).t, [0.2, 0.3])
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"until": -1.0}, r"until \(-1 s\) must come after begin \(0 s\)"),
-        ({"until": math.nan}, r"until must be a finite time"),
+        ({"until": math.nan}, r"until must be a finite number"),
         ({"samples": 1, "until": 1.0}, r"samples must be a whole number of at least 2"),
-        ({"samples": 10**12, "until": 1.0}, r"samples = 1e\+12 are more than a motion can hold: take 1e\+08 at most"),
+        (
+            {"samples": 10**12, "until": 1.0},
+            r"samples: 1e\+12 samples are more than a motion can hold: take 1e\+08 at most",
+        ),
         ({"t_eval": [1.0, 0.5]}, r"increasing times"),
+        ({"t_eval": cc.Every(1e-9), "until": 1.0}, r"1e\+09 samples are more than a motion can hold"),
+        ({"begin": "0", "until": 1.0}, r"begin must be a finite number, not '0'"),
         ({}, r"say until when"),
     ],
 )

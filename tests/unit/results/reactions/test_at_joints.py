@@ -20,9 +20,9 @@ def test_places_and_freedoms_of_a_slide():
     at = at_joints(at_state(m, cc.State(m, np.array([0.7]), np.array([2.0]))))
     along = np.array([np.cos(0.5), np.sin(0.5), 0])
     np.testing.assert_allclose(at.Phi["rail"][0, :, 0], [0, 0, 0, *along], atol=1e-15)
-    np.testing.assert_allclose(at.r_first[0, 0], [1, 2, 3], atol=1e-15)
-    np.testing.assert_allclose(at.r_second[0, 0], np.array([1, 2, 3]) + 0.7 * along, atol=1e-15)
-    np.testing.assert_allclose(at.R_first[0, 0][:, 2], along, atol=1e-15)  # joints have their own axes: z slides
+    np.testing.assert_allclose(at.first.r[0, 0], [1, 2, 3], atol=1e-15)
+    np.testing.assert_allclose(at.second.r[0, 0], np.array([1, 2, 3]) + 0.7 * along, atol=1e-15)
+    np.testing.assert_allclose(at.first.R[0, 0][:, 2], along, atol=1e-15)  # joints have their own axes: z slides
     # the weight, at a tenth of a metre beside the joint
     centre = 0.1 * np.array([np.sin(0.5), -np.cos(0.5), 0])
     np.testing.assert_allclose(at.need[0, 0], [*np.cross(centre, [0, 0, 9.81]), 0, 0, 9.81], atol=1e-14)

@@ -583,7 +583,7 @@ def test_parameters_are_for_this_call_only():
         (lambda m, s: m.linearise("s"), "needs a state of this mechanism"),
         (lambda m, s: m.linearise(cc.library.pendulum().assemble()), "needs a state of this mechanism"),
         (lambda m, s: m.linearise(s, inputs=["O.moter"]), "did you mean 'O.motor'"),
-        (lambda m, s: m.linearise(s, inputs=["O.motor", "O.motor"]), "given twice"),
+        (lambda m, s: m.linearise(s, inputs=["O.motor", "O.motor"]), "'O.motor' is named twice"),
         (lambda m, s: m.linearise(s, outputs=["D'"]), "no coordinate, velocity, acceleration or frame"),
         (lambda m, s: m.linearise(s, parameters=[1]), "takes a mapping"),
         (lambda m, s: m.linearise(s, independent=["O", "A"]), "has 1 freedom, but 2 names"),

@@ -74,7 +74,7 @@ def test_what_has_no_spectrum():
         spectrum(signal(T, np.where(T > 1, np.nan, T)))
     with pytest.raises(cc.ModelError, match="no window 'round'"):
         spectrum(signal(T, T), window="round")
-    with pytest.raises(cc.ModelError, match="detrend is one of"):
+    with pytest.raises(cc.ModelError, match="detrend must be"):
         spectrum(signal(T, T), detrend="all")
     with pytest.raises(cc.ModelError, match="something over time"):
         spectrum(xarray.DataArray([1.0, 2.0], dims="x"))

@@ -67,7 +67,7 @@ def test_where_there_is_no_pose_there_is_no_frequency():
     with pytest.raises(cc.ModelError, match="'O' takes numbers"):
         frequencies_over(m, {"O": "a"})
     for wrong in (0, -1, "a"):
-        with pytest.raises(cc.ModelError, match=f"1 at least, not {wrong!r}"):
+        with pytest.raises(cc.ModelError, match=f"of at least 1, not {wrong!r}"):
             frequencies_over(m, {"O": [0.0]}, count=wrong)
     with pytest.raises(cc.ModelError, match="names of coordinates"):
         frequencies_over(m, {"O": [0.0]}, locked=5)

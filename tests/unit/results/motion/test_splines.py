@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.results.motion.thinning import kept, parts, pieced, rates, thinned
+from closedchain.results.motion.splines import kept, parts, pieced, rates, thinned
 
 
 def wave(n, size=1.0, speed=7.0):

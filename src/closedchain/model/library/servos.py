@@ -6,25 +6,17 @@ A servo takes its joint from the start to a goal and back, again and again:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from closedchain.errors import ModelError
 from closedchain.model.expressions.expression import Expression, t
 from closedchain.model.expressions.functions import pi, sin
 from closedchain.model.mechanism import Mechanism
 from closedchain.model.parts import Joint
 
 Gains = tuple[Expression, Expression]
-
-
-def check_choice(value: Any, choices: Sequence[Any], what: str) -> None:
-    """Refuse an option that a mechanism does not have."""
-    if value not in choices:
-        known = " or ".join(", ".join(map(repr, choices)).rsplit(", ", 1))
-        raise ModelError(f"{what} must be {known}, not {value!r}")
 
 
 def gains(m: Mechanism, kp: float, kd: float, suffix: str = "") -> Gains:

@@ -55,17 +55,17 @@ def kept(t: np.ndarray, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[int
 
 
 def _right(
-    t: np.ndarray, given: tuple[np.ndarray, np.ndarray, np.ndarray], first: int, last: int, bounds: list[float]
+    t: np.ndarray, derivatives: tuple[np.ndarray, np.ndarray, np.ndarray], first: int, last: int, bounds: list[float]
 ) -> bool:
     """Whether the polynomial between two samples agrees with those inside; derivatives count less, by orders of h."""
     from scipy.interpolate import BPoly
 
     inside = slice(first + 1, last)
-    polynomial = BPoly.from_derivatives(t[[first, last]], [[x[k] for x in given] for k in (first, last)])
+    polynomial = BPoly.from_derivatives(t[[first, last]], [[x[k] for x in derivatives] for k in (first, last)])
     slack = (1.0, 10.0, 100.0)
     return all(
         float(np.abs(polynomial(t[inside], nu=k) - x[inside]).max()) <= slack[k] * bounds[k]
-        for k, x in enumerate(given)
+        for k, x in enumerate(derivatives)
     )
 
 

@@ -1,0 +1,93 @@
+"""Options of a run: which solver marches what, what events say, and what cannot be done."""
+
+import numpy as np
+import pytest
+
+import closedchain as cc
+from closedchain.integrate.solvers import SOLVERS
+from closedchain.march.options import Limits, check_limits, sample_times, solver_for, sorted_events, task_of, wanted
+
+
+@pytest.fixture(scope="module")
+def start():
+    return cc.library.pendulum().assemble()
+
+
+def task(start, **options):
+    given = {"until": 1.0, "solver": None, "rtol": 1e-8, "atol": None, "t_eval": None, "events": ()} | options
+    return task_of(start, method=cc.Multipliers(), **given)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        (cc.Multipliers(), "dop853"),
+        (cc.GGL(), "radau5"),
+        (cc.ERLS(), "esdirk4"),
+        (cc.ERLS(rho_inf=0.8), "generalised-alpha"),
+    ],
+)
+def test_the_usual_solver_of_a_method(method, name):
+    assert solver_for(method, None) == SOLVERS[name]()
+
+
+def test_finite_elements_may_have_a_step_and_index_3_needs_one():
+    by = cc.solvers.GeneralisedAlpha(step=1e-3)
+    assert solver_for(cc.Index3(), by) is by and solver_for(cc.ERLS(rho_inf=0.8), by) is by
+    free = cc.solvers.GeneralisedAlpha(max_step=1e-2)
+    assert solver_for(cc.ERLS(rho_inf=0.8), free) is free
+    with pytest.raises(cc.ModelError, match="'generalised-alpha' has a fixed step: say its length"):
+        solver_for(cc.Index3(), free)
+
+
+def test_a_class_is_no_solver():
+    with pytest.raises(cc.ModelError, match=r"there is no solver <class .*RK4'>; there are dop853"):
+        solver_for(cc.Multipliers(), cc.solvers.RK4)
+
+
+def test_events_of_all_kinds():
+    event = cc.Event("e", cc.t - 0.5)
+    assert sorted_events(None) == sorted_events([]) == ((), "pass", "stop")
+    assert sorted_events(event) == ((event,), "pass", "stop")
+    assert sorted_events(cc.SingularPoses()) == ((), "stop", "stop")
+    assert sorted_events((cc.Divergence("warn"), event, cc.SingularPoses("warn"))) == ((event,), "warn", "warn")
+
+
+def test_equal_times_end_at_the_end_or_before_it():
+    np.testing.assert_array_equal(sample_times(0.0, 1.0, cc.Every(0.25))[:], np.linspace(0, 1, 5))
+    np.testing.assert_allclose(sample_times(0.0, 1.0, cc.Every(0.3))[:], [0.0, 0.3, 0.6, 0.9])
+    np.testing.assert_allclose(sample_times(1.0, 0.0, cc.Every(0.4))[:], [1.0, 0.6, 0.2])
+
+
+def test_what_a_run_wants(start):
+    assert wanted(task(start), start) == {}
+    dense = cc.solvers.DOP853(dense_output=True)
+    events = [cc.Event("e", cc.t - 0.5), cc.SingularPoses("warn")]
+    found = wanted(task(start, until=-1.0, solver=dense, events=events), start)
+    assert list(found) == ["events", "singular poses", "dense_output", "backward"]
+    assert list(wanted(task(start, until=0.0), start)) == ["no length"]
+
+
+def test_limits_refuse_the_first_feature_they_name(start):
+    back = task(start, until=-1.0, events=[cc.Event("e", cc.t - 0.5)])
+    check_limits(back, start, Limits())
+    with pytest.raises(cc.ModelError, match=r"^no runs back in time, from 0 to -1 s, here$"):
+        check_limits(back, start, Limits(("save", "backward", "events"), "no {feature}, here"))
+
+
+@pytest.mark.parametrize("solver", [cc.solvers.CVODES, cc.solvers.IDAS])
+@pytest.mark.parametrize(
+    ("options", "feature"),
+    [
+        ({"events": [cc.Event("e", cc.t - 0.5)]}, "events"),
+        ({"events": [cc.SingularPoses("warn")]}, r"cc\.SingularPoses\(\.\.\.\)"),
+        ({"dense": True}, "dense_output"),
+    ],
+)
+def test_a_second_opinion_has_its_limits(start, solver, options, feature):
+    options = dict(options)
+    by = solver(dense_output=options.pop("dense", False))
+    said = f"'{solver.name}' is a second opinion from SUNDIALS, without {feature}: leave that out"
+    with pytest.raises(cc.ModelError, match=said):
+        check_limits(task(start, solver=by, **options), start, Limits())
+    check_limits(task(start, solver=solver()), start, Limits())
