@@ -11,7 +11,7 @@ from closedchain.errors import ModelError
 from closedchain.integrate import implicit, linear, project, step_control
 from closedchain.integrate.hooks import Hooks
 from closedchain.integrate.problem import Correction, Jacobian, Problem, Tolerances
-from closedchain.integrate.solvers import FixedStep, Solver, StepControlled
+from closedchain.integrate.solvers import Solver, StepControlled
 from closedchain.integrate.step_control import Equations, KeptSteps, RunArrays, SampleRoom
 from closedchain.integrate.stepper import Accepted, Inputs, Stepper
 from closedchain.integrate.structure import LEAST, structure
@@ -194,8 +194,9 @@ class CompiledStepper(Stepper):
         """Steps from here on end at a time; fixed ones are fitted to it."""
         o, s = self.o, self.s
         o["t0"], o["t1"] = s["t"], end
-        if isinstance(self.solver, FixedStep):
-            o["fixed_steps"], o["step"] = fixed_steps(self.solver.step, abs(end - float(s["t"])))
+        step = self.solver.lengths.fixed
+        if step is not None:
+            o["fixed_steps"], o["step"] = fixed_steps(step, abs(end - float(s["t"])))
             o["steps_before"] = s["steps"]
 
     def pause_after(self, steps: int) -> None:
