@@ -15,12 +15,12 @@ from math import comb
 import casadi as ca
 
 from benchmarks.growth import arms
-from benchmarks.operations import count
 from closedchain.derive.articulated import ArticulatedBodies
 from closedchain.derive.equations import Equations, derive
 from closedchain.derive.ldl import LDL
 from closedchain.derive.rnea import body_forces
 from closedchain.derive.spatial import Vector6, symmetric
+from closedchain.testing.operations import count
 
 ROWS = ("q''_open, x''_open", "Omega, Lambda_inv", "P, R", "X'P, X'R", "f", "q''")
 A_0, LARGEST = 6, 6  # size of a_0; most constraints n_c of a joint

@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 import closedchain as cc
-from benchmarks.operations import cost, count
 from closedchain.derive.equations import derive
+from closedchain.testing.operations import cost, count
 from papers.paper import CORRECTED, FAILS, HOLDS, Claim, Finding, Shown, Table, judged
 from papers.raoofian2017.equations import at_sample
 from papers.raoofian2017.robot import BEST, costs, springs
