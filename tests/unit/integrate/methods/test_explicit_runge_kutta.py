@@ -9,7 +9,7 @@ from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import Tableau
 from closedchain.integrate.problem import Problem, Tolerances
 from closedchain.integrate.solvers import FixedStep, StepControlled, explicit
-from tests.unit.integrate import problems
+from closedchain.testing import problems
 
 NONE = np.zeros((0, 2))
 HEUN = Tableau(np.array([[0, 0], [1.0, 0]]), np.array([0.5, 0.5]), np.array([0.0, 1.0]), NONE, NONE)
