@@ -106,7 +106,7 @@ def _six(inertia: Any) -> tuple[Number, ...]:
 
 def _six_of_matrix(rows: list[tuple[Any, ...]]) -> tuple[Number, ...]:
     for row in rows:
-        entries(row, 3, f"a row of an inertia matrix has three entries ({row})", "(0.01, 0, 0)")
+        entries(row, 3, "a row of an inertia matrix has three entries", "(0.01, 0, 0)")
     a = [[check_number(x, "an entry of an inertia matrix") for x in row] for row in rows]
     size = max((abs(x) for row in a for x in row if not isinstance(x, Expression)), default=0.0)
     for i, j in ((0, 1), (0, 2), (1, 2)):

@@ -89,7 +89,7 @@ def test_your_own_curve():
         (lambda: paths.points([1.0], duration=1), "points needs a list of at least 2 points.*got 1"),
         (lambda: paths.points(7, duration=1), "points needs a list .*got no list"),
         (lambda: paths.points([0, (1, 2, 3)], duration=1), "some of the points have one number, some have three"),
-        (lambda: paths.points([0, 1], duration=1, times=[0, 1]), "either the duration of all moves or the times"),
+        (lambda: paths.points([0, 1], duration=1, times=[0, 1]), "points: give either duration or times, not both"),
         (lambda: paths.points([0, 1, 2], times=[0, 1]), "one time for each of its 3 points, not 2 times"),
         (lambda: paths.points([0, 1, 2], times=[0, 2, 1]), "times must increase, but time 3 is 1 s after 2 s"),
         (lambda: paths.points([0, 1], times=[1, 2]), r"the first time is 1 s: begin at 0, and use \.delayed\(1\)"),

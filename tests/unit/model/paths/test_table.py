@@ -173,7 +173,7 @@ def test_refused_files(write, text, message):
         (lambda: paths.table([(0, 1), (1,)]), "table: give a file, or rows of numbers of equal length"),
         (lambda: paths.table([(0, 1), (1, np.inf)]), "table, row 2: 'q' is inf: give a finite number"),
         (lambda: paths.table([(0, 1), (1, 2)], columns=("t",)), "table: 1 names for 2 columns"),
-        (lambda: paths.table([(0, 1), (1, 2)], columns="tx"), "columns are a list of names"),
+        (lambda: paths.table([(0, 1), (1, 2)], columns="tx"), "columns takes a list of names"),
         (
             lambda: paths.table([(0, 1), (1, 2)], ends="periodic"),
             "table: column 'q': spline: a periodic one ends where",
