@@ -44,9 +44,10 @@ signature is then `implicit.ADVANCE_IMPLICIT`). Read `methods/rosenbrock2.py` as
    fills the end ``step.y``. ``work[0]`` is the derivative at the start; the last DENSE_ROWS rows are the polynomial,
    the others are yours. Allocate nothing in the loop. `implicit.renew` evaluates the Jacobian at the start of the step,
    `linear.factor` factorises ``g E - J``, `linear.solve` solves with it.
-3. Write `advance` with step control: while ``state[0].status`` is 0 and attempts are left, ask
-   `step_control.next_step` for a length, make the `Step`, then `reject` it, or: `project.arrive` puts its end back on
-   the manifold and evaluates the derivative there, `corner_steps.passes` looks for corners of forces (if
+3. Write `advance`. It begins with ``e, samples, run, kept = borrowed(e, samples, run, kept)``, without which a step of
+   a small mechanism takes half as long again. With step control: while ``state[0].status`` is 0 and attempts are left,
+   ask `step_control.next_step` for a length, make the `Step`, then `reject` it, or: `project.arrive` puts its end back
+   on the manifold and evaluates the derivative there, `corner_steps.passes` looks for corners of forces (if
    ``options[0].corners``), fill ``step.rows`` if `wants_rows` says so, `take_samples`, `accept`, and `propose` the next
    length. With a fixed step the functions of the same names in `fixed_step` are shorter: `next_step`, `arrive`,
    `leave`. Whatever must survive until the next call lives in the arrays, never in a local variable: results may not

@@ -18,6 +18,9 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
+from numba.core.cgutils import get_null_value
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 from closedchain.native.call import call
 from closedchain.native.jit import jit
@@ -196,6 +199,30 @@ ScratchType = numba.types.NamedUniTuple(F1, 4, Scratch)
 
 # the signature of every solver's `advance`, for solvers that need nothing else; see the essay in solvers.py
 ADVANCE = numba.int64(EquationsType, SamplesType, RunType, KeptType)
+
+
+@intrinsic
+def _view(context, array):
+    """The same array without an owner: references to it are not counted."""
+
+    def generate(target, builder, signature, arguments):
+        view = make_array(signature.args[0])(target, builder, value=arguments[0])
+        view.meminfo = get_null_value(view.meminfo.type)
+        view.parent = get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
+
+
+@jit(numba.types.Tuple((EquationsType, SamplesType, RunType, KeptType))(*ADVANCE.args))
+def borrowed(e, samples, run, kept):
+    """The same arrays without counted references, which cost as much as the arithmetic; the caller owns the arrays."""
+    return (
+        Equations(e.rhs, e.correct, _view(e.w), _view(e.w_correct), _view(e.atol)),
+        SampleRoom(_view(samples.t_eval), _view(samples.x)),
+        RunArrays(_view(run.options), _view(run.state), _view(run.x), _view(run.work)),
+        KeptSteps(_view(kept.t), _view(kept.x), _view(kept.dense)),
+    )
 
 
 @jit(

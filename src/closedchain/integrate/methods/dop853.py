@@ -27,6 +27,7 @@ from closedchain.integrate.step_control import (
     Step,
     StepType,
     accept,
+    borrowed,
     broken,
     end_time,
     next_step,
@@ -245,6 +246,7 @@ def count_stiff(s, step, k):
 @jit(ADVANCE)
 def advance(e, samples, run, kept):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
+    e, samples, run, kept = borrowed(e, samples, run, kept)
     o, s, work = run.options[0], run.state[0], run.work
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
     scratch = Scratch(np.empty(1), x_plus, np.zeros(4), k[13])

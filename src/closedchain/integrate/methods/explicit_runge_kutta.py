@@ -34,6 +34,7 @@ from closedchain.integrate.step_control import (
     Step,
     StepType,
     accept,
+    borrowed,
     end_time,
     next_step,
     propose,
@@ -113,6 +114,7 @@ def polynomial(m, step, k):
 @jit(numba.int64(CoefficientsType, EquationsType, SamplesType, RunType, KeptType))
 def controlled(m, e, samples, run, kept):
     """Make up to `attempts` attempts with step control; returns the accepted steps."""
+    e, samples, run, kept = borrowed(e, samples, run, kept)
     o, s, work, count = run.options[0], run.state[0], run.work, m.c.size
     k, at = work[:count], count if m.fsal else count + 1
     f_new, y, x_plus, rows = work[at - 1 : at], work[at], work[at + 1], work[at + 2 :]
@@ -157,6 +159,7 @@ def controlled(m, e, samples, run, kept):
 @jit(numba.int64(CoefficientsType, EquationsType, SamplesType, RunType, KeptType))
 def fixed(m, e, samples, run, kept):
     """Make up to `attempts` steps of one length; returns how many were made."""
+    e, samples, run, kept = borrowed(e, samples, run, kept)
     o, s, work, count = run.options[0], run.state[0], run.work, m.c.size
     k, at = work[: count - 1 if m.fsal else count], count if m.fsal else count + 1
     f_new, y, x_plus, rows = work[at - 1 : at], work[at], work[at + 1], work[at + 2 :]

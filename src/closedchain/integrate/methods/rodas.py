@@ -22,6 +22,7 @@ from closedchain.integrate.step_control import (
     Step,
     StepType,
     accept,
+    borrowed,
     end_time,
     first_nonfinite,
     next_step,
@@ -101,6 +102,7 @@ def polynomial(u, x, y, rows):
 @jit(ADVANCE_IMPLICIT)
 def advance(e, samples, run, kept, lin):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
+    e, samples, run, kept = borrowed(e, samples, run, kept)
     o, s, m, x, work = run.options[0], run.state[0], lin.memory[0], run.x, run.work
     u, y, f_new, rows = work[U : U + STAGES], work[Y], work[F_NEW : F_NEW + 1], work[ROWS:]
     scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[F])

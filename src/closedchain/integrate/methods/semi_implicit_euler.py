@@ -25,7 +25,7 @@ import numpy as np
 
 from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
 from closedchain.integrate.project import hermite_rows, wants_rows
-from closedchain.integrate.step_control import ADVANCE, F1, Scratch, Step, copy
+from closedchain.integrate.step_control import ADVANCE, F1, Scratch, Step, borrowed, copy
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -58,6 +58,7 @@ KinematicsType = numba.types.NamedTuple((numba.int64, F1, numba.int64, numba.boo
 @jit(numba.int64(*ADVANCE.args, KinematicsType))
 def advance(e, samples, run, kept, kin):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
+    e, samples, run, kept = borrowed(e, samples, run, kept)
     o, s, x, work = run.options[0], run.state[0], run.x, run.work
     f, rates, f_new, y = work[0], work[RATES : RATES + 1], work[F_NEW : F_NEW + 1], work[Y]
     rows = work[ROWS:]
