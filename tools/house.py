@@ -28,7 +28,6 @@ EXCEPTIONS = {
     "closedchain.integrate.methods.dop853:attempt": "twelve stages written out: in loops they are 9 to 11 % slower",
     "closedchain.integrate.methods.radau5:advance": "the decisions about a step in their order, as in Hairer's code",
     "closedchain.model.actuators.electric:Electric": "a data sheet: one field for each of its numbers",
-    "closedchain.model.actuators.hydraulic:HydraulicCylinder": "a data sheet: one field for each of its numbers",
 }
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "closedchain"
