@@ -86,21 +86,36 @@ def add_up(weights, k, count, h, y):
         y[i] *= h
 
 
+@jit(numba.void(_C1, F2, numba.int64, StepType))
+def move(weights, k, count, step):
+    """``y = x + h sum_j weights_j k_j``: few passes over memory, each in vector registers."""
+    x, y, h, n = step.x, step.y, step.h, step.x.size
+    if count == 1:
+        for i in range(n):
+            y[i] = x[i] + h * (weights[0] * k[0, i])
+        return
+    last = count - 1
+    for i in range(n):
+        y[i] = weights[0] * k[0, i]
+    for j in range(1, last):
+        weight = weights[j]
+        if weight != 0.0:
+            for i in range(n):
+                y[i] += weight * k[j, i]
+    for i in range(n):
+        y[i] = x[i] + h * (y[i] + weights[last] * k[last, i])
+
+
 @jit(numba.void(CoefficientsType, numba.int64, F1, numba.float64, StepType, F2, F1))
 def stages(m, rhs, w, t, step, k, clock):
     """The stages `k[1:]` and the end of a step from `t`; `k[0]` is given."""
-    x, y, h = step.x, step.y, step.h
-    n, count = x.size, k.shape[0]
+    count = k.shape[0]
     for stage in range(1, count):
-        clock[0] = t + m.c[stage] * h
-        add_up(m.A[stage], k, stage, h, y)
-        for i in range(n):
-            y[i] += x[i]
-        call(rhs, clock, y, w, k[stage])
+        clock[0] = t + m.c[stage] * step.h
+        move(m.A[stage], k, stage, step)
+        call(rhs, clock, step.y, w, k[stage])
     if not m.fsal or count < m.c.size:
-        add_up(m.b, k, count, h, y)
-        for i in range(n):
-            y[i] += x[i]
+        move(m.b, k, count, step)
 
 
 @jit(numba.void(CoefficientsType, StepType, F2))
