@@ -55,8 +55,8 @@ def test_ctrl_c_at_the_very_end_of_a_run_is_not_lost():
         if t == 0.1:  # the last look at the run
             press()
 
-    with pytest.raises(cc.Interrupted, match="interrupted when it had reached its end") as caught:
-        cc.simulate(cc.library.pendulum(), until=0.1, progress=progress)
+    with reported(progress), pytest.raises(cc.Interrupted, match="interrupted when it had reached its end") as caught:
+        cc.simulate(cc.library.pendulum(), until=0.1)
     assert seen[-1] == 0.1 and caught.value.run.complete and caught.value.run.t[-1] == 0.1
 
 
@@ -64,6 +64,7 @@ SCRIPT = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import closedchain as cc
+from closedchain.progress import reported
 pressed = []
 
 def progress(t, steps):
@@ -71,7 +72,8 @@ def progress(t, steps):
         pressed.append(t)
         os.kill(os.getpid(), signal.SIGINT)
 
-cc.simulate(cc.library.pendulum(), until=50.0, every=0.01, progress=progress, save_to=sys.argv[1])
+with reported(progress):
+    cc.simulate(cc.library.pendulum(), until=50.0, t_eval=cc.Every(0.01), save=sys.argv[1])
 print("the script went on")
 """
 
@@ -143,7 +145,8 @@ def test_a_run_with_much_python_in_it_is_kept(moment, tmp_path):
     """Conditions on the state are watched by CasADi, where an exception would come out as something else."""
     m = cc.library.four_bar()
     m.motor("O", torque=lambda t, q, v: cc.math.where(cc.math.sin(q["O"]) > 0.3, -4.0, 4.0))
-    options = {"until": 20.0, "rtol": 1e-9, "every": 0.05, "save_to": tmp_path / "run"}
+    options = {"until": 20.0, "rtol": 1e-9, "t_eval": cc.Every(0.05)}
+    folder = tmp_path / "run"
     pressed = []
 
     def progress(t, steps):
@@ -151,8 +154,11 @@ def test_a_run_with_much_python_in_it_is_kept(moment, tmp_path):
             pressed.append(t)
             press()
 
-    with pytest.raises(cc.Interrupted, match=r"interrupted after t = .*run', the same call goes on") as caught:
-        cc.simulate(m, progress=progress, **options)
+    with (
+        reported(progress),
+        pytest.raises(cc.Interrupted, match=r"interrupted after t = .*run', the same call goes on") as caught,
+    ):
+        cc.simulate(m, save=folder, **options)
     run = caught.value.run
     assert run.status.name == "interrupted" and moment - 0.1 < run.t[-1] < 20.0
-    np.testing.assert_array_equal(cc.simulate(m, **options).x, cc.simulate(m, until=20.0, rtol=1e-9, every=0.05).x)
+    np.testing.assert_array_equal(cc.simulate(m, save=folder, **options).x, cc.simulate(m, **options).x)

@@ -89,7 +89,13 @@ def test_order_of_coordinates_velocities_and_forces(name, rho):
     steps, errors = [2e-3, 1e-3, 5e-4], []
     for step in steps:
         run = cc.simulate(
-            start.mechanism, start, until=0.2, method=cc.Index3(rho), step=step, t_eval=[0.0, 0.2], **FINE
+            start.mechanism,
+            start,
+            until=0.2,
+            method=cc.Index3(rho),
+            solver=cc.solvers.GeneralisedAlpha(step=step),
+            t_eval=[0.0, 0.2],
+            **FINE,
         )
         assert run.closure_error.max() < 1e-13
         found = [np.abs(run.x[-1, :-1] - x)[:n], np.abs(run.x[-1, :-1] - x)[n:], np.abs(run["lam"].values[-1] - lam)]
@@ -120,7 +126,15 @@ def test_samples_between_steps():
     wanted = cc.simulate(start.mechanism, start, until=0.2, rtol=1e-13, t_eval=times)
     errors = []
     for step in (4e-3, 2e-3):
-        run = cc.simulate(start.mechanism, start, until=0.2, method=cc.Index3(), step=step, t_eval=times, **FINE)
+        run = cc.simulate(
+            start.mechanism,
+            start,
+            until=0.2,
+            method=cc.Index3(),
+            solver=cc.solvers.GeneralisedAlpha(step=step),
+            t_eval=times,
+            **FINE,
+        )
         assert run.closure_error.max() < 1e-13
         errors.append(np.abs(run.x - wanted.x).max())  # with the work and the counter of turns
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2
@@ -148,7 +162,9 @@ def test_prescribed_motion_and_turns_of_a_cut_joint():
     assert abs(wanted["A"].values[-1] - wanted["A"].values[0]) > 4 * np.pi
     errors = []
     for step in (4e-3, 2e-3):
-        run = cc.simulate(m, start, until=2.0, method=cc.Index3(), step=step, t_eval=times, **FINE)
+        run = cc.simulate(
+            m, start, until=2.0, method=cc.Index3(), solver=cc.solvers.GeneralisedAlpha(step=step), t_eval=times, **FINE
+        )
         assert run.closure_error.max() < 1e-12
         # the motion is prescribed, and so are the forces; the counter itself, and the work, are of order 2
         np.testing.assert_allclose(run["A"], wanted["A"], atol=1e-12)
@@ -163,7 +179,15 @@ def test_a_body_without_mass():
     x, lam = exact(start, 0.3)
     errors = []
     for step in (2e-3, 1e-3):
-        run = cc.simulate(m, start, until=0.3, method=cc.Index3(), step=step, t_eval=[0.0, 0.3], **FINE)
+        run = cc.simulate(
+            m,
+            start,
+            until=0.3,
+            method=cc.Index3(),
+            solver=cc.solvers.GeneralisedAlpha(step=step),
+            t_eval=[0.0, 0.3],
+            **FINE,
+        )
         errors.append([np.abs(run.x[-1, :-1] - x).max(), np.abs(run["lam"].values[-1] - lam).max()])
     assert (np.log2(np.divide(*errors)) > 1.8).all()
 
@@ -220,7 +244,9 @@ def test_energy_of_a_conservative_mechanism():
     start = m.assemble(O=1.0, velocity={"O": 3.0}, parameters={"O.motor": 0.0})
     lost = {}
     for rho, step in ((0.0, 4e-3), (0.5, 4e-3), (0.95, 4e-3), (0.5, 2e-3)):
-        run = cc.simulate(m, start, until=20.0, method=cc.Index3(rho), step=step, rtol=0.1)
+        run = cc.simulate(
+            m, start, until=20.0, method=cc.Index3(rho), solver=cc.solvers.GeneralisedAlpha(step=step), rtol=0.1
+        )
         by_second = run.energy_error.values[::10]
         assert (np.diff(by_second[::4]) < 0).all()  # it swings with the motion, but every four seconds there is less
         lost[rho, step] = -by_second[-1]
@@ -234,7 +260,15 @@ def test_energy_of_a_conservative_mechanism():
 def test_closures_to_rounding_for_a_long_run():
     m = cc.library.four_bar()
     start = m.assemble(O=1.0, velocity={"O": 3.0}, parameters={"O.motor": 0.0})
-    run = cc.simulate(m, start, until=20.0, method=cc.Index3(0.9), step=5e-3, rtol=0.1, t_eval=np.linspace(0, 20, 801))
+    run = cc.simulate(
+        m,
+        start,
+        until=20.0,
+        method=cc.Index3(0.9),
+        solver=cc.solvers.GeneralisedAlpha(step=5e-3),
+        rtol=0.1,
+        t_eval=np.linspace(0, 20, 801),
+    )
     assert run.closure_error.max() < 1e-13  # to which samples are put back that fall beside a step by a rounding
     p, e = run.p, run.program.equations
     rate = e.function("rate", {"c": e.closure.A @ e.limbs.v})
@@ -291,7 +325,9 @@ def test_a_held_torque_that_changes():
         m = cc.library.double_pendulum()
         m.motor(next(iter(m.joints)), torque=cc.Sampled(torque, period=0.1))
         calls.clear()
-        run = cc.simulate(m, until=0.5, method=cc.Index3(), step=step, t_eval=[0.0, 0.5], **FINE)
+        run = cc.simulate(
+            m, until=0.5, method=cc.Index3(), solver=cc.solvers.GeneralisedAlpha(step=step), t_eval=[0.0, 0.5], **FINE
+        )
         assert len(calls) == 5 or len(calls) == 6
         calls.clear()
         wanted = cc.simulate(m, until=0.5, rtol=1e-12, t_eval=[0.0, 0.5])
@@ -317,4 +353,4 @@ def test_a_step_without_a_solution_ends_the_run():
 def test_a_singular_pose_ends_the_run_with_a_sentence():
     m = cc.library.four_bar_chain(1)
     with pytest.raises(cc.RunError, match=r"singular.*cc\.Multipliers\(\) can"):
-        cc.simulate(m, until=2.0, method=cc.Index3(), step=1e-4, **FINE)
+        cc.simulate(m, until=2.0, method=cc.Index3(), solver=cc.solvers.GeneralisedAlpha(step=1e-4), **FINE)

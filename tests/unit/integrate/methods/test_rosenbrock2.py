@@ -116,7 +116,7 @@ def error(name, stiffness, damping):
     start = m.assemble(O=cc.pi / 2) if name == "four_bar" else m.assemble()
     springs = cc.VirtualSpring(stiffness, damping * 2 * stiffness**0.5)
     options = {"until": until, "t_eval": [until]}
-    got = cc.simulate(m, start, method=springs, solver="rosenbrock2", step=until / steps, rtol=1.0, **options)
+    got = cc.simulate(m, start, method=springs, solver=cc.solvers.Rosenbrock2(step=until / steps), rtol=1.0, **options)
     if damping:
         want = cc.simulate(m, start, method=springs, solver="radau5", rtol=1e-9, **options)
     else:
