@@ -265,5 +265,5 @@ def test_asking_for_what_is_not_there():
         run.reaction("pose")
     with pytest.raises(cc.ModelError, match="did you mean 'leg1 base'"):
         run.reaction("leg1 bse")
-    with pytest.raises(cc.ModelError, match="must be positive"):
+    with pytest.raises(cc.ModelError, match="stiffness of 'leg1 base' must be a positive number, not 0"):
         run.reaction("leg1 base", stiffness={"leg1 base": 0.0})

@@ -72,6 +72,7 @@ def test_another_process_goes_on(tmp_path):
 MEMORY = """
 import json, sys
 import closedchain as cc
+from closedchain.progress import reported
 
 
 def memory(*_):  # of its own, without the pages of files

@@ -223,7 +223,7 @@ def test_conditioning_in_an_event():
     near = cc.Event("near", cc.conditioning("actuation") - 0.05, direction=-1, then="stop")
     values = cc.simulate(m, start, until=5.0, events=[near])["actuation_conditioning"].values
     assert values[-1] == pytest.approx(0.05, abs=1e-9) and values[:-1].min() > 0.05
-    with pytest.raises(cc.ModelError, match="kind is 'closure'"):
+    with pytest.raises(cc.ModelError, match="kind must be 'closure', 'actuation' or 'output'"):
         cc.conditioning("type-2")
     lonely = cc.library.pendulum()
     with pytest.raises(cc.ModelError, match="which this mechanism does not have"):

@@ -11,6 +11,7 @@ from llvmlite.binding.targets import FeatureMap
 import closedchain as cc
 from closedchain import processor
 from closedchain.native import engine
+from closedchain.native.emit.ir import Writing
 from closedchain.native.engine import _llvm
 from closedchain.native.function import Parts
 
@@ -71,7 +72,7 @@ def code(chosen, name, features):
     chosen(name, features)
     x = ca.SX.sym("x", 6)
     parts = Parts.of("f", {"x": x}, {"y": ca.sin(x) * x + ca.exp(x[0]) * x[1] + x[2]}, ())
-    text = parts.text(vector_width=engine.vector_width(), chunk_length=None)
+    text = parts.text(Writing(vector_width=engine.vector_width(), chunk_length=None))
     return engine.target(), engine.vector_width(), engine._compile(text, engine.THOROUGH)
 
 

@@ -60,7 +60,5 @@ def test_it_is_made_once_for_a_family():
 def test_arguments_of_the_solver():
     m = cc.library.gough_stewart()
     start = m.assemble()
-    address, w, number, tangent = arguments(compiled(start, cc.Multipliers()), parameter_vector(m, start.parameters))[
-        "extra"
-    ]
+    address, w, number, tangent = arguments(compiled(start, cc.Multipliers()), parameter_vector(m, start.parameters))
     assert address and w.dtype == float and number == len(start.q) and tangent

@@ -74,7 +74,7 @@ def test_section_forces_from_derivatives(run):
     moments = bent["Mz"].values
     np.testing.assert_allclose(moments[:, 1], (moments[:, 0] + moments[:, 2]) / 2, atol=1e-9 * np.abs(moments).max())
     np.testing.assert_array_equal(beam(run, "coupler", [0.4], forces="shapes")["Mz"][:, 0], moments[:, 1])
-    with pytest.raises(cc.ModelError, match="by 'equilibrium' or by 'shapes'"):
+    with pytest.raises(cc.ModelError, match="forces must be 'equilibrium' or 'shapes', not 'both'"):
         run.beam("coupler", forces="both")
 
 
