@@ -75,7 +75,7 @@ def check_formulation(method: Formulation, mechanisms: Sequence[str] | None = No
         if SOLVERS[marching(method.kind)[0]].adaptive:
             run = simulate(m, until=0.02, method=method, rtol=1e-9)
             energy = run["kinetic_energy"].values + run["potential_energy"].values
-            # some hundred times the tolerance, of the energies that go to and fro
+            # some hundred times the tolerance, of the energies that are exchanged
             size = 1.0 + np.abs(energy).max()
             found.at_most("energy", float(np.abs(run["energy_error"].values).max() / size), 1e-6)
     return found
