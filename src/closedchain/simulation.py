@@ -16,6 +16,7 @@ from closedchain.close.multipliers import Multipliers
 from closedchain.disk.save_to import SaveTo
 from closedchain.integrate.solvers import Solver
 from closedchain.integrate.times import Every
+from closedchain.march.elsewhere import says_where
 from closedchain.march.marks import Divergence, Event, SingularPoses
 from closedchain.march.options import check_limits, task_of
 from closedchain.march.team import Team, undisturbed
@@ -29,6 +30,7 @@ from closedchain.results.marching import Marching, finished
 from closedchain.results.run import Run
 
 
+@says_where
 def simulate(
     mechanism: Mechanism,
     start: State | None = None,

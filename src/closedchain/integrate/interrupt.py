@@ -30,14 +30,13 @@ def interrupts() -> Iterator[None]:
             check()
         return
 
-    def note(number: int, frame: Any) -> None:
-        global _noted
+    def hear(number: int, frame: Any) -> None:
         if _noted:
             signal.default_int_handler(number, frame)
-        _noted = True
+        note()
 
     _noted = False
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, hear)
     try:
         yield
     finally:
@@ -48,6 +47,12 @@ def interrupts() -> Iterator[None]:
 def noted() -> bool:
     """Whether there was a Ctrl-C."""
     return _noted
+
+
+def note() -> None:
+    """Leave a note, as Ctrl-C does: for an interruption that a callback raises in a member of a team."""
+    global _noted
+    _noted = True
 
 
 def postpone() -> None:

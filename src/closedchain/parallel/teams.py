@@ -20,7 +20,7 @@ import numpy as np
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.hooks import Hooks, InputsError, Snapshot
-from closedchain.integrate.interrupt import check, noted
+from closedchain.integrate.interrupt import check, note, noted
 from closedchain.integrate.problem import Correction, Problem, Samples, Tolerances
 from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Status, Trajectory
@@ -471,9 +471,13 @@ class TogetherHooks(Hooks):
             hooks.checkpoint(lambda: named, final=True)
 
     def progress(self, t: float, steps: int) -> None:
-        """See `Hooks`; the first member speaks."""
-        if not self.marcher.member:
+        """See `Hooks`; the first member speaks. An interruption from there is noted, and agreed on in `interrupted`."""
+        if self.marcher.member:
+            return
+        try:
             self.hooks.progress(t, steps)
+        except KeyboardInterrupt:
+            note()
 
     def interrupted(self) -> None:
         """See `Hooks`: members agree on a Ctrl-C."""

@@ -8,12 +8,12 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from closedchain.arguments import instance, suggest
+from closedchain.arguments import instance
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
-from closedchain.errors import ModelError
-from closedchain.integrate.solvers import SOLVERS, Solver
+from closedchain.integrate.solvers import Solver
 from closedchain.integrate.times import Equal, Given
+from closedchain.march.elsewhere import unknown_option
 from closedchain.march.marks import Divergence, Event, SingularPoses
 from closedchain.march.options import end_time, sample_times, solver_for, sorted_events, tolerances
 from closedchain.march.task import Task
@@ -37,15 +37,8 @@ def check_names(options: Mapping[str, Any]) -> None:
     """Refuse options that no run has."""
     known = list(RunOptions.__annotations__)
     for name in options:
-        if name in known:
-            continue
-        owners = [kind.__name__ for kind in SOLVERS.values() if name in {x.name for x in fields(kind)}]
-        if owners:
-            raise ModelError(
-                f"sweep has no option {name!r}: it belongs to the solver, for instance "
-                f"solver=cc.solvers.{owners[0]}({name}=...)"
-            )
-        raise ModelError(f"sweep has no option {name!r}{suggest(name, [*known, *OTHERS])}")
+        if name not in known:
+            raise unknown_option("sweep", name, [*known, *OTHERS])
 
 
 def task_of_points(options: RunOptions, begin: float, until: Any) -> Task:

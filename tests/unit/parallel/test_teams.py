@@ -131,6 +131,16 @@ def test_a_member_that_raises_ends_all_with_its_error():
     assert not marching()  # nobody is left waiting
 
 
+def test_an_interruption_from_a_callback_ends_all_members_like_ctrl_c():
+    def progress(t, steps):
+        if t > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(cc.Interrupted) as caught, reported(progress):
+        controlled(push)
+    assert 0.3 <= caught.value.run.t[-1] < 1.0 and not marching()
+
+
 @pytest.mark.parametrize("options", [{"solver": cc.solvers.RK4(step=0.01)}, {}])
 def test_a_limb_that_is_no_number_ends_the_run_as_usual(options):
     m = cc.library.four_bar()

@@ -137,7 +137,9 @@ class Sampled(Span):
 
 # ---- method and solver -----------------------------------------------------------------------------------------------
 
-METHOD = typer.Option(metavar="NAME", help="How loops are closed; 'closedchain list methods' shows the names.")
+METHOD = typer.Option(
+    metavar="NAME", help="How loops are closed: a name of 'closedchain list methods', or of those that fit."
+)
 
 
 def methods() -> dict[str, Formulation]:

@@ -26,6 +26,7 @@ from closedchain.close.parts.springs import SpringFormulation
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.integrate.solvers import SOLVERS, Solver, marching, named
+from closedchain.march.elsewhere import says_where
 from closedchain.march.options import task_of
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
@@ -45,6 +46,7 @@ FIXED_STEPS = 500  # of a run at the loosest tolerance
 Methods = Sequence[Formulation | str] | Mapping[str, Formulation]
 
 
+@says_where
 def compare(
     mechanism: Mechanism,
     start: State | None = None,

@@ -29,6 +29,7 @@ from closedchain.close.multipliers import Multipliers
 from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ModelError, RunError
 from closedchain.integrate.solvers import Solver, named
+from closedchain.march.elsewhere import says_where
 from closedchain.march.options import task_of
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
@@ -111,6 +112,7 @@ class StiffnessChoice(Attached):
         )
 
 
+@says_where
 def choose_stiffness(
     mechanism: Mechanism,
     start: State | None = None,
