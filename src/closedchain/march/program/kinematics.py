@@ -15,6 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
 from closedchain.native import compile_function
 from closedchain.native.partial import Bound
@@ -32,16 +33,18 @@ class Kinematics(Bound):
     tangent: bool
 
 
+@locked
 def kinematics(program: Compiled) -> Kinematics:
     """The rates of the coordinates, compiled when first asked for.
 
     Examples
     --------
-    >>> import closedchain as cc
-    >>> from closedchain.march.program.compiled import compiled
-    >>> start = cc.library.pendulum().assemble()
-    >>> kinematics(compiled(start, cc.Multipliers()))(0.0, [0.1, 2.0, 0.0], np.array([1.0, 1.0, 9.81]))
-    array([2.])
+        >>> import closedchain as cc
+        >>> from closedchain.lock import locked
+    from closedchain.march.program.compiled import compiled
+        >>> start = cc.library.pendulum().assemble()
+        >>> kinematics(compiled(start, cc.Multipliers()))(0.0, [0.1, 2.0, 0.0], np.array([1.0, 1.0, 9.81]))
+        array([2.])
     """
     if "kinematics" not in program.functions:
         e, closed = program.equations, program.closed
