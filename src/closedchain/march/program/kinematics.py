@@ -39,12 +39,11 @@ def kinematics(program: Compiled) -> Kinematics:
 
     Examples
     --------
-        >>> import closedchain as cc
-        >>> from closedchain.lock import locked
-    from closedchain.march.program.compiled import compiled
-        >>> start = cc.library.pendulum().assemble()
-        >>> kinematics(compiled(start, cc.Multipliers()))(0.0, [0.1, 2.0, 0.0], np.array([1.0, 1.0, 9.81]))
-        array([2.])
+    >>> import closedchain as cc
+    >>> from closedchain.march.program.compiled import compiled
+    >>> start = cc.library.pendulum().assemble()
+    >>> kinematics(compiled(start, cc.Multipliers()))(0.0, [0.1, 2.0, 0.0], np.array([1.0, 1.0, 9.81]))
+    array([2.])
     """
     if "kinematics" not in program.functions:
         e, closed = program.equations, program.closed
