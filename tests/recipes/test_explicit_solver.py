@@ -21,7 +21,7 @@ class Heun(FixedStep):
 
     name = "heun"
     order, dense_order = 2, 2
-    home = staticmethod(explicit(HEUN))
+    home = explicit(HEUN)
     citation = "Heun (1900), Zeitschrift fuer Mathematik und Physik 45, 23-38"
 
 
@@ -31,7 +31,7 @@ class HeunEuler(StepControlled):
 
     name = "heun-euler"
     order, dense_order, error_order = 2, 2, 2
-    home = staticmethod(explicit(HEUN_EULER, error_order=2))
+    home = explicit(HEUN_EULER)
     citation = Heun.citation
 
 

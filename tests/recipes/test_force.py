@@ -113,6 +113,21 @@ def test_a_belt_is_a_spring_between_two_joints():
     assert np.abs(runs[0]["energy_error"].values).max() < 1e-7
 
 
+def test_a_number_that_depends_on_time_does_work():
+    m = with_belt(lambda t: 50 + 100 * t)
+    assert check_force(m, "belt")["power"] < 1e-10
+    run = cc.simulate(m, until=0.5, rtol=1e-9)
+    assert np.abs(run["energy_error"].values).max() < 1e-7  # ten times rtol, of some ten J
+
+
+def test_finite_elements_know_the_work_of_a_stiffness_that_depends_on_time():
+    m = cc.library.four_bar(flexible=True)
+    first, last = [name for name, joint in m.joints.items() if joint.a.body is m.ground][:2]
+    m.force_element(Belt("belt", first, last, stiffness=lambda t: 200.0 * (1 + 100 * t)))
+    run = cc.simulate(m, until=0.01, method=cc.ERLS(), rtol=1e-7)
+    assert np.abs(run["energy_error"].values).max() < 1e-3
+
+
 def test_its_numbers_are_parameters():
     m = with_belt()
     assert m.parameters["belt.stiffness"] == 50.0
@@ -204,6 +219,43 @@ def test_an_action_that_does_not_fit_is_refused(does, said):
     with pytest.raises(cc.ModelError, match=said):
         m.force_element(Odd("odd", does))
     assert m.revision == revision and not m.force_elements
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        (lambda m: Action(Along("O", m.joints["CC"].q)), r"asks 'four-bar' for 'CC', .*did you mean 'C'"),
+        (lambda m: Action(At(m.bodies["coupler"]["tipp"])), "no frame 'tipp'; did you mean 'tip'"),
+        (lambda m: Action(Along("O", lambda t: 3.0)), "each effort, power and potential must be a number"),
+        (lambda m: Action(Along("O", "three")), "must be a number, a parameter or an expression, not 'three'"),
+        (lambda m: Action(Along("O", 1.0), potential=None), "must be a number, a parameter or an expression, not None"),
+        (lambda m: Action(At(m.bodies["coupler"].tip, 3.0)), "three components each"),
+        (lambda m: Action(Along("O", (lambda t: t) * m.joints["O"].q)), "combines with numbers and expressions"),
+    ],
+)
+def test_mistakes_of_its_author_are_told_with_its_name(does, said):
+    m = cc.library.four_bar()
+    revision = m.revision
+    with pytest.raises(cc.ModelError, match=f"Odd 'odd'.*{said}"):
+        m.force_element(Odd("odd", does))
+    assert m.revision == revision and not m.force_elements
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"does": "positiv"}, "no rule 'positiv' for 'does'; did you mean 'positive'"),
+        ({"dose": "positive"}, "name 'dose', which is no field of it; did you mean 'does'"),
+    ],
+)
+def test_rules_that_do_not_exist_are_refused(wrong, said):
+    class Ruled(Odd):
+        rules = wrong
+
+    m = cc.library.four_bar()
+    with pytest.raises(cc.ModelError, match=f"Ruled 'odd'.*{said}"):
+        m.force_element(Ruled("odd", 1.0))
+    assert not m.force_elements and "odd" not in m.parameters
 
 
 def test_rules_are_kept():

@@ -17,7 +17,7 @@ from closedchain.integrate.implicit import ADVANCE_IMPLICIT, renew
 from closedchain.integrate.linear import factor, solve
 from closedchain.integrate.project import hermite_rows, wants_rows
 from closedchain.integrate.solvers import SOLVERS, FixedStep, listed
-from closedchain.integrate.step_control import NAN, Scratch, Step
+from closedchain.integrate.step_control import NAN, RESIDUAL, Scratch, Step, unowned_views
 from closedchain.testing import check_solver
 
 # rows of the workspace, after the derivative at the start
@@ -29,9 +29,10 @@ WORK_ROWS = ROWS + DENSE_ROWS
 @numba.njit(ADVANCE_IMPLICIT, error_model="numpy", nogil=True)
 def advance(e, samples, run, kept, lin):
     """Advance by up to `attempts` steps; returns how many were made."""
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, x, work, room = run.options[0], run.state[0], run.x, run.work, lin.room
     u, y, f_new, rows = work[U], work[Y], work[F_NEW : F_NEW + 1], work[ROWS:]
-    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[X_PLUS])
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(RESIDUAL), work[X_PLUS])
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)

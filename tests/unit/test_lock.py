@@ -21,7 +21,10 @@ from closedchain import lock, results
 from closedchain.close.methods import METHODS
 from closedchain.derive.equations import derive
 from closedchain.lock import LOCK, PATIENCE, locked, once, patient
+from closedchain.march.batch import ways
 from closedchain.march.program.compiled import compiled
+from closedchain.march.program.index3 import step_equations
+from closedchain.march.program.kinematics import kinematics
 from closedchain.pose.closing import Closing
 from closedchain.pose.state import parameter_vector
 from tests.solvers import usual
@@ -310,6 +313,31 @@ def test_simulating_walks_through_graphs_under_the_lock(watched, name):
 @pytest.mark.parametrize("solver", ["radau5", "idas", "cvodes"])
 def test_solvers_walk_through_graphs_under_the_lock(watched, solver):
     cc.simulate(cc.library.four_bar(), until=0.02, solver=solver)
+
+
+def test_functions_of_a_program_are_made_under_the_lock(monkeypatch):
+    met = []
+
+    def watch(owner, name):
+        real = getattr(owner, name)
+
+        def asked(*args, **kwargs):
+            met.append(LOCK.owned())
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, asked)
+
+    start = cc.library.four_bar().assemble()
+    program, index3 = compiled(start, cc.Multipliers()), compiled(start, cc.Index3())
+    watch(casadi, "vertcat")
+    watch(casadi, "densify")
+    monkeypatch.setattr(importlib.import_module("closedchain.march.program.index3"), "Bound", lambda *args: None)
+    watch(importlib.import_module("closedchain.march.program.index3"), "Bound")
+    monkeypatch.setattr(ways, "compile_lanes", lambda *args, **kwargs: None)
+    for make in (kinematics, lambda p: ways.in_lanes(p, 4, "kinematics"), lambda _: step_equations(index3)):
+        met.clear()
+        make(program)
+        assert met and all(met)
 
 
 def test_other_verbs_walk_through_graphs_under_the_lock(watched):

@@ -152,6 +152,10 @@ def trace_actions(
             power += given
         if action.power is not None:
             (power,) = numbers
+        potential = ca.densify(lower(action.potential, leaf))
+        by_time = ca.jacobian(potential, limbs.t)
+        if by_time.nnz():  # what changes a spring of stiffness k(t) does work
+            power += by_time
         out.powers[force.name] = power
         out.power += power
-        out.potential += lower(action.potential, leaf)
+        out.potential += potential

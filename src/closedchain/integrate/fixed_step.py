@@ -74,7 +74,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     w : parameters.
     x : (n,) the state; it is changed.
     o, s : the records of the run.
-    x_plus, residual : (n,), (4,) workspace.
+    x_plus, residual : (n,), (RESIDUAL,) workspace.
     """
     if correct == 0:
         return True

@@ -58,7 +58,8 @@ class Hooks:
 
         Called at the start and at each discontinuity; steps end there. None as time: they never change again. New
         inputs are arrays by name, for the solvers of `SOLVERS` ``w``, ``w_correct`` and ``w_extra``; None: they
-        are as before. Raises `InputsError` where they cannot be found.
+        are as before. SUNDIALS takes none: it reads the parameters of its problem again, see `march.sundials`.
+        Raises `InputsError` where they cannot be found.
         """
         return None, None
 

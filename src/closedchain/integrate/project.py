@@ -29,6 +29,7 @@ import numpy as np
 from closedchain.integrate.step_control import (
     F1,
     F2,
+    RESIDUAL,
     SINGULAR,
     EquationsType,
     OptionsRecord,
@@ -75,7 +76,7 @@ def put_back(correct, clock, w, x, o, s, x_plus, residual):
     w : parameters.
     x : (n,) the state; it is changed.
     o, s : the records of the run.
-    x_plus, residual : (n,), (4,) workspace.
+    x_plus, residual : (n,), (RESIDUAL,) workspace.
 
     Returns
     -------
@@ -155,7 +156,7 @@ def settle(correct, w, w_correct, atol, options, state, x):
     o, s = options[0], state[0]
     if correct == 0:
         return
-    clock, y, x_plus, residual = np.empty(1), x.copy(), np.empty(x.size), np.zeros(4)
+    clock, y, x_plus, residual = np.empty(1), x.copy(), np.empty(x.size), np.zeros(RESIDUAL)
     clock[0] = s.t
     pivot = s.pivot
     outcome = put_back(correct, clock, w_correct, y, o, s, x_plus, residual)
@@ -291,7 +292,7 @@ def take_samples(e, samples, run, step, scratch):
 def more_samples(e, samples, run, rows):
     """Samples of the last accepted step for which there was no room before; `rows` is its polynomial."""
     o, s, x = run.options[0], run.state[0], run.x
-    scratch = Scratch(np.empty(1), np.empty(x.size), np.zeros(4), x)
+    scratch = Scratch(np.empty(1), np.empty(x.size), np.zeros(RESIDUAL), x)
     t_new, s.t = s.t, s.t_before
     step = Step(s.h_before, t_new, x, x, x, rows[:1], rows)
     if not take_samples(e, samples, run, step, scratch):

@@ -35,7 +35,7 @@ SMALL = 1e-4  # a first step that need not be halved
 CONTRACTS = 0.5  # of the step before: what the next one may be at most
 ITERATIONS = 12
 STEPS = 0  # entry of w: Newton steps made so far
-RESIDUAL = 3  # numbers that a Newton step tells
+NEWTON_RESIDUAL = 3  # numbers that a Newton step tells
 
 
 class Parts(NamedTuple):
@@ -63,7 +63,7 @@ def _evaluate(memory, t, x, w, dx):  # type: ignore[no-untyped-def]
     (parts,) = _unpack(memory)
     n = parts.n
     state, clock, out = numba.carray(x, n), numba.carray(t, 1), numba.carray(dx, n)
-    at = 1 + 2 * n + RESIDUAL
+    at = 1 + 2 * n + NEWTON_RESIDUAL
     room = numba.carray(w, at + parts.n_newton + parts.n_rates)
     y, y_plus, residual = room[1 : 1 + n], room[1 + n : 1 + 2 * n], room[1 + 2 * n : at]
     w_newton, w_rates = room[at : at + parts.n_newton], room[at + parts.n_newton :]
@@ -137,7 +137,7 @@ class SolvedFirst:
 
     def room(self) -> np.ndarray:
         """What comes before the parameters of both: the count of Newton steps, and room to work in."""
-        return np.zeros(1 + 2 * self._evaluation.parts.n + RESIDUAL)
+        return np.zeros(1 + 2 * self._evaluation.parts.n + NEWTON_RESIDUAL)
 
     def prepare(self, p: np.ndarray) -> np.ndarray:
         """Parameters for one run; they hold room to work in, so they belong to one thread."""

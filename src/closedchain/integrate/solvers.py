@@ -19,11 +19,11 @@ a fixed step.
 
            name = "heun"
            order, dense_order = 2, 2
-           home = staticmethod(explicit(HEUN))
+           home = explicit(HEUN)
            citation = "Heun (1900), Zeitschrift fuer Mathematik und Physik 45, 23-38"
 
-   ``explicit(tableau)`` makes the kernel when it is first needed; with step control say the order of the error
-   estimate, too, ``explicit(tableau, error_order=5)``, the same as the attribute `error_order`.
+   ``explicit(tableau)`` makes the kernel when it is first needed, and checks the tableau. With step control the class
+   says the order of the error estimate, too: ``error_order = 5``.
 
 3. `closedchain.testing.check_solver` checks the order of the steps and of the samples, backward runs, runs in many
    calls, and failures. The tests of the library are parametrised over `SOLVERS`, too.
@@ -39,15 +39,16 @@ it again. Its arguments are named tuples of `step_control`: ``Equations, SampleR
 signature is then `implicit.ADVANCE_IMPLICIT`). Read `methods/rosenbrock2.py` as the shortest example, and
 `methods/rodas.py` as one with step control.
 
-1. Put the numbers of the method into `methods/tableaus.py`, with their source.
+1. Put the numbers of the method into your module, with their source; methods of the library keep theirs in
+   `methods/tableaus.py`.
 2. Write one step as a function of the equations and a `Step`: it gets the start, the length and the workspace, and
    fills the end ``step.y``. ``work[0]`` is the derivative at the start; the last DENSE_ROWS rows are the polynomial,
    the others are yours. Allocate nothing in the loop. `implicit.renew` evaluates the Jacobian at the start of the step,
    `linear.factor` factorises ``g E - J``, `linear.solve` solves with it.
-3. Write `advance`. It begins with ``e, samples, run, kept = borrowed(e, samples, run, kept)``, without which a step of
-   a small mechanism takes half as long again. With step control: while ``state[0].status`` is 0 and attempts are left,
-   ask `step_control.next_step` for a length, make the `Step`, then `reject` it, or: `project.arrive` puts its end back
-   on the manifold and evaluates the derivative there, `corner_steps.passes` looks for corners of forces (if
+3. Write `advance`. It begins with ``e, samples, run, kept = unowned_views(e, samples, run, kept)``, without which a
+   step of a small mechanism takes half as long again. With step control: while ``state[0].status`` is 0 and attempts
+   are left, ask `step_control.next_step` for a length, make the `Step`, then `reject` it, or: `project.arrive` puts its
+   end back on the manifold and evaluates the derivative there, `corner_steps.passes` looks for corners of forces (if
    ``options[0].corners``), fill ``step.rows`` if `wants_rows` says so, `take_samples`, `accept`, and `propose` the next
    length. With a fixed step the functions of the same names in `fixed_step` are shorter: `next_step`, `arrive`,
    `leave`. Whatever must survive until the next call lives in the arrays, never in a local variable: results may not
@@ -148,8 +149,21 @@ class Solver:
         """The jitted function and its module; the first call in a process imports Numba."""
         if cls.home is None:
             return None, None
+        cls._check_error_order()
         home = cls.home()
         return home.advance, home
+
+    @classmethod
+    def _check_error_order(cls) -> None:
+        """Steps are controlled by an error estimate, whose order is known."""
+        q, name = cls.error_order, f"solver {cls.name or cls.__name__!r}"
+        if cls.adaptive and not (isinstance(q, int) and q >= 1):
+            raise ModelError(
+                f"{name} controls its steps: say the order of its error estimate, for instance "
+                f"error_order = 4, not {q!r}"
+            )
+        if not cls.adaptive and q != 0:
+            raise ModelError(f"{name} has a fixed step and no error estimate: leave error_order at 0, not {q!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +252,8 @@ S = TypeVar("S", bound=type[Solver])
 
 def listed(solver: S) -> S:
     """Put a class into `SOLVERS`."""
+    if not solver.driver:
+        solver._check_error_order()
     SOLVERS[solver.name] = solver
     return solver
 
@@ -245,16 +261,16 @@ def listed(solver: S) -> S:
 # kernels of the methods: each loads Numba, and is imported when it is needed
 
 
-def explicit(tableau: Tableau, error_order: int = 0) -> Callable[[], Any]:
-    """The home of an explicit Runge-Kutta method; `error_order` 0 means a fixed step."""
+def explicit(tableau: Tableau) -> Any:
+    """The home of an explicit Runge-Kutta method, whose steps are controlled if the class has an `error_order`."""
 
     @functools.cache
-    def home() -> Any:
+    def made(error_order: int) -> Any:
         from closedchain.integrate.methods.explicit_runge_kutta import kernel
 
         return kernel(tableau, error_order)
 
-    return home
+    return classmethod(lambda cls: made(cls.error_order))
 
 
 def _dop853() -> ModuleType:
@@ -319,7 +335,7 @@ class DOPRI5(StepControlled):
 
     name = "dopri5"
     order, dense_order, error_order = 5, 5, 5
-    home = staticmethod(explicit(tableaus.DOPRI5, error_order=5))
+    home = explicit(tableaus.DOPRI5)
     citation = f"Dormand, Prince (1980), J. Comput. Appl. Math. 6(1), 19-26; {_HAIRER}, II.5-II.6"
 
 
@@ -366,7 +382,7 @@ class RK4(FixedStep):
 
     name = "rk4"
     order, dense_order = 4, 4
-    home = staticmethod(explicit(tableaus.RK4))
+    home = explicit(tableaus.RK4)
     citation = "Kutta (1901), Zeitschrift fuer Mathematik und Physik 46, 435-453"
 
 

@@ -22,6 +22,7 @@ from numba.core.cgutils import get_null_value
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from closedchain.integrate.trajectory import Status
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -90,9 +91,13 @@ STATE = np.dtype(
     ]
 )
 
-# numbers of integrate.Status
-RUNNING, FINISHED, NAN, STEP_TOO_SMALL, TOO_MANY_STEPS, CORRECTION_FAILED, INTERRUPTED, SINGULAR = range(8)
-PAUSED, STIFF, NOT_SOLVED = 9, 10, 14
+# Numba takes integers as constants
+RUNNING, FINISHED, PAUSED = int(Status.running), int(Status.finished), int(Status.paused)
+NAN, STEP_TOO_SMALL, TOO_MANY_STEPS = int(Status.nan), int(Status.step_too_small), int(Status.too_many_steps)
+CORRECTION_FAILED, INTERRUPTED = int(Status.correction_failed), int(Status.interrupted)
+SINGULAR, STIFF, NOT_SOLVED = int(Status.singular), int(Status.stiff), int(Status.not_solved)
+
+RESIDUAL = 4  # numbers that a correction tells, at most; see `project`
 
 SAFETY = 0.9
 MAX_FAILED_CORRECTIONS = 20
@@ -182,7 +187,7 @@ class Step(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Workspace for corrections: (1,), (n,), (4,), (n,)."""
+    """Workspace for corrections: (1,), (n,), (RESIDUAL,), (n,)."""
 
     clock: np.ndarray
     x_plus: np.ndarray
@@ -215,7 +220,7 @@ def _view(context, array):
 
 
 @jit(numba.types.Tuple((EquationsType, SamplesType, RunType, KeptType))(*ADVANCE.args))
-def borrowed(e, samples, run, kept):
+def unowned_views(e, samples, run, kept):
     """The same arrays without counted references, which cost as much as the arithmetic; the caller owns the arrays."""
     return (
         Equations(e.rhs, e.correct, _view(e.w), _view(e.w_correct), _view(e.atol)),

@@ -116,7 +116,7 @@ class SundialsProblem:
     program
         From `compiled`.
     p
-        Parameters of the mechanism; `Hooks.change` may change them in place.
+        Parameters of the mechanism. `Hooks.inputs` may change them in place: they are read again after each call of it.
     sizes
         (n,) by which the entries of the state compare.
     balances
@@ -164,7 +164,7 @@ def integrate_sundials(
         Their times; None: the start and the end.
     hooks
         Of them ``inputs``, ``monitor`` and ``progress`` are called: at discontinuities, where BDF begins anew, at every
-        point, and after every piece.
+        point, and after every piece. ``inputs`` returns no arrays here: it changes ``problem.p`` in place.
 
     Returns
     -------
@@ -249,7 +249,12 @@ class Journey:
         direction, hooks = np.sign(self.problem.pace), self.hooks
         try:
             while self.status is Status.finished:
-                told = hooks.inputs(self.t, self.x)[0]
+                told, new = hooks.inputs(self.t, self.x)
+                if new is not None:
+                    raise ModelError(
+                        f"SUNDIALS takes new inputs from the parameters, which Hooks.inputs changes in place: return "
+                        f"None instead of {', '.join(map(repr, new)) or 'an empty dictionary'}"
+                    )
                 change = direction * np.inf if told is None else told
                 self.renew(np.concatenate([problem.p, problem.program.numbers]))
                 ahead = points[(direction * points > direction * self.t) & (direction * points <= direction * change)]

@@ -39,7 +39,7 @@ def jitted_sources(package=_PACKAGE):
     marks = (b"import numba", b"from numba", b"native.jit import", b"native.memory import")
     for path in sorted(Path(package).rglob("*.py")):
         text = path.read_bytes()
-        if path.name == "tableaus.py" or any(mark in text for mark in marks):
+        if path.name in ("tableaus.py", "trajectory.py") or any(mark in text for mark in marks):
             yield path.relative_to(package).as_posix(), text
 
 

@@ -14,9 +14,11 @@ import pytest
 import closedchain as cc
 from closedchain.close.ggl import GGL
 from closedchain.errors import ModelError
+from closedchain.integrate.hooks import Hooks
 from closedchain.integrate.trajectory import Status
 from closedchain.march.program.compiled import compiled
-from closedchain.march.sundials import NAMES, PIECE
+from closedchain.march.sundials import NAMES, PIECE, SundialsProblem
+from closedchain.march.sundials import integrate_sundials as march_sundials
 from closedchain.pose.state import parameter_vector
 from tests.unit.integrate.flat import integrate_sundials
 
@@ -51,6 +53,16 @@ def ours(start, method, until, solver="dop853"):
     )
     assert len(run.segments) == 1
     return run.segments[0].trajectory.x
+
+
+def test_new_inputs_as_arrays_are_refused():
+    class Arrays(Hooks):
+        def inputs(self, t, x):
+            return None, {"w": np.ones(1)}
+
+    problem = SundialsProblem(program_of(Y, OSCILLATOR), [])
+    with pytest.raises(ModelError, match=r"from the parameters.*return None instead of 'w'"):
+        march_sundials("cvodes", problem, (1.0, 0.0), (0.0, 1.0), hooks=Arrays())
 
 
 # ---- agreement -------------------------------------------------------------------------------------------------------

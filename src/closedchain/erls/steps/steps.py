@@ -6,11 +6,14 @@ import numba
 import numpy as np
 
 from closedchain.erls.steps.records import CLOCK, CLOSE, F2, RunType
+from closedchain.integrate.trajectory import Status
 from closedchain.native.call import call
 from closedchain.native.jit import jit, part
 
-# numbers of integrate.trajectory.Status
-RUNNING, FINISHED, NAN, TOO_SMALL, TOO_MANY, UNHEALTHY, NOT_SOLVED = 0, 1, 2, 3, 4, 7, 14
+# Numba takes integers as constants
+RUNNING, FINISHED, NAN = int(Status.running), int(Status.finished), int(Status.nan)
+TOO_SMALL, TOO_MANY = int(Status.step_too_small), int(Status.too_many_steps)
+UNHEALTHY, NOT_SOLVED = int(Status.singular), int(Status.not_solved)
 
 SAFETY, SHRINK, GROW = 0.85, 0.2, 2.0
 SAME_STEP = 1.15  # a growth that is not worth new factors

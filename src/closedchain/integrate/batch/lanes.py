@@ -27,6 +27,7 @@ from closedchain.integrate.step_control import (
     FINISHED,
     INTERRUPTED,
     NAN,
+    RESIDUAL,
     RUNNING,
     SINGULAR,
     OptionsRecord,
@@ -65,7 +66,7 @@ class Correction(NamedTuple):
     w : its parameters.
     tolerance, least_pivot : of the position residual; the pivot below which a run stops.
     clock : (1,) the time.
-    x_plus, residual, before : (n lanes,), (3 lanes,), (lanes,) workspace.
+    x_plus, residual, before : (n lanes,), (RESIDUAL lanes,), (lanes,) workspace.
     """
 
     address: int
@@ -352,7 +353,7 @@ def march_in_lanes(batch, points, samples, clockwork, lanes, piece):
     parameters, w = np.empty(points.p.shape[1] * lanes), np.empty(b.n_w * lanes)
     w_correct, w_kinematics = np.empty(b.n_w_correct * lanes), np.empty(b.n_w_kinematics * lanes)
     x, work = np.empty(n * lanes), np.zeros((ROWS, n * lanes))
-    min_pivot, pivot, before, residual = np.empty(lanes), np.ones(lanes), np.empty(lanes), np.ones(3 * lanes)
+    min_pivot, pivot, before, residual = np.empty(lanes), np.ones(lanes), np.empty(lanes), np.ones(RESIDUAL * lanes)
     status, clock = np.empty(lanes, np.int64), np.empty(1)
     for first in range(piece.first, last, lanes):
         if piece.flag[0] != 0:

@@ -18,6 +18,7 @@ from closedchain.integrate.step_control import (
     F3,
     FINISHED,
     INTERRUPTED,
+    RESIDUAL,
     RUNNING,
     SINGULAR,
     Equations,
@@ -102,7 +103,7 @@ def enter(b, points, samples, i, work):
     w, w_correct, atol = points.w[i], points.w_correct[i], points.atol[i]
     o, s = options[0], state[0]
     if b.correct != 0:
-        clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(3)
+        clock, x_plus, residual = np.empty(1), np.empty(x.size), np.ones(RESIDUAL)
         clock[0] = s.t
         call(b.correct, clock, x, w_correct, x_plus, residual)
         if b.faded > 0.0:

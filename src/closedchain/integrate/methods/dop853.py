@@ -18,6 +18,7 @@ from closedchain.integrate.step_control import (
     ADVANCE,
     F1,
     F2,
+    RESIDUAL,
     STIFF,
     EquationsType,
     OptionsRecord,
@@ -27,7 +28,6 @@ from closedchain.integrate.step_control import (
     Step,
     StepType,
     accept,
-    borrowed,
     broken,
     end_time,
     next_step,
@@ -35,6 +35,7 @@ from closedchain.integrate.step_control import (
     reject,
     reject_correction,
     together,
+    unowned_views,
 )
 from closedchain.native.call import call
 from closedchain.native.jit import jit
@@ -246,10 +247,10 @@ def count_stiff(s, step, k):
 @jit(ADVANCE)
 def advance(e, samples, run, kept):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, work = run.options[0], run.state[0], run.work
     k, y, x_plus, rows = work[:STAGES], work[STAGES], work[STAGES + 1], work[STAGES + 2 :]
-    scratch = Scratch(np.empty(1), x_plus, np.zeros(4), k[13])
+    scratch = Scratch(np.empty(1), x_plus, np.zeros(RESIDUAL), k[13])
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:

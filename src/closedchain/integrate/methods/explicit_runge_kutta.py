@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from closedchain.arguments import numeric
+from closedchain.errors import ModelError
 from closedchain.integrate import fixed_step
 from closedchain.integrate.corner_steps import passes
 from closedchain.integrate.methods.tableaus import Tableau
@@ -26,6 +28,7 @@ from closedchain.integrate.step_control import (
     ADVANCE,
     F1,
     F2,
+    RESIDUAL,
     EquationsType,
     KeptType,
     RunType,
@@ -34,13 +37,13 @@ from closedchain.integrate.step_control import (
     Step,
     StepType,
     accept,
-    borrowed,
     end_time,
     next_step,
     propose,
     reject,
     reject_correction,
     scaled_norm,
+    unowned_views,
 )
 from closedchain.native.call import call
 from closedchain.native.jit import jit
@@ -129,12 +132,12 @@ def polynomial(m, step, k):
 @jit(numba.int64(CoefficientsType, EquationsType, SamplesType, RunType, KeptType))
 def controlled(m, e, samples, run, kept):
     """Make up to `attempts` attempts with step control; returns the accepted steps."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, work, count = run.options[0], run.state[0], run.work, m.c.size
     k, at = work[:count], count if m.fsal else count + 1
     f_new, y, x_plus, rows = work[at - 1 : at], work[at], work[at + 1], work[at + 2 :]
     exponent, beta, q, shrink, grow = m.control[0], m.control[1], m.control[2], m.control[3], m.control[4]
-    scratch = Scratch(np.empty(1), x_plus, np.zeros(4), rows[0])
+    scratch = Scratch(np.empty(1), x_plus, np.zeros(RESIDUAL), rows[0])
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:
@@ -174,11 +177,11 @@ def controlled(m, e, samples, run, kept):
 @jit(numba.int64(CoefficientsType, EquationsType, SamplesType, RunType, KeptType))
 def fixed(m, e, samples, run, kept):
     """Make up to `attempts` steps of one length; returns how many were made."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, work, count = run.options[0], run.state[0], run.work, m.c.size
     k, at = work[: count - 1 if m.fsal else count], count if m.fsal else count + 1
     f_new, y, x_plus, rows = work[at - 1 : at], work[at], work[at + 1], work[at + 2 :]
-    scratch = Scratch(np.empty(1), x_plus, np.zeros(4), x_plus)
+    scratch = Scratch(np.empty(1), x_plus, np.zeros(RESIDUAL), x_plus)
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = fixed_step.next_step(o, s)
@@ -200,12 +203,35 @@ def fixed(m, e, samples, run, kept):
 
 
 def coefficients(tableau: Tableau, error_order: int = 0) -> Coefficients:
-    """A tableau as the kernels take it."""
-    fsal = bool(tableau.c[-1] == 1.0 and np.array_equal(tableau.A[-1], tableau.b))
+    """A tableau as the kernels take it, which read what it promises without looking at bounds again."""
+    A, b, c, E, D = _checked(tableau)
+    if error_order and not len(E):
+        raise ModelError("an explicit method controls its steps by the first row of E, and this tableau's E is empty")
+    fsal = bool(c[-1] == 1.0 and np.array_equal(A[-1], b))
     q = 1 / error_order if error_order else 0.0
     control = np.array([q - 0.75 * BETA, BETA, q, SHRINK, GROW])
-    A, b, c, E, D, control = (_frozen(x) for x in (*tableau, control))
+    A, b, c, E, D, control = (_frozen(x) for x in (A, b, c, E, D, control))
     return Coefficients(A, b, c, E, D, control, fsal)
+
+
+def _checked(tableau: Tableau) -> list[np.ndarray]:
+    """The arrays of a tableau, whose shapes belong together and which is explicit."""
+    found = []
+    for name, values in tableau._asdict().items():
+        array = numeric(values)
+        if array is None or not np.isfinite(array).all():
+            raise ModelError(f"tableau: {name} must be an array of finite numbers")
+        found.append(array)
+    A, _, c, _, _ = found
+    s = c.size
+    for name, array, shape in zip(tableau._fields, found, ((s, s), (s,), (s,), ("any", s), ("any", s)), strict=True):
+        fits = array.ndim == len(shape) and all(n in ("any", m) for n, m in zip(shape, array.shape, strict=True))
+        if s == 0 or not fits:
+            expected = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+            raise ModelError(f"tableau: with {s} nodes in c, {name} must have the shape {expected}, not {array.shape}")
+    if np.triu(A).any() or c[0] != 0.0:
+        raise ModelError("tableau: the method is not explicit: A must be strictly lower triangular, and c begin with 0")
+    return found
 
 
 def _frozen(values: np.ndarray) -> np.ndarray:

@@ -29,7 +29,17 @@ from closedchain.integrate.fixed_step import arrive, leave, next_step
 from closedchain.integrate.implicit import MemoryRecord
 from closedchain.integrate.linear import factorise, substitute
 from closedchain.integrate.project import hermite_rows, wants_rows
-from closedchain.integrate.step_control import ADVANCE, F1, F2, NOT_SOLVED, EquationsType, Scratch, Step, borrowed
+from closedchain.integrate.step_control import (
+    ADVANCE,
+    F1,
+    F2,
+    NOT_SOLVED,
+    RESIDUAL,
+    EquationsType,
+    Scratch,
+    Step,
+    unowned_views,
+)
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -244,12 +254,12 @@ def start(e, x, work, h, clock, g):
 @jit(numba.int64(*ADVANCE.args, StepEquationsType))
 def advance(e, samples, run, kept, g):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, x, work = run.options[0], run.state[0], run.x, run.work
     room, memory, sizes = g.room, g.memory, g.sizes
     tree, n, nv, m = sizes[0], sizes[1], sizes[2], sizes[3]
     f, f_new, y, rows = work[0], work[F_NEW : F_NEW + 1], work[Y], work[ROWS:]
-    scratch = Scratch(np.empty(1), work[X_PLUS], np.ones(4), work[X_PLUS])
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.ones(RESIDUAL), work[X_PLUS])
     scratch.residual[3] = 0.0
     clock = scratch.clock
     done = 0

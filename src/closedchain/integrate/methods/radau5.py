@@ -37,6 +37,7 @@ from closedchain.integrate.step_control import (
     EPS,
     F1,
     F2,
+    RESIDUAL,
     SAFETY,
     STEP_TOO_SMALL,
     EquationsType,
@@ -46,13 +47,13 @@ from closedchain.integrate.step_control import (
     Step,
     StepType,
     accept,
-    borrowed,
     end_time,
     first_nonfinite,
     go_on,
     next_step,
     reject,
     reject_correction,
+    unowned_views,
 )
 from closedchain.native.call import call
 from closedchain.native.jit import jit
@@ -270,10 +271,10 @@ def propose(s, m, h, err, iterations):
 @jit(ADVANCE_IMPLICIT)
 def advance(e, samples, run, kept, lin):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, m, x, work, plan, room = run.options[0], run.state[0], lin.memory[0], run.x, run.work, lin.plan, lin.room
     y, f_new, rows, shape = work[Y], work[F_NEW : F_NEW + 1], work[ROWS:], work[SHAPE : SHAPE + 3]
-    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[ERROR])
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(RESIDUAL), work[ERROR])
     n = x.size
     stays = np.min(plan.mass) == 0.0  # constraints are among the equations
     done = 0

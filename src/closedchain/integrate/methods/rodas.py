@@ -16,13 +16,13 @@ from closedchain.integrate.project import arrive, take_samples, wants_rows
 from closedchain.integrate.step_control import (
     F1,
     F2,
+    RESIDUAL,
     STEP_TOO_SMALL,
     EquationsType,
     Scratch,
     Step,
     StepType,
     accept,
-    borrowed,
     end_time,
     first_nonfinite,
     next_step,
@@ -30,6 +30,7 @@ from closedchain.integrate.step_control import (
     reject,
     reject_correction,
     scaled_norm,
+    unowned_views,
 )
 from closedchain.native.call import call
 from closedchain.native.jit import jit
@@ -102,10 +103,10 @@ def polynomial(u, x, y, rows):
 @jit(ADVANCE_IMPLICIT)
 def advance(e, samples, run, kept, lin):
     """Make up to `attempts` attempts; returns the accepted steps. See the essay in solvers.py."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, m, x, work = run.options[0], run.state[0], lin.memory[0], run.x, run.work
     u, y, f_new, rows = work[U : U + STAGES], work[Y], work[F_NEW : F_NEW + 1], work[ROWS:]
-    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[F])
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(RESIDUAL), work[F])
     done = 0
     for _ in range(o.attempts):
         if s.status != 0:

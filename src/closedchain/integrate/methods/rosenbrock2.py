@@ -22,7 +22,17 @@ from closedchain.integrate.implicit import ADVANCE_IMPLICIT, LinearisationType, 
 from closedchain.integrate.linear import factor, solve
 from closedchain.integrate.methods.tableaus import ROSENBROCK2
 from closedchain.integrate.project import wants_rows
-from closedchain.integrate.step_control import F1, F2, NAN, EquationsType, Scratch, Step, StepType, borrowed
+from closedchain.integrate.step_control import (
+    F1,
+    F2,
+    NAN,
+    RESIDUAL,
+    EquationsType,
+    Scratch,
+    Step,
+    StepType,
+    unowned_views,
+)
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -74,10 +84,10 @@ def polynomial(u, x, y, rows):
 @jit(ADVANCE_IMPLICIT)
 def advance(e, samples, run, kept, lin):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, x, work, room = run.options[0], run.state[0], run.x, run.work, lin.room
     u, y, f_new, rows = work[U : U + 2], work[Y], work[F_NEW : F_NEW + 1], work[ROWS:]
-    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[X_PLUS])
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(RESIDUAL), work[X_PLUS])
     done = 0
     while done < o.attempts and s.status == 0:
         h, t_new = next_step(o, s)

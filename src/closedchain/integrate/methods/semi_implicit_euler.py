@@ -25,7 +25,7 @@ import numpy as np
 
 from closedchain.integrate.fixed_step import arrive, finite, leave, next_step
 from closedchain.integrate.project import hermite_rows, wants_rows
-from closedchain.integrate.step_control import ADVANCE, F1, Scratch, Step, borrowed, copy
+from closedchain.integrate.step_control import ADVANCE, F1, RESIDUAL, Scratch, Step, copy, unowned_views
 from closedchain.native.call import call
 from closedchain.native.jit import jit
 
@@ -58,12 +58,12 @@ KinematicsType = numba.types.NamedTuple((numba.int64, F1, numba.int64, numba.boo
 @jit(numba.int64(*ADVANCE.args, KinematicsType))
 def advance(e, samples, run, kept, kin):
     """Advance by up to `attempts` steps; returns how many were made. See the essay in solvers.py."""
-    e, samples, run, kept = borrowed(e, samples, run, kept)
+    e, samples, run, kept = unowned_views(e, samples, run, kept)
     o, s, x, work = run.options[0], run.state[0], run.x, run.work
     f, rates, f_new, y = work[0], work[RATES : RATES + 1], work[F_NEW : F_NEW + 1], work[Y]
     rows = work[ROWS:]
     n, nq = x.size, kin.nq
-    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(4), work[X_PLUS])
+    scratch = Scratch(np.empty(1), work[X_PLUS], np.zeros(RESIDUAL), work[X_PLUS])
     clock = scratch.clock
     done = 0
     while done < o.attempts and s.status == 0:

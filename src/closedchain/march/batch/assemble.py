@@ -76,7 +76,7 @@ class _Search:
     places
         Entries of q that are held as they are.
     position, retract, rates, counted, fixed
-        Native functions; see `batch_closing.CLOSING`.
+        Native functions; see `closing.CLOSING`.
     unit
         The unit in which velocities come, by the parameters.
     """

@@ -18,6 +18,7 @@ from closedchain.integrate.problem import Samples, Tolerances
 from closedchain.integrate.solvers import Solver
 from closedchain.integrate.times import fixed_steps
 from closedchain.integrate.trajectory import Status
+from closedchain.lock import locked
 from closedchain.march.piece_hooks import WATCHED
 from closedchain.march.program import corners
 from closedchain.march.program.compiled import Compiled
@@ -169,6 +170,7 @@ def march_lanes(batch: Batch, x: np.ndarray, threads: int, stop: Stop, lanes: in
     return state
 
 
+@locked
 def in_lanes(program: Compiled, lanes: int, needs: str = "") -> dict[str, LaneFunction]:
     """The native functions of a program for several points at once, compiled when first asked for.
 

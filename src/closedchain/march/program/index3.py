@@ -58,6 +58,7 @@ class Step(NamedTuple):
     matrix: Bound
 
 
+@locked
 def step_equations(program: Compiled) -> Step:
     """The functions of a program, compiled when they are first asked for.
 

@@ -15,6 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
 from closedchain.native import compile_function
 from closedchain.native.partial import Bound
@@ -32,6 +33,7 @@ class Kinematics(Bound):
     tangent: bool
 
 
+@locked
 def kinematics(program: Compiled) -> Kinematics:
     """The rates of the coordinates, compiled when first asked for.
 

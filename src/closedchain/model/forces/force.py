@@ -37,7 +37,8 @@ A force is one class, in one file, which may be yours: no line of the library ch
    and ``.v`` (a tuple if the joint has several), or `Joint.coordinate` and `Joint.velocity` by number; places and
    speeds of frames ``frame.place`` and ``frame.speed``, in world axes. Use ``cc.math.where``, never ``if``.
 4. If the force stores energy, give its potential. The efforts are then taken to be those of the potential. If a part of
-   them is not, as in a spring with a damper, give the power of that part as well.
+   them is not, as in a spring with a damper, give the power of that part as well. If the potential depends on the time
+   itself, as with a stiffness that is a function of t, its rate is found, and added to the power.
 5. A force that depends on a coordinate of a hinge counts turns. If the hinge is cut, they are counted from the value in
    ``centres``: the coordinates it names start within half a turn of these values.
 6. `closedchain.testing.check_force` checks the power, the gradient of the potential, and the frames.
@@ -106,6 +107,7 @@ class Action:
         J; zero if the force stores no energy.
     power
         W, of all that the potential does not describe. Default: that of all parts if there is no potential, else none.
+        Where the potential depends on the time itself, its rate by the time is added.
     """
 
     def __init__(self, *parts: Part, potential: Number = 0.0, power: Number | None = None) -> None:

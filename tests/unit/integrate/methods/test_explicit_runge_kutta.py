@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from closedchain.errors import ModelError
 from closedchain.integrate.integrate import integrate
+from closedchain.integrate.methods.explicit_runge_kutta import kernel
 from closedchain.integrate.methods.tableaus import Tableau
 from closedchain.integrate.problem import Problem, Tolerances
-from closedchain.integrate.solvers import FixedStep, StepControlled, explicit
+from closedchain.integrate.solvers import SOLVERS, FixedStep, StepControlled, explicit, listed
 from closedchain.testing import problems
 
 NONE = np.zeros((0, 2))
@@ -29,7 +31,7 @@ PAIR = HEUN._replace(E=np.array([[-0.5, 0.5]]))
 def fixed(tableau, step):
     @dataclass(frozen=True, kw_only=True)
     class Mine(FixedStep):
-        home = staticmethod(explicit(tableau))
+        home = explicit(tableau)
 
     return Mine(step=step)
 
@@ -38,7 +40,7 @@ def controlled(tableau, q):
     @dataclass(frozen=True, kw_only=True)
     class Mine(StepControlled):
         error_order = q
-        home = staticmethod(explicit(tableau, error_order=q))
+        home = explicit(tableau)
 
     return Mine(dense_output=True)
 
@@ -63,6 +65,44 @@ def test_steps_are_controlled_by_the_first_estimate(tableau, q, stages):
     attempts, counts = run.counts.steps + run.counts.rejections, run.counts
     inside = stages - 1 if tableau is PAIR else stages
     assert counts.evaluations == 2 + inside * attempts + (counts.steps if tableau is PAIR else 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "q", "said"),
+    [
+        ({}, 2, "this tableau's E is empty"),
+        ({"A": np.eye(2)}, 0, "strictly lower triangular"),
+        ({"A": np.zeros((3, 3))}, 0, r"with 2 nodes in c, A must have the shape \(2, 2\), not \(3, 3\)"),
+        ({"b": np.ones(1)}, 0, r"b must have the shape \(2,\), not \(1,\)"),
+        ({"c": np.array([0.5, 1.0])}, 0, "c begin with 0"),
+        ({"c": np.zeros(0)}, 0, "with 0 nodes in c"),
+        ({"E": np.ones(2)}, 2, r"E must have the shape \(any, 2\), not \(2,\)"),
+        ({"D": np.zeros((0, 3))}, 0, r"D must have the shape \(any, 2\), not \(0, 3\)"),
+        ({"b": np.array([np.nan, 1.0])}, 0, "b must be an array of finite numbers"),
+        ({"b": None}, 0, "b must be an array of finite numbers"),
+    ],
+)
+def test_a_tableau_that_kernels_cannot_read_is_refused(wrong, q, said):
+    with pytest.raises(ModelError, match=said):
+        kernel(HEUN._replace(**wrong), q)
+
+
+@pytest.mark.parametrize(
+    ("base", "q", "said"),
+    [(StepControlled, 0, "say the order of its error estimate"), (FixedStep, 2, "leave error_order at 0")],
+)
+def test_a_class_and_its_error_order_agree(base, q, said):
+    @dataclass(frozen=True, kw_only=True)
+    class Mine(base):
+        name = "mine"
+        error_order = q
+        home = explicit(PAIR)
+
+    with pytest.raises(ModelError, match=f"solver 'mine'.*{said}"):
+        Mine.load()
+    with pytest.raises(ModelError, match=said):
+        listed(Mine)
+    assert "mine" not in SOLVERS
 
 
 def test_a_last_stage_at_the_end_is_left_out_of_fixed_steps():
