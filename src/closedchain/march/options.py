@@ -16,7 +16,7 @@ import numpy as np
 from closedchain.arguments import finite, instance, listed, numeric, positive, real, shown
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
-from closedchain.integrate.solvers import CVODES, Solver, marching, named, without_step
+from closedchain.integrate.solvers import CVODES, SOLVERS, Solver, marching, named, without_step
 from closedchain.integrate.times import Equal, Every, Given
 from closedchain.march.marks import Divergence, Event, SingularPoses
 from closedchain.march.task import Task
@@ -137,6 +137,8 @@ def usual_solver(method: Formulation) -> str:
 def solver_for(method: Formulation, solver: Solver | str | None) -> Solver:
     """The solver as an object, known to march the equations of a method; None means the usual one."""
     chosen = named(usual_solver(method) if solver is None else solver)
+    if SOLVERS.get(chosen.name) is not type(chosen):
+        raise ModelError(_not_listed(type(chosen)))
     name = type(method).__name__
     if method.kind not in chosen.marches:
         what = KINDS.get(method.kind, f"of {method.kind}")
@@ -155,6 +157,16 @@ def solver_for(method: Formulation, solver: Solver | str | None) -> Solver:
             if value != usual:
                 raise ModelError(f"{chosen.name!r} has a fixed step for the equations of {name}: leave {option} out")
     return chosen
+
+
+def _not_listed(kind: type[Solver]) -> str:
+    """The sentence about a class that `SOLVERS` does not find by its name."""
+    other = SOLVERS.get(kind.name)
+    said = f"no solver is listed as {kind.name!r}" if other is None else f"{kind.name!r} is {other.__name__}"
+    return (
+        f"the solver {kind.__name__} cannot be found by its name, {said}: give the class a name of its own and the "
+        "decorator closedchain.integrate.solvers.listed"
+    )
 
 
 def sorted_events(events: Any) -> tuple[tuple[Event, ...], str, str]:

@@ -1,5 +1,7 @@
 """Options of a run: which solver marches what, what events say, and what cannot be done."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,25 @@ def test_a_second_opinion_has_its_limits(start, solver, options, feature):
     with pytest.raises(cc.ModelError, match=said):
         check_limits(task(start, solver=by, **options), start, Limits())
     check_limits(task(start, solver=solver()), start, Limits())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nameless(cc.solvers.DOP853):
+    """A class that keeps the name of the one it comes from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unlisted(cc.solvers.DOP853):
+    """A class with a name that is not listed."""
+
+    name = "unlisted"
+
+
+@pytest.mark.parametrize(
+    ("solver", "said"),
+    [(Nameless(), "Nameless .* 'dop853' is DOP853"), (Unlisted(), "Unlisted .* no solver is listed as 'unlisted'")],
+    ids=["nameless", "unlisted"],
+)
+def test_a_class_has_a_name_of_its_own_and_is_listed(solver, said):
+    with pytest.raises(cc.ModelError, match=said + r": give the class a name of its own and the decorator closedchain"):
+        solver_for(cc.Multipliers(), solver)
