@@ -14,6 +14,7 @@ from closedchain.arguments import instance, mapping
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.disk.save_to import SaveTo
+from closedchain.errors import ModelError
 from closedchain.integrate.solvers import Solver
 from closedchain.integrate.times import Every
 from closedchain.march.elsewhere import says_where
@@ -135,7 +136,11 @@ def _checked(
         instance("partition", partition, Team, "cc.Ranks() or cc.Threads(2)")
     if method is None:
         return Multipliers()
-    return instance("method", method, Formulation, "a formulation, for instance cc.Multipliers()")
+    method = instance("method", method, Formulation, "a formulation, for instance cc.Multipliers()")
+    if method.kind not in MARCHES:
+        known = ", ".join(map(repr, MARCHES))
+        raise ModelError(f"{type(method).__name__}: kind is {method.kind!r}, which nothing marches; there are {known}")
+    return method
 
 
 # ---- who marches what ------------------------------------------------------------------------------------------------

@@ -289,6 +289,23 @@ def test_a_singular_start_is_on_record():
 # ---- options ---------------------------------------------------------------------------------------------------------
 
 
+class Weird(cc.Multipliers):
+    """Equations of a kind that nothing marches."""
+
+    kind = "weird"
+
+
+def test_a_kind_that_nothing_marches(four_bar):
+    with pytest.raises(cc.ModelError, match="Weird: kind is 'weird', which nothing marches; there are 'ode'"):
+        cc.simulate(four_bar, method=Weird())
+
+
+def test_advice_about_steps_of_one_length(four_bar):
+    with pytest.raises(cc.RunError, match=r"the limit of steps was reached: .* or take longer ones") as no:
+        cc.simulate(four_bar, method=cc.Index3(), solver=cc.solvers.GeneralisedAlpha(step=1e-3, max_steps=5))
+    assert "radau5" not in str(no.value)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -312,10 +329,6 @@ def test_a_singular_start_is_on_record():
         (
             {"method": cc.Index3()},
             r"'generalised-alpha' has a fixed step: .*cc\.solvers\.GeneralisedAlpha\(step=1e-3\)",
-        ),
-        (
-            {"method": cc.Index3(), "solver": cc.solvers.GeneralisedAlpha(step=1e-3, max_step=1.0)},
-            "'generalised-alpha' has a fixed step for the equations of Index3: leave max_step out",
         ),
         ({"solver": "dop583"}, "there is no solver 'dop583'; did you mean 'dop853'"),
         ({"events": 3}, r"events takes a list of cc.Event\(...\), not 3"),

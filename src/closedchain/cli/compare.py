@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from closedchain.results.compare.comparison import Comparison
 
 ENDINGS = (".html", *save.PICTURES)
+USUAL = "dop853,dopri5"  # solvers, with those of methods that these do not march
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Compared(Group):
     ] = None
     solvers: Annotated[
         str, typer.Option(metavar="NAMES", help="Names of 'closedchain list solvers', separated by commas.")
-    ] = "dop853,dopri5"
+    ] = USUAL
     tolerances: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Relative tolerances of a step, separated by commas.")
     ] = "1e-5,1e-7,1e-9"
@@ -50,14 +51,14 @@ class Compared(Group):
         typed = None if self.methods is None else values.names("--methods", self.methods)
         return None if typed is None else [options.method_named(name) for name in typed]
 
-    def chosen_solvers(self) -> list[Solver | str]:
-        """The solvers, those with a fixed step as objects if it was typed."""
+    def chosen_solvers(self) -> list[Solver | str] | None:
+        """The solvers, those with a fixed step as objects if it was typed; None: the usual ones."""
         from closedchain.results.compare.compare import MOST_STEPS
 
         typed = values.names("--solvers", self.solvers)
         fixed = [name for name in typed if not options.solver_named(name).adaptive]
         if self.step is None:
-            return [*typed]
+            return None if self.solvers == USUAL else [*typed]
         if not fixed:
             raise WrongUsage(f"--step is for solvers with a fixed one, as rk4: --solvers {self.solvers} has none")
         step: dict[str, Any] = {"step": self.step, "max_steps": MOST_STEPS}

@@ -60,7 +60,7 @@ class CompiledStepper(Stepper):
         self.o = o = options[0]
         o["max_steps"], o["attempts"] = solver.max_steps, whole("steps_per_call", hooks.steps_per_call, 1)
         o["keep_states"] = keep_states
-        o["keep_dense"] = getattr(solver, "dense_output", False) or hooks.finds_events
+        o["keep_dense"] = solver.dense_output or hooks.finds_events
         o["detect_stiffness"] = hooks.detects_stiffness
         if isinstance(solver, StepControlled):
             o["max_step"], o["first_step"] = solver.max_step, solver.first_step or 0.0

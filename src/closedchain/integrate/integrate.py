@@ -87,4 +87,4 @@ def integrate(
     stepper = CompiledStepper(
         solver, problem, x0, (t0, t1), tolerances or Tolerances(), hooks, keep_states=samples.t_eval is None
     )
-    return Loop(stepper, (t0, t1), samples, times, hooks, getattr(solver, "dense_output", False)).run(resume)
+    return Loop(stepper, (t0, t1), samples, times, hooks, solver.dense_output).run(resume)

@@ -16,7 +16,7 @@ from closedchain.integrate.hooks import Hooks, InputsError
 from closedchain.integrate.interrupt import postpone
 from closedchain.integrate.problem import Samples
 from closedchain.integrate.stepper import Inputs, Stepper
-from closedchain.integrate.trajectory import SENTENCES, DenseOutput, Failure, Status, Trajectory
+from closedchain.integrate.trajectory import LONGER, SENTENCES, DenseOutput, Failure, Status, Trajectory
 
 
 class Windows:
@@ -283,6 +283,8 @@ class Loop:
             return Trajectory(t, x, ends, counts, status, message, None, sol, seconds=self.seconds)
         index = stepper.bad_index if status is Status.nan else None
         what, advice = SENTENCES[status]
+        if status is Status.too_many_steps and not stepper.next_step:
+            advice = LONGER
         entry = "" if index is None else f" (entry {index})"
         message = f"at t = {stepper.t} {self.trouble or what}{entry}: {advice}"
         failure = Failure(stepper.t, stepper.x.copy(), index, advice)

@@ -74,7 +74,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -134,6 +134,11 @@ class Solver:
         """Check the options."""
         whole(f"{type(self).__name__}: max_steps", self.max_steps, 1)
         boolean(f"{type(self).__name__}: dense_output", self.dense_output)
+
+    def __str__(self) -> str:
+        """Its name, and the options that differ from their defaults."""
+        options = {x.name: getattr(self, x.name) for x in fields(self) if getattr(self, x.name) != x.default}
+        return self.name + (" with " if options else "") + ", ".join(f"{k}={x}" for k, x in options.items())
 
     @property
     def lengths(self) -> StepLengths:
@@ -231,8 +236,12 @@ class ElementSolver(StepControlled):
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
-        if self.step is not None:
-            positive(f"{type(self).__name__}: step", self.step, "of seconds")
+        if self.step is None:
+            return
+        positive(f"{type(self).__name__}: step", self.step, "of seconds")
+        for option, value, usual in (("first_step", self.first_step, None), ("max_step", self.max_step, math.inf)):
+            if value != usual:
+                raise ModelError(f"{self.name!r} has a fixed step of {self.step:g} s: leave {option} out")
 
     @property
     def lengths(self) -> StepLengths:
@@ -470,6 +479,10 @@ def named(solver: str | Solver) -> Solver:
     """
     if isinstance(solver, Solver):
         return solver
+    if isinstance(solver, type) and issubclass(solver, Solver):
+        step = "step=1e-3" if issubclass(solver, FixedStep) else ""
+        home = "cc.solvers." if SOLVERS.get(solver.name) is solver and solver.__module__ == __name__ else ""
+        raise ModelError(f"{solver.__name__} is a class: write {home}{solver.__name__}({step})")
     if not isinstance(solver, str) or solver not in SOLVERS:
         near = suggest(solver.lower(), SOLVERS) if isinstance(solver, str) else ""
         near = near if "did you mean" in near else ""

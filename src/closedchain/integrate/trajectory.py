@@ -158,11 +158,12 @@ SENTENCES = {
     ),
     Status.too_many_steps: (
         "the limit of steps was reached",
-        "raise max_steps; if steps are very small, the equations are stiff: take solver='radau5', or soften springs",
+        "allow more with max_steps of the solver, for instance solver=cc.solvers.DOP853(max_steps=...); if steps are "
+        "very small, the equations are stiff: take solver='radau5', or soften springs",
     ),
     Status.correction_failed: (
         "the state could not be put back on its constraints",
-        "the loops may be near a singular configuration, or correct_tol below rounding; try smaller steps",
+        "the loops may be near a singular configuration; try smaller steps",
     ),
     Status.singular: (
         "the constraints come close to a singular configuration",
@@ -189,6 +190,9 @@ SENTENCES = {
     Status.controller: ("a controller failed", "mend it; what was computed before is kept"),
     Status.interrupted: ("the run was interrupted", "continue from this state, it is a good one"),
 }
+
+LONGER = "allow more with max_steps of the solver, or take longer ones"
+"""What to try if the limit of steps was reached with steps of one length."""
 
 
 def total(counts: Sequence[Counts]) -> Counts:

@@ -60,7 +60,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
         "until": repr(float(task.until)),
         "method": repr(task.method),
-        "solver": repr(task.solver),
+        "solver": str(task.solver),
         "tolerances": f"rtol {task.rtol!r}, atol {'by size' if task.atol is None else repr(task.atol)}",
         "samples": f"{kept}",
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),

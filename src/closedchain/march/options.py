@@ -16,7 +16,7 @@ import numpy as np
 from closedchain.arguments import finite, instance, listed, numeric, positive, real, shown
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
-from closedchain.integrate.solvers import CVODES, Solver, marching, named, without_step
+from closedchain.integrate.solvers import CVODES, SOLVERS, Solver, marching, named, without_step
 from closedchain.integrate.times import Equal, Every, Given
 from closedchain.march.marks import Divergence, Event, SingularPoses
 from closedchain.march.task import Task
@@ -75,9 +75,15 @@ def end_time(name: str, value: Any) -> float:
 def tolerances(solver: Solver, rtol: Any, atol: Any) -> tuple[float, float | None]:
     """Tolerances of a step; ``atol`` may be None."""
     rtol = positive("rtol", rtol)
-    if solver.adaptive and rtol < LEAST_RTOL:
-        raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more")
+    if solver.adaptive:
+        check_rounding(rtol, least=LEAST_RTOL)
     return rtol, None if atol is None else positive("atol", atol)
+
+
+def check_rounding(rtol: float, least: float) -> None:
+    """Refuse a relative tolerance that rounding errors exceed."""
+    if rtol < least:
+        raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {least:g} or more")
 
 
 def sample_times(begin: float, until: float, t_eval: Any) -> Given | Equal:
@@ -137,24 +143,35 @@ def usual_solver(method: Formulation) -> str:
 def solver_for(method: Formulation, solver: Solver | str | None) -> Solver:
     """The solver as an object, known to march the equations of a method; None means the usual one."""
     chosen = named(usual_solver(method) if solver is None else solver)
-    name = type(method).__name__
+    check_listed(chosen)
     if method.kind not in chosen.marches:
-        what = KINDS.get(method.kind, f"of {method.kind}")
-        others = " or ".join(map(repr, marching(method.kind)[:4]))
-        hint = ", or leave rho_inf out" if method.kind == "damped elements" else ""
-        raise ModelError(
-            f"the equations of {name} are {what}, which {chosen.name!r} does not march: take solver={others}{hint}"
-        )
-    if chosen.needs_step(method.kind):
-        if chosen.lengths.fixed is None:
-            raise ModelError(without_step(type(chosen)))
-        for option, value, usual in (
-            ("first_step", chosen.lengths.first, None),
-            ("max_step", chosen.lengths.longest, math.inf),
-        ):
-            if value != usual:
-                raise ModelError(f"{chosen.name!r} has a fixed step for the equations of {name}: leave {option} out")
+        raise ModelError(does_not_march(method, chosen))
+    if chosen.needs_step(method.kind) and chosen.lengths.fixed is None:
+        raise ModelError(without_step(type(chosen)))
     return chosen
+
+
+def does_not_march(method: Formulation, solver: Solver) -> str:
+    """The sentence about a solver that does not march the equations of a method."""
+    what = KINDS.get(method.kind, f"of {method.kind}")
+    others = " or ".join(map(repr, marching(method.kind)[:4]))
+    hint = ", or leave rho_inf out" if method.kind == "damped elements" else ""
+    return (
+        f"the equations of {type(method).__name__} are {what}, which {solver.name!r} does not march: take "
+        f"solver={others}{hint}"
+    )
+
+
+def check_listed(solver: Solver) -> None:
+    """Refuse a solver whose class `SOLVERS` does not find by its name."""
+    kind, other = type(solver), SOLVERS.get(solver.name)
+    if other is kind:
+        return
+    said = f"no solver is listed as {kind.name!r}" if other is None else f"{kind.name!r} is {other.__name__}"
+    raise ModelError(
+        f"the solver {kind.__name__} cannot be found by its name, {said}: give the class a name of its own and the "
+        "decorator closedchain.integrate.solvers.listed"
+    )
 
 
 def sorted_events(events: Any) -> tuple[tuple[Event, ...], str, str]:

@@ -359,17 +359,15 @@ class March:
         return integrate(solver, made, x, span, tolerance, samples, hooks, resume)
 
     def _solver(self) -> Solver:
-        """The solver of a piece, with what is left of the options of the run's."""
-        asked, kind = self.task.solver, SOLVERS[self.place.solver]
-        options: dict[str, Any] = {"max_steps": self._steps_left()}
-        if not kind.driver:
-            options["dense_output"] = asked.dense_output
-            options |= (
-                {"first_step": self.place.next_step, "max_step": asked.lengths.longest}
-                if kind.adaptive
-                else {"step": asked.lengths.fixed}
-            )
-        return kind(**options)
+        """The solver of a piece: the run's, with the attempts that are left and the next step."""
+        asked = self.task.solver
+        own: dict[str, Any] = {"max_steps": self._steps_left()}
+        if asked.adaptive and not asked.driver:
+            own["first_step"] = self.place.next_step
+        if self.stiffness is None:
+            return replace(asked, **own)
+        own |= {"max_step": asked.lengths.longest, "dense_output": asked.dense_output}
+        return SOLVERS[self.place.solver](**own)
 
     def _steps_left(self) -> int:
         """Attempts that the run may still make."""

@@ -176,7 +176,7 @@ class Partition(Team):
             raise ModelError(CANNOT_SHARE.format(type(program.method).__name__))
         for wanted, said in (
             (hooks is not None and hooks.finds_events, "events and conditions on the state"),
-            (getattr(solver, "dense_output", False), "dense_output"),
+            (solver is not None and solver.dense_output, "dense_output"),
             (hooks is not None and hooks.handover_every, "gains that follow the steps"),
         ):
             if wanted:

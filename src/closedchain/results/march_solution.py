@@ -224,12 +224,9 @@ class MarchSolution(Solution):
     def rigid_start(self, task: Task) -> tuple[State, dict[str, Any]]:
         """The start with rigid links; method, solver and limits of the run."""
         start = RigidTwin.of(self.mechanism).state(with_parameters(self.start, self.parameters), moving=True)
-        lengths = task.solver.lengths
-        chosen = {"step": lengths.fixed, "max_step": lengths.longest}
-        options: dict[str, Any] = {name: x for name, x in chosen.items() if x is not None and np.isfinite(x)}
         return start, {
             "method": task.method,
-            "solver": type(task.solver)(**options),
+            "solver": replace(task.solver, dense_output=False),
             "rtol": task.rtol,
             "atol": task.atol,
             "events": (*task.events, SingularPoses(task.singularity), Divergence(task.divergence)),

@@ -1,5 +1,7 @@
 """Options of a run: which solver marches what, what events say, and what cannot be done."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -41,8 +43,38 @@ def test_finite_elements_may_have_a_step_and_index_3_needs_one():
 
 
 def test_a_class_is_no_solver():
-    with pytest.raises(cc.ModelError, match=r"there is no solver <class .*RK4'>; there are dop853"):
+    with pytest.raises(cc.ModelError, match=r"RK4 is a class: write cc\.solvers\.RK4\(step=1e-3\)"):
         solver_for(cc.Multipliers(), cc.solvers.RK4)
+    with pytest.raises(cc.ModelError, match=r"DOP853 is a class: write cc\.solvers\.DOP853\(\)"):
+        solver_for(cc.Multipliers(), cc.solvers.DOP853)
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [
+        (cc.solvers.DOP853(), "dop853"),
+        (cc.solvers.DOP853(first_step=1e-3), "dop853 with first_step=0.001"),
+        (cc.solvers.RK4(step=0.01, max_steps=7), "rk4 with max_steps=7, step=0.01"),
+    ],
+    ids=["plain", "one option", "step"],
+)
+def test_a_solver_in_words(solver, words):
+    assert str(solver) == words
+
+
+@pytest.mark.parametrize("kind", [cc.solvers.ESDIRK4, cc.solvers.GeneralisedAlpha])
+@pytest.mark.parametrize("option", ["first_step", "max_step"])
+def test_steps_of_one_length_are_neither_tried_nor_limited(kind, option):
+    with pytest.raises(cc.ModelError, match=f"'{kind.name}' has a fixed step of 0.001 s: leave {option} out"):
+        kind(step=1e-3, **{option: 1e-4})
+
+
+@pytest.mark.parametrize(
+    ("method", "rtol", "least"), [(cc.Multipliers(), 1e-15, "3e-15"), (cc.ERLS(), 1e-14, "1e-13")], ids=["ode", "erls"]
+)
+def test_a_tolerance_below_rounding(method, rtol, least):
+    with pytest.raises(cc.ModelError, match=f"below what double precision can keep: take {least} or more"):
+        cc.simulate(cc.library.flexible_arm(0.0), method=method, rtol=rtol)
 
 
 def test_events_of_all_kinds():
@@ -91,3 +123,25 @@ def test_a_second_opinion_has_its_limits(start, solver, options, feature):
     with pytest.raises(cc.ModelError, match=said):
         check_limits(task(start, solver=by, **options), start, Limits())
     check_limits(task(start, solver=solver()), start, Limits())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nameless(cc.solvers.DOP853):
+    """A class that keeps the name of the one it comes from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unlisted(cc.solvers.DOP853):
+    """A class with a name that is not listed."""
+
+    name = "unlisted"
+
+
+@pytest.mark.parametrize(
+    ("solver", "said"),
+    [(Nameless(), "Nameless .* 'dop853' is DOP853"), (Unlisted(), "Unlisted .* no solver is listed as 'unlisted'")],
+    ids=["nameless", "unlisted"],
+)
+def test_a_class_has_a_name_of_its_own_and_is_listed(solver, said):
+    with pytest.raises(cc.ModelError, match=said + r": give the class a name of its own and the decorator closedchain"):
+        solver_for(cc.Multipliers(), solver)

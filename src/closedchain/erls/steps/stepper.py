@@ -37,6 +37,7 @@ class ErlsStepper(Stepper):
     ----------
     ws : the kernels' memory; its tree is the rigid-link system at the time reached.
     run : the arrays that the kernels take.
+    free : whether the first step is chosen here, and not by the user.
     o, s, m : the records of options, state and memory in it.
     """
 
@@ -44,6 +45,7 @@ class ErlsStepper(Stepper):
         self.system, self.ws = system, Workspace(system)
         self.kernel, rows = METHODS[solver.name]
         self.max_steps, lengths = solver.max_steps, solver.lengths
+        self.free = lengths.first is None
         n, t0 = system.n, system.start.t
         y, v = system.begin()
         a = accelerations(self.ws, t0, y, v)
@@ -141,29 +143,41 @@ class ErlsStepper(Stepper):
             s["next"] = 1
 
     def begin(self, end: float, inputs: Inputs | None) -> None:
-        """See `Stepper`."""
-        self.go_on(end, inputs)
+        """See `Stepper`; a first step of the user's stays."""
+        a = self._renewed(end, inputs)
+        if a is not None and self.free:
+            self._shorten(a)
 
     def advance(self) -> None:
         """See `Stepper`."""
         self.kernel(self.run)
 
     def go_on(self, end: float, inputs: Inputs | None) -> None:
-        """See `Stepper`; accelerations jump with the inputs, and steps that suited the old ones may be too long."""
+        """See `Stepper`; steps that suited the old inputs may be much too long for what a jump of them excites."""
+        a = self._renewed(end, inputs)
+        if a is not None:
+            self._shorten(a)
+
+    def _renewed(self, end: float, inputs: Inputs | None) -> np.ndarray | None:
+        """Accelerations, which jump with the inputs; None if there are no new ones, or nothing is determined."""
         self.o["end"] = end
         if inputs is None:
-            return
+            return None
         room, s, x = self.ws.room, self.s, self.x
         for name, w in inputs.items():
             np.copyto(getattr(room, name).w, w)
         a = accelerations(self.ws, float(s["t"]), x[0], x[1])
         if a is None:
             self.status = Status.nan
-            return
+            return None
         x[2] = a
-        if not self.o["fixed"]:  # the steps before a jump of a torque are much too long for what it excites
-            s["h"] = min(s["h"], careful(a, self.run.scale))
         self.run.work[alpha.EARLIER], s["power"], s["h_old"], self.m["usable"] = a, room.work.sum(), 0.0, 0
+        return a
+
+    def _shorten(self, a: np.ndarray) -> None:
+        """Limit the next step by what accelerations move, unless all steps have one length."""
+        if not self.o["fixed"]:
+            self.s["h"] = min(self.s["h"], careful(a, self.run.scale))
 
     def pause_after(self, steps: int) -> None:
         """See `Stepper`; it pauses after so many attempts as one call of its kernel makes."""

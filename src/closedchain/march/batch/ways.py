@@ -68,30 +68,16 @@ class Batch:
         m = len(self.x0)
         o, s = np.zeros(m, step_control.OPTIONS), np.zeros(m, step_control.STATE)
         o["t0"], o["t1"], o["direction"] = self.t0, self.until, 1.0 if self.until >= self.t0 else -1.0
-        o["rtol"], o["max_step"], o["first_step"] = self.rtol, self.max_step, self.first_step or 0.0
+        lengths = self.solver.lengths
+        o["rtol"], o["max_step"], o["first_step"] = self.rtol, lengths.longest, lengths.first or 0.0
         o["time"] = self.time
         o["max_steps"], o["correct_tol"], o["correct_samples"] = self.solver.max_steps, 1e-13, 1
         o["min_pivot"], o["least_pivot"], o["look_at"] = -np.inf, self.least_pivot, -1
-        if self.step is not None:
-            o["fixed_steps"], o["step"] = fixed_steps(self.step, abs(self.until - self.t0))
+        if lengths.fixed is not None:
+            o["fixed_steps"], o["step"] = fixed_steps(lengths.fixed, abs(self.until - self.t0))
         s["t"], s["err_old"], s["h_min"], s["bad_index"] = self.t0, 1e-4, np.inf, -1
         s["cause"], s["pivot"] = Status.step_too_small, 1.0
         return o, s
-
-    @property
-    def step(self) -> float | None:
-        """The length of a step, s; None if the solver chooses it."""
-        return getattr(self.solver, "step", None)
-
-    @property
-    def first_step(self) -> float | None:
-        """The first step to try, s; None if the solver chooses it."""
-        return getattr(self.solver, "first_step", None)
-
-    @property
-    def max_step(self) -> float:
-        """The longest step, s."""
-        return float(getattr(self.solver, "max_step", np.inf))
 
     @property
     def least_pivot(self) -> float:

@@ -27,7 +27,7 @@ from closedchain.close.virtual_spring import VirtualSpring
 from closedchain.errors import ClosedChainError, ModelError
 from closedchain.integrate.solvers import SOLVERS, Solver, marching, named
 from closedchain.march.elsewhere import says_where
-from closedchain.march.options import task_of
+from closedchain.march.options import check_listed, does_not_march, task_of
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.assemble import assemble
 from closedchain.pose.state import State
@@ -73,10 +73,11 @@ def compare(
         of them, and virtual springs with stiffnesses 1e5, 1e6 and 1e7 and critical damping. `ERLS` may be among them,
         with its own solver: the reference has the shapes of the flexible bodies, and the error is against these.
     solvers
-        Names, or objects with options; None: ``"dop853"`` and ``"dopri5"``. A run that takes more than ``max_steps`` of
-        its solver (of a name 100,000) is given up, and becomes a row that says so. The ``step`` of a solver with a
-        fixed one (of a name a five-hundredth of the run) is that at the loosest tolerance; at others it is scaled so
-        that the error follows the tolerance.
+        Names, or objects with options; None: ``"dop853"`` and ``"dopri5"``. A method that none of them marches is run
+        with its own solver; solvers that are given here and do not march it make a row that says so. A run that takes
+        more than ``max_steps`` of its solver (of a name 100,000) is given up, and becomes a row that says so. The
+        ``step`` of a solver with a fixed one (of a name a five-hundredth of the run) is that at the loosest tolerance;
+        at others it is scaled so that the error follows the tolerance.
     tolerances
         Values of rtol (atol is that of the sizes); None: 1e-5, 1e-7 and 1e-9.
     repeats
@@ -104,10 +105,11 @@ def compare(
         _check(start, until, rtols, samples)
         by = _solvers(SOLVERS_COMPARED if solvers is None else solvers, start, until)
         chosen = default_methods(start) if methods is None else named_methods(methods)
-        # methods with solvers of their own come with the usual one of these
-        own = [own_solver(x) for x in chosen.values()]
-        by |= _solvers([x for x in own if x and x not in by], start, until, own=True)
-        return _Table(start, until, chosen, by, rtols, samples).filled(repeats, tell)
+        asked = () if solvers is None else tuple(by)
+        # methods that none of these marches come with the usual one of their own
+        own = [own_solver(x) for x in chosen.values() if not any(x.kind in y.solver.marches for y in by.values())]
+        by |= _solvers([x for x in own if x], start, until, own=True)
+        return _Table(start, until, chosen, by, rtols, samples, asked).filled(repeats, tell)
 
 
 def start_for(mechanism: Mechanism, start: State | None) -> State:
@@ -118,20 +120,70 @@ def start_for(mechanism: Mechanism, start: State | None) -> State:
     )
 
 
+@dataclass(frozen=True)
+class _Chosen:
+    """A solver to compare.
+
+    Attributes
+    ----------
+    solver
+        With its options.
+    invented
+        Whether its step was chosen here: finite elements choose theirs instead.
+    """
+
+    solver: Solver
+    invented: bool = False
+
+    def scaled(self, method: Formulation, tighter: float) -> Solver:
+        """The solver with a fixed step that suits a tolerance so many times tighter than the loosest."""
+        solver, step = self.solver, self.solver.lengths.fixed
+        if step is None:
+            return solver
+        if self.invented and not solver.needs_step(method.kind):
+            return replace(solver, step=None)  # type: ignore[call-arg]
+        return replace(solver, step=step * tighter ** (1 / solver.order))  # type: ignore[call-arg]
+
+
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is run: every method with every solver that suits it, at every tolerance."""
+    """What is run: every method with every solver that suits it, at every tolerance.
+
+    Attributes
+    ----------
+    asked
+        Names of the solvers that the user has chosen: what they do not march is a row with a sentence.
+    """
 
     start: State
     until: float
     methods: dict[str, Formulation]
-    solvers: dict[str, Solver]
+    solvers: dict[str, _Chosen]
     tolerances: list[float]
     samples: int
+    asked: tuple[str, ...] = ()
+
+    def rows(self) -> list[tuple[int, int]]:
+        """The pairs of a method and a solver that are run, by their numbers."""
+        return [
+            (i, j)
+            for i, x in enumerate(self.methods.values())
+            for j, (name, y) in enumerate(self.solvers.items())
+            if (x.kind in y.solver.marches if name in self.asked else suits(x, name))
+        ]
+
+    def not_run(self) -> dict[tuple[int, int], str]:
+        """Why pairs that the user has asked for are not run, by their numbers."""
+        out = {}
+        asked = [(j, self.solvers[name].solver) for j, name in enumerate(self.solvers) if name in self.asked]
+        for (i, method), (j, solver) in product(enumerate(self.methods.values()), asked):
+            if method.kind not in solver.marches:
+                out[i, j] = does_not_march(method, solver)
+        return out
 
     def filled(self, repeats: int, tell: Counted) -> Comparison:
         """Make all runs, and measure them."""
-        rows = [(i, j) for i, x in enumerate(self.methods.values()) for j, y in enumerate(self.solvers) if suits(x, y)]
+        rows = self.rows()
         total = len(rows) * len(self.tolerances)
         tell(0, total, "reference")
         reference, trouble = _reference(self.start, self.until, self.tolerances[-1], self.samples)
@@ -139,11 +191,13 @@ class _Table:
         numbers = {name: np.full(shape, np.nan) for name in ABOUT}
         words = {name: np.full(shape, "", dtype=object) for name in ("failure", "complaint")}
         kinds = np.full((*shape[:1], len(KINDS)), np.nan)
+        for pair, sentence in self.not_run().items():
+            words["failure"][pair] = sentence
         labels, methods = [*self.methods], [*self.methods.values()]
         for done, ((i, j), k) in enumerate(product(rows, range(len(self.tolerances)))):
             tell(done, total, labels[i])
             rtol = self.tolerances[k]
-            solver = _scaled([*self.solvers.values()][j], methods[i], rtol / self.tolerances[0])
+            solver = [*self.solvers.values()][j].scaled(methods[i], rtol / self.tolerances[0])
             outcome = attempt(self.start, self.until, Trial(methods[i], solver, rtol, self.samples))
             words["failure"][i, j, k] = outcome.failure
             words["complaint"][i, j, k] = "; ".join(outcome.complaints)
@@ -224,16 +278,6 @@ def _reference(start: State, until: float, tightest: float, samples: int) -> tup
         return None, str(error)
 
 
-def _scaled(solver: Solver, method: Formulation, tighter: float) -> Solver:
-    """A solver with a fixed step that suits a tolerance so many times tighter than the loosest."""
-    step = solver.lengths.fixed
-    if step is None:
-        return solver
-    if isinstance(method, ERLS):  # chooses its steps
-        return replace(solver, step=None)  # type: ignore[call-arg]
-    return replace(solver, step=step * tighter ** (1 / solver.order))  # type: ignore[call-arg]
-
-
 def suits(method: Formulation, solver: str) -> bool:
     """Whether a solver can march a method; differential-algebraic ones and ERLS have solvers of their own."""
     if isinstance(method, ERLS):
@@ -294,20 +338,21 @@ def _tolerances(given: Any) -> list[float]:
     return rtols
 
 
-def _solvers(given: Any, start: State, until: float, own: bool = False) -> dict[str, Solver]:
+def _solvers(given: Any, start: State, until: float, own: bool = False) -> dict[str, _Chosen]:
     """Solvers by name; one that is only named gives up early, and has a step of its own if it needs one."""
-    out: dict[str, Solver] = {}
+    out: dict[str, _Chosen] = {}
     alone = isinstance(given, str | Solver)
     for one in (given,) if alone else dict.fromkeys(given):
-        solver = one
+        solver, invented = one, False
         if isinstance(one, str) and one in SOLVERS:
             kind, step = SOLVERS[one], abs(until - start.t) / FIXED_STEPS
             fixed: dict[str, Any] = {} if kind.adaptive else {"step": step or 1.0}
-            solver = kind(max_steps=MOST_STEPS, **fixed)
+            solver, invented = kind(max_steps=MOST_STEPS, **fixed), bool(fixed)
         solver = named(solver)
+        check_listed(solver)
         if solver.name in out:
             raise ModelError(f"solvers names {solver.name!r} twice: runs are told apart by the names of their solvers")
-        out[solver.name] = solver
+        out[solver.name] = _Chosen(solver, invented)
     if not out and not own:
         raise ModelError("there is nothing to compare: give at least one solver")
     return out

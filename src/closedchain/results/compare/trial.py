@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 import warnings
-from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from closedchain.integrate import solvers
 from closedchain.integrate.integrate import integrate
 from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
 from closedchain.integrate.problem import Tolerances
-from closedchain.integrate.solvers import SOLVERS, Solver
+from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Trajectory
 from closedchain.march.program.compiled import asked_of, tolerances
 from closedchain.march.program.solver_inputs import problem
@@ -128,10 +127,8 @@ def _steps(run: Run) -> Trajectory:
     """The first piece of a run once more, with the ends of its steps as samples."""
     segment, task = run.segments[0], run.task
     program, start = segment.program, segment.start
-    kind, asked = SOLVERS[segment.solver], task.solver
-    options: dict[str, Any] = {} if kind.adaptive else {"step": asked.lengths.fixed}
     return integrate(
-        kind(max_steps=asked.max_steps, **options),
+        replace(task.solver, dense_output=False),
         problem(segment.solver, program, run.p, run.scale.time),
         program.pack(start.q, start.v),
         (start.t, task.until if len(run.segments) == 1 else run.segments[1].start.t),

@@ -47,7 +47,10 @@ def why_it_ended(solution: ErlsSolution) -> tuple[str, str]:
             "have become too large; stop before, or look at run.u"
         )
     elif solution.status is Status.too_many_steps:
-        advice = "raise max_steps; if steps are very small, take a larger rtol, fewer elements, or damp the links"
+        advice = (
+            "allow more with max_steps of the solver, for instance solver=cc.solvers.ESDIRK4(max_steps=...); if steps "
+            "are very small, take a larger rtol, fewer elements, or damp the links"
+        )
     return said, advice
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
 from closedchain.integrate.times import Given
-from closedchain.march.options import Limits
+from closedchain.march.options import Limits, check_rounding
 from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
@@ -51,10 +51,7 @@ class ErlsMarch(Marching):
 
         method = task.method
         assert isinstance(method, ERLS)
-        if task.rtol < LEAST_RTOL:
-            raise ModelError(
-                f"rtol = {task.rtol:g} is below what double precision can keep: take {LEAST_RTOL:g} or more"
-            )
+        check_rounding(task.rtol, least=LEAST_RTOL)
         made = system(mechanism, start, method)
         self.system = _sagged(made) if method.start == "sagged" else made
         self.task = replace(task, atol=task.rtol * made.longest if task.atol is None else task.atol)

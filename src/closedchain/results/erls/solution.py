@@ -291,8 +291,8 @@ class ErlsSolution(Solution):
 def march_erls(system: System, until: float, t_eval: np.ndarray, task: Task) -> ErlsSolution:
     """March a system from its start to a time.
 
-    ``t_eval`` are the sample times. Of the task its solver, tolerance ``atol`` in m, limits of steps, ``divergence``
-    and ``progress`` count.
+    ``t_eval`` are the sample times. Of the task its solver, tolerance ``atol`` in m, ``divergence`` and ``progress``
+    count.
     """
     assert task.atol is not None
     motion = integrate(

@@ -66,6 +66,13 @@ def marched_from(made, stepping, hooks, snapshot, t):
     return stepper, Loop(stepper, (0.0, UNTIL), Samples(times), times, hooks, False).run(snapshot)
 
 
+def test_the_first_step_is_the_user_s(pushed):
+    """Also where inputs change at some times, and hold from the beginning."""
+    motion = integrate(pushed, UNTIL, np.array([UNTIL]), atol=1e-5, solver=SOLVERS["esdirk4"](first_step=2e-3))
+    free = integrate(pushed, UNTIL, np.array([UNTIL]), atol=1e-5)
+    assert motion.steps_t[0] == 2e-3 > free.steps_t[0]
+
+
 def test_ends_of_steps_are_kept(pushed):
     motion = integrate(pushed, UNTIL, np.array([UNTIL]), atol=1e-8)
     assert len(motion.steps_t) == motion.counts.steps and motion.steps_t[-1] == UNTIL

@@ -161,3 +161,32 @@ def test_what_cannot_be_meant_is_told(four_bar, options, words):
 def test_a_start_of_another_mechanism(four_bar):
     with pytest.raises(cc.ModelError, match="belongs to mechanism 'five-bar', not to"):
         cc.compare(four_bar, cc.library.five_bar().assemble())
+
+
+@pytest.fixture(scope="module")
+def flexible():
+    return cc.library.flexible_arm(0.0)
+
+
+def compared(m, methods, solvers):
+    options = {"until": 0.01, "tolerances": [1e-3], "repeats": 1, "samples": 2}
+    return cc.compare(m, methods=methods, solvers=solvers, **options)
+
+
+def test_a_step_of_the_user_is_kept_with_finite_elements(flexible):
+    by = compared(flexible, [cc.ERLS(elements=1)], [cc.solvers.ESDIRK4(step=1e-3)])
+    assert [(row["solver"], row["steps"]) for row in by.rows()] == [("esdirk4", 10)]
+
+
+def test_a_solver_that_is_given_takes_the_place_of_the_usual_one(flexible):
+    by = compared(flexible, [cc.ERLS(elements=1)], [cc.solvers.GeneralisedAlpha(step=1e-3)])
+    assert [(row["solver"], row["steps"]) for row in by.rows()] == [("generalised-alpha", 10)]
+    named = compared(flexible, [cc.ERLS(elements=1)], ["generalised-alpha"])
+    assert named.rows()[0]["steps"] not in (10, 500)  # chosen by the error, as nobody has given a step
+
+
+def test_pairs_that_are_not_run_are_rows_with_a_sentence(flexible):
+    by = compared(flexible, [cc.ERLS(elements=1)], ["dop853"])
+    refused, good = by.rows()
+    assert (refused["solver"], good["solver"], good["failure"]) == ("dop853", "esdirk4", "")
+    assert "are those of finite elements, which 'dop853' does not march" in refused["failure"]

@@ -43,7 +43,7 @@ def test_a_coordinate_at_a_dead_point_is_named(bars):
 
 
 def test_advice_is_about_what_can_be_changed(bars, run):
-    with pytest.raises(cc.RunError, match=r"raise max_steps; .* fewer elements") as no:
+    with pytest.raises(cc.RunError, match=r"max_steps of the solver, .* fewer elements") as no:
         cc.simulate(bars, until=0.1, rtol=1e-3, method=run.method, solver=cc.solvers.ESDIRK4(max_steps=2))
     assert "radau5" not in str(no.value)
     with pytest.raises(cc.ModelError, match="a state of its rigid-link system"):
