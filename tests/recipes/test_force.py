@@ -10,7 +10,7 @@ import closedchain as cc
 from closedchain.model.expressions.expression import Number
 from closedchain.model.forces.corners import corners
 from closedchain.model.forces.force import Action, Along, At, Force, obey
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.model.parts import Frame
 from closedchain.testing import check_force
 
@@ -157,7 +157,7 @@ def test_reactions_balance_it():
 def test_corners_and_jumps_are_found():
     m = with_rope()
     assert len(corners(m).zeros) == 1  # the maximum
-    assert len(held(m).jumps) == 1  # the condition
+    assert len(sampled_inputs(m).jumps) == 1  # the condition
     run = cc.simulate(with_rope(length=3.0), until=1.0, rtol=1e-9)
     slack = run["rope ground.rope"].values[:, :3]
     assert (np.abs(slack).sum(axis=1) == 0).any() and np.abs(slack).max() > 0.1  # it goes slack, and taut

@@ -56,7 +56,7 @@ from closedchain.lock import once
 from closedchain.model.expressions.expression import Number
 from closedchain.model.forces.actions import Actuator
 from closedchain.model.forces.control import TracedLaw, laws_in
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.model.mechanism import Mechanism
 
 NOTHING = 1e-13  # smallest eigenvalue of an inertia matrix with unit diagonal that counts as zero
@@ -340,7 +340,9 @@ def _has_inertia(e: Equations) -> bool:
     """Whether the open limbs have inertia of their own, seen at a pose without meaning."""
     m = e.topology.mechanism
     pose, rest = np.random.default_rng(0).normal(size=e.topology.nq), np.zeros(e.topology.nv)
-    M = np.array(e.function("inertia", {"M": e.M})(0.0, pose, rest, [*m.parameters.values(), *held(m).initial]))
+    M = np.array(
+        e.function("inertia", {"M": e.M})(0.0, pose, rest, [*m.parameters.values(), *sampled_inputs(m).initial])
+    )
     if not np.isfinite(M).all():
         return True
     size = np.sqrt(np.maximum(np.diag(M), 1e-14 * np.diag(M).max()))

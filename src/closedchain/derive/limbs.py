@@ -21,7 +21,7 @@ from closedchain.derive.spatial import Inertia, Shaping, Transform, Vector6, ske
 from closedchain.lock import once
 from closedchain.model.bodies.rotation import snap
 from closedchain.model.expressions.expression import Expression
-from closedchain.model.forces.sampled import LIVE, held
+from closedchain.model.forces.sampled import LIVE, sampled_inputs
 from closedchain.model.parts import Body, Frame, Joint
 
 
@@ -55,13 +55,13 @@ class Limbs:
     def _parameter(self, leaf: Expression) -> ca.SX:
         m = self.topology.mechanism
         if leaf.op == "sampled":
-            return self.p[len(m.parameters) + held(m).place(leaf)]
+            return self.p[len(m.parameters) + sampled_inputs(m).place(leaf)]
         return self.p[list(m.parameters).index(leaf.args[0])]
 
     def held(self, jump: Expression, live: ca.SX) -> ca.SX:
         """The value of an operation that jumps: the number that is held, or the one that lives."""
         m = self.topology.mechanism
-        number = self.p[len(m.parameters) + held(m).place(jump)]
+        number = self.p[len(m.parameters) + sampled_inputs(m).place(jump)]
         return ca.if_else(number < LIVE, number, live)
 
     def place(self, frame: Frame) -> Transform:
@@ -160,7 +160,7 @@ def trace_limbs(topology: Topology) -> Limbs:
         ca.SX.sym("t"),
         ca.SX.sym("q", topology.nq),
         ca.SX.sym("v", topology.nv),
-        ca.SX.sym("p", len(m.parameters) + len(held(m).initial)),
+        ca.SX.sym("p", len(m.parameters) + len(sampled_inputs(m).initial)),
     )
     links: list[TracedLink] = []
     limbs = Limbs(topology, *symbols, links=())

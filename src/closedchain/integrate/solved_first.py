@@ -26,7 +26,7 @@ from closedchain.native.engine import entry_point
 from closedchain.native.jit import cfunc
 from closedchain.native.memory import Memory, unpacker
 from closedchain.native.memory_function import MemoryFunction
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 from closedchain.native.traced.counts import OperationCounts
 
 RESTS = 1e-9  # rad or of the length: the error after a step of this size is below rounding
@@ -95,7 +95,7 @@ def _evaluate(memory, t, x, w, dx):  # type: ignore[no-untyped-def]
 class _Evaluation:
     """The native function of a Newton step and rates, whatever their parameters; linked when first asked for."""
 
-    def __init__(self, newton: Bound, rates: Bound) -> None:
+    def __init__(self, newton: WithNumbers, rates: WithNumbers) -> None:
         self.newton, self.rates = newton.function, rates.function
 
     @once
@@ -116,7 +116,7 @@ class SolvedFirst:
     Its counts are those of one Newton step and of the rates.
     """
 
-    def __init__(self, newton: Bound, rates: Bound, evaluation: _Evaluation | None = None) -> None:
+    def __init__(self, newton: WithNumbers, rates: WithNumbers, evaluation: _Evaluation | None = None) -> None:
         self.newton, self.rates = newton, rates
         self._evaluation = evaluation or _Evaluation(newton, rates)
         self.timings = rates.timings
@@ -132,7 +132,7 @@ class SolvedFirst:
 
     def with_numbers(self, numbers: np.ndarray) -> SolvedFirst:
         """The same with other numbers of the formulation."""
-        newton, rates = (Bound(f.function, numbers) for f in (self.newton, self.rates))
+        newton, rates = (WithNumbers(f.function, numbers) for f in (self.newton, self.rates))
         return SolvedFirst(newton, rates, self._evaluation)
 
     def room(self) -> np.ndarray:

@@ -30,7 +30,7 @@ class Every:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ListedTimes:
     """Times in an array, in the order of the run."""
 
     array: np.ndarray

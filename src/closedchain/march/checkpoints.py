@@ -211,7 +211,7 @@ class Saving:
             "stiffness": None if stiffness is None else vars(stiffness),
             "segments": [_plain_segment(s) for s in march.segments],
             "watch": watch,
-            "held": march.holding.saved(),
+            "held": march.held_inputs.saved(),
             "integrator": arrays,
         }
         # on the disk in this order: samples, the checkpoint that counts them, and its name
@@ -298,7 +298,7 @@ class Saving:
         if march.stiffness is not None:
             vars(march.stiffness).update(told["stiffness"])
             _known(march.stiffness.solver)
-        march.holding.restore(told["held"])
+        march.held_inputs.restore(told["held"])
         for entry, columns in zip(told["segments"], self.columns, strict=False):
             self._restore_segment(march, entry, columns)
         place = told["place"]
@@ -335,7 +335,7 @@ class Saving:
             seconds=entry["seconds"],
         )
         state, solver = _state(march, entry["start"]), _known(entry["solver"])
-        march.segments.append(Segment(state, program, trajectory, solver, march.holding, chosen))
+        march.segments.append(Segment(state, program, trajectory, solver, march.held_inputs, chosen))
 
     def _read_samples(self, march: March) -> None:
         for piece, segment in enumerate(march.segments):

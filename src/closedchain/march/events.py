@@ -17,7 +17,7 @@ from closedchain.arguments import suggest
 from closedchain.errors import ModelError
 from closedchain.integrate.trajectory import DenseOutput
 from closedchain.lock import locked, once
-from closedchain.march.controllers.held_inputs import Holding, signals
+from closedchain.march.controllers.held_inputs import HeldInputs, signals
 from closedchain.march.judge.conditioning import KINDS, Conditioning
 from closedchain.march.marks import SINGULAR, ConditionChange, Event, Instant, Mark, SingularPose
 from closedchain.march.program.compiled import Compiled
@@ -60,7 +60,7 @@ class Watch:
         self,
         program: Compiled,
         events: tuple[Event, ...],
-        holding: Holding,
+        held_inputs: HeldInputs,
         armed: float | None,
         singular: str = "pass",
         clear: dict[str, bool] | None = None,
@@ -69,15 +69,15 @@ class Watch:
     ) -> None:
         self.time, self.same_time = time, SAME_TIME * time
         # conditions on the state that are held are watched like events
-        self.events, self.conditions = events, tuple(holding.levels())
+        self.events, self.conditions = events, tuple(held_inputs.levels())
         self.crossings: tuple[Event | ConditionChange, ...] = (*self.events, *self.conditions)
-        self.armed, self.program, self.p = armed, program, holding.p
+        self.armed, self.program, self.p = armed, program, held_inputs.p
         self._started = False
         self.found: list[tuple[float, Mark]] = []
         self.poses: list[SingularPose] = []
         self.flips = bool(self.conditions)
-        self._holding = holding
-        sides = [change.side(holding.p[holding.first_jump + change.number]) for change in self.conditions]
+        self._held_inputs = held_inputs
+        sides = [change.side(held_inputs.p[held_inputs.first_jump + change.number]) for change in self.conditions]
         self._sign = [0.0] * len(events) + sides  # events learn theirs
         for k, sign in (signs or {}).items():
             self._sign[k] = sign
@@ -121,7 +121,7 @@ class Watch:
     @once
     def conditioning(self) -> Conditioning:
         """Made where it is asked for."""
-        return Conditioning(self.program, self._holding.p)
+        return Conditioning(self.program, self._held_inputs.p)
 
     def signs(self, t: float, x: np.ndarray) -> dict[int, float]:
         """Signs of what the user's events watch, at the end of a piece and with what was held in it."""
@@ -280,7 +280,7 @@ class Watch:
                 far = np.array([kinds.get(kind, np.ones(n)) for kind in KINDS]).T
                 out = at_samples(f, n, [t[:, None], x, p, far])[0][:, :, 0].T
             if self.conditions:
-                jumps = self._holding.held.jumps
+                jumps = self._held_inputs.held.jumps
                 out = np.vstack([out, signals(self.program, jumps, t, x, self.p).T[numbers] - levels])
             return out
 

@@ -16,7 +16,7 @@ from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.program.compiled import Compiled
 from closedchain.march.task import Task
 from closedchain.march.team import Team
-from closedchain.model.forces.sampled import Controller, held
+from closedchain.model.forces.sampled import Controller, sampled_inputs
 from closedchain.pose.state import State
 
 
@@ -54,7 +54,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
     kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
     return {
         "mechanism": f"{m.name!r}, equations {digest_of_equations(program)}",
-        "controllers": "; ".join(described_controller(c) for c in held(m).controllers),
+        "controllers": "; ".join(described_controller(c) for c in sampled_inputs(m).controllers),
         "coordinates": ", ".join(program.equations.topology.q_labels),
         "parameters": json.dumps(m.parameters.merged(start.parameters)),
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",

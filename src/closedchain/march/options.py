@@ -17,7 +17,7 @@ from closedchain.arguments import finite, instance, listed, numeric, positive, r
 from closedchain.close.formulation import Formulation
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import CVODES, SOLVERS, Solver, marching, named, without_step
-from closedchain.integrate.times import Equal, Every, Given
+from closedchain.integrate.times import Equal, Every, ListedTimes
 from closedchain.march.marks import Divergence, Event, SingularPoses
 from closedchain.march.task import Task
 from closedchain.model.forces.control import traced_laws
@@ -86,21 +86,21 @@ def check_rounding(rtol: float, least: float) -> None:
         raise ModelError(f"rtol = {rtol:g} is below what double precision can keep: take {least:g} or more")
 
 
-def sample_times(begin: float, until: float, t_eval: Any) -> Given | Equal:
+def sample_times(begin: float, until: float, t_eval: Any) -> ListedTimes | Equal:
     """The times at which the motion is kept."""
     if isinstance(t_eval, Every):
         return _equal_times(begin, until, t_eval.seconds)
     if t_eval is not None:
         return _given_times(begin, until, t_eval)
     if until == begin:
-        return Given(np.array([begin]))
+        return ListedTimes(np.array([begin]))
     times = np.linspace(begin, until, SAMPLES)
     if not (np.diff(times) * np.sign(until - begin) > 0).all():
         raise ModelError(
             f"until={until!r}: a run of {abs(until - begin):.3g} s from t = {begin:g} s is too short for {SAMPLES} "
             "samples that differ: give a later until, or t_eval"
         )
-    return Given(times)
+    return ListedTimes(times)
 
 
 def _equal_times(begin: float, until: float, seconds: float) -> Equal:
@@ -118,7 +118,7 @@ def _equal_times(begin: float, until: float, seconds: float) -> Equal:
     return Equal(begin, begin + math.copysign(intervals * seconds, until - begin), intervals)
 
 
-def _given_times(begin: float, until: float, t_eval: Any) -> Given:
+def _given_times(begin: float, until: float, t_eval: Any) -> ListedTimes:
     times = numeric(t_eval)
     if times is None or times.ndim != 1 or not np.isfinite(times).all():
         raise ModelError(f"t_eval must be a vector of finite times, or cc.Every(0.01), not {shown(t_eval)}")
@@ -129,7 +129,7 @@ def _given_times(begin: float, until: float, t_eval: Any) -> Given:
         )
     if not (np.diff(times) * (1 if until >= begin else -1) > 0).all():
         raise ModelError("t_eval must go strictly from the beginning of the run to its end")
-    return Given(times)
+    return ListedTimes(times)
 
 
 # ---- solvers and events ----------------------------------------------------------------------------------------------

@@ -49,16 +49,16 @@ class PieceHooks(Hooks):
         follows = task.method.follows_steps
         if self.passing or follows or stiffness is not None:
             self.handover_every = 1 if self.passing else LOOK_TUNING if follows else LOOK
-        self.monitor = Judged(march.judge, program, march.holding)
+        self.monitor = Judged(march.judge, program, march.held_inputs)
 
     @property
     def p(self) -> np.ndarray:
         """The parameters that hold."""
-        return self.march.holding.p
+        return self.march.held_inputs.p
 
     def change(self, t: float, x: np.ndarray) -> tuple[float | None, bool]:
         """The next discontinuity of the inputs, and whether `p` has changed at this one."""
-        return (None, False) if self.march.holding.idle else self.march.holding.change(self.program, t, x)
+        return (None, False) if self.march.held_inputs.idle else self.march.held_inputs.change(self.program, t, x)
 
     def inputs(self, t: float, x: np.ndarray) -> tuple[float | None, dict[str, np.ndarray] | None]:
         """See `Hooks`."""

@@ -20,14 +20,14 @@ from closedchain.integrate.solvers import DOP853, SOLVERS, Solver
 from closedchain.integrate.trajectory import SENTENCES, Failure, Status, Trajectory, joined
 from closedchain.march.automatic import Stiffness
 from closedchain.march.checkpoints import Left, Saving
-from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.controllers.held_inputs import HeldInputs
 from closedchain.march.events import Watch
 from closedchain.march.impacts import switch
 from closedchain.march.judge.divergence import Judge
 from closedchain.march.judge.gaps import fitted, told
 from closedchain.march.marks import SINGULAR, Happening, Instant
 from closedchain.march.piece_hooks import WATCHED, PieceHooks
-from closedchain.march.program.compiled import Compiled, asked_of, compiled, tolerances
+from closedchain.march.program.compiled import Compiled, compiled, relative_tolerances, tolerances
 from closedchain.march.program.solver_inputs import problem
 from closedchain.march.segment import Choice, Segment
 from closedchain.march.stabilisation import Stabilisation
@@ -111,7 +111,7 @@ class March:
             self.place.solver = self.stiffness.solver
         p = parameter_vector(self.start.mechanism, self.start.parameters)
         self.scale = drawn_scale(self.program.equations, p, task.until - self.start.t)
-        self.holding = Holding(
+        self.held_inputs = HeldInputs(
             self.start.mechanism,
             p,
             self.start.t,
@@ -201,7 +201,7 @@ class March:
         pivot = _pivot(program, state, here.work)
         if task.team is not None:
             packed = program.pack(state.q, state.v, here.work)
-            pivot = min(pivot, task.team.pivot(program, state.t, packed, self.holding.p))
+            pivot = min(pivot, task.team.pivot(program, state.t, packed, self.held_inputs.p))
         if (program.guarded or (pivot < WATCHED and task.method.guards)) and not here.guarded:
             here.guarded = True
             self.record.append(Happening(state.t, "singular pose", _near_singular(state)))
@@ -212,9 +212,11 @@ class March:
             return True
         x = program.pack(state.q, state.v, here.work)
         if left is None:
-            self.record += [Happening(state.t, "condition", text) for text in self.holding.settle(program, state.t, x)]
+            self.record += [
+                Happening(state.t, "condition", text) for text in self.held_inputs.settle(program, state.t, x)
+            ]
             if here.judged is None:
-                self.judge.begin(program, state, x, self.holding.p)
+                self.judge.begin(program, state, x, self.held_inputs.p)
                 here.judged = state
         watch = self._watch(program)
         if left is not None:
@@ -225,7 +227,7 @@ class March:
         end = watch.at(failure.t) if failure and trajectory.status is Status.event else Instant()
         if end.changes and not task.times.asks(float(trajectory.t[-1])):
             trajectory = trajectory.without_last()  # nobody asked for a sample there
-        self._add(Segment(state, program, trajectory, here.solver, self.holding, self.chosen))
+        self._add(Segment(state, program, trajectory, here.solver, self.held_inputs, self.chosen))
         here.clear, here.signs = watch.clear, {}
         self.record += [entry for t, mark in watch.found if (entry := mark.entry(t))]
         if end.singular:
@@ -239,7 +241,7 @@ class March:
         if trajectory.status is Status.singular:
             return self._near_a_singular_pose(trajectory)
         failure = trajectory.failure
-        said = self.holding.release_all(failure.t) if failure and trajectory.status is Status.nan else None
+        said = self.held_inputs.release_all(failure.t) if failure and trajectory.status is Status.nan else None
         changes = trajectory.status in (Status.stiff, Status.calm, Status.new_gains)
         if not (said or end.switches or end.changes or changes or trajectory.status is Status.passed):
             return False
@@ -260,7 +262,7 @@ class March:
         if end.changes and failure:
             here.signs = watch.signs(failure.t, failure.x)  # before anything changes
         for change in end.changes:
-            self._tell("condition", self.holding.flip(change, here.state.t))
+            self._tell("condition", self.held_inputs.flip(change, here.state.t))
         return not end.switches or self._switch(end)
 
     def _tell(self, what: str, text: str | None) -> None:
@@ -322,13 +324,13 @@ class March:
         here, task = self.place, self.task
         events = tuple(event for event in task.events if event.changes(here.state.open_joints))
         return Watch(
-            program, events, self.holding, here.armed, task.singularity, here.clear, here.signs, self.scale.time
+            program, events, self.held_inputs, here.armed, task.singularity, here.clear, here.signs, self.scale.time
         )
 
     def _march(
         self, program: Compiled, x: np.ndarray, watch: Watch, pivot: float, resume: dict[str, np.ndarray] | None
     ) -> Trajectory:
-        here, task, p = self.place, self.task, self.holding.p
+        here, task, p = self.place, self.task, self.held_inputs.p
         state, kind = here.state, SOLVERS[here.solver]
         forward = 1 if task.until >= state.t else -1
         # the first piece has a sample at its beginning, others have it at the end of the piece before
@@ -340,7 +342,7 @@ class March:
         tolerance = Tolerances(
             task.rtol,
             tolerances(program, self.scale, task.rtol, task.atol),
-            asked_of(program, self.scale, task.rtol, task.atol),
+            relative_tolerances(program, self.scale, task.rtol, task.atol),
         )
         if kind.driver:
             equations = SundialsProblem(
@@ -388,7 +390,7 @@ class March:
             return trajectory
         x = failure.x
         for _ in range(3):
-            x = program.correct(failure.t, x, self.holding.p)[0]
+            x = program.correct(failure.t, x, self.held_inputs.p)[0]
         states = trajectory.x.copy()
         states[-1] = x  # the event is the last sample
         return replace(trajectory, x=states, failure=replace(failure, x=x))
@@ -417,19 +419,19 @@ class March:
         """Go on where a piece ended."""
         failure = trajectory.failure
         assert failure is not None
-        q, v, self.place.work = self.program.unpack(failure.t, failure.x, self.holding.p)
+        q, v, self.place.work = self.program.unpack(failure.t, failure.x, self.held_inputs.p)
         self.place.state = replace(self.place.state, q=q, v=v, t=failure.t)
 
     def _stopped(self, program: Compiled, status: Status = Status.singular) -> Segment:
         """A piece that ends where it begins."""
         here, state = self.place, self.place.state
         x = program.pack(state.q, state.v, here.work)
-        w = program.rhs.prepare(self.holding.p)
+        w = program.rhs.prepare(self.held_inputs.p)
         still = Problem(program.rhs.address, w)
         one = integrate(DOP853(), still, x, (state.t, state.t), samples=Samples([state.t]))
         trajectory = replace(one, status=status, failure=Failure(state.t, x, None, "start or stop away from it"))
         chosen = (state, here.guarded, len(self.segments), here.tuned)
-        return Segment(state, program, trajectory, here.solver, self.holding, chosen)
+        return Segment(state, program, trajectory, here.solver, self.held_inputs, chosen)
 
 
 def fading(program: Compiled) -> float:

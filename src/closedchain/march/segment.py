@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from closedchain.integrate.trajectory import Trajectory
-from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.controllers.held_inputs import HeldInputs
 from closedchain.march.program.compiled import Compiled
 from closedchain.pose.state import State
 
@@ -26,7 +26,7 @@ class Segment:
         Where it begins, its equations, and what came of them.
     solver
         By name.
-    holding
+    held_inputs
         What was held on the way.
     chosen
         Where its equations were chosen: a state, whether closures are watched one by one, how many pieces there were
@@ -37,10 +37,10 @@ class Segment:
     program: Compiled
     trajectory: Trajectory
     solver: str
-    holding: Holding
+    held_inputs: HeldInputs
     chosen: Choice
 
     @property
     def p(self) -> np.ndarray:
         """Parameter values: one vector, or a row for each sample where controllers act."""
-        return self.holding.at(self.trajectory.t)
+        return self.held_inputs.at(self.trajectory.t)

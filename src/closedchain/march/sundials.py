@@ -213,12 +213,12 @@ def integrate_sundials(
     options = {"reltol": tolerances.rtol, "abstol": asked}
     vector("p", problem.p)
     clock = time.perf_counter()
-    march = Journey(solver, scaled, x, t0, options, problem.pivot_after, hooks)
+    march = SundialsRun(solver, scaled, x, t0, options, problem.pivot_after, hooks)
     points = march.run(points, t1, problem)
     return march.trajectory(x, points, times, time.perf_counter() - clock)
 
 
-class Journey:
+class SundialsRun:
     """A run on its way: the state reached, what it cost, and how it ended."""
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import Any
 from closedchain.close.formulation import Formulation
 from closedchain.disk.save_to import SaveTo
 from closedchain.integrate.solvers import Solver
-from closedchain.integrate.times import Equal, Given
+from closedchain.integrate.times import Equal, ListedTimes
 from closedchain.march.marks import Event
 from closedchain.march.team import Team
 
@@ -43,7 +43,7 @@ class Task:
     """
 
     until: float
-    times: Given | Equal
+    times: ListedTimes | Equal
     method: Formulation
     solver: Solver
     rtol: float

@@ -11,14 +11,14 @@ parameters. The theory is in ``docs/theory/native.md``.
 
 from closedchain.native.function import NativeFunction, Timings, compile_function
 from closedchain.native.lane_function import LaneFunction, compile_lanes
-from closedchain.native.lazy import LateFunction
+from closedchain.native.lazy import LazyFunction
 from closedchain.native.object_cache import cache_folder
 from closedchain.native.traced.counts import OperationCounts
 from closedchain.native.traced.trace import UnsupportedOperation
 
 __all__ = [
     "LaneFunction",
-    "LateFunction",
+    "LazyFunction",
     "NativeFunction",
     "OperationCounts",
     "Timings",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import casadi
 
 
-class LateFunction:
+class LazyFunction:
     """Looks like the `NativeFunction` that it may become.
 
     Parameters

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from closedchain.native import LateFunction, NativeFunction, OperationCounts, Timings
+from closedchain.native import LazyFunction, NativeFunction, OperationCounts, Timings
 
 
-class Bound:
+class WithNumbers:
     """Looks like the native function, but takes the mechanism's parameters alone."""
 
-    def __init__(self, function: NativeFunction | LateFunction, numbers: np.ndarray) -> None:
+    def __init__(self, function: NativeFunction | LazyFunction, numbers: np.ndarray) -> None:
         self.function, self.numbers = function, numbers
 
     @property

@@ -433,7 +433,7 @@ class TogetherHooks(Hooks):
 
     def inputs(self, t: float, x: np.ndarray) -> tuple[float | None, dict[str, np.ndarray] | None]:
         """See `Hooks`: the first member asks, and the others compare."""
-        if self.hooks.march.holding.idle:
+        if self.hooks.march.held_inputs.idle:
             return None, None
         me, hooks = self.marcher, self.hooks
         whole = me.whole(x)

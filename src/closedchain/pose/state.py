@@ -18,7 +18,7 @@ from closedchain.cut.topology import Topology, cut
 from closedchain.derive.equations import derive
 from closedchain.errors import ModelError
 from closedchain.model.derived import cached
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.model.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _numbers(value: Any, rows: Any) -> tuple[float, ...]:
 
 def parameter_vector(mechanism: Mechanism, overrides: dict[str, float] | None = None) -> np.ndarray:
     """All parameter values in order; those that a run changes on its way (see `model.forces.sampled`) at the end."""
-    return np.array([*mechanism.parameters.merged(overrides).values(), *held(mechanism).initial], float)
+    return np.array([*mechanism.parameters.merged(overrides).values(), *sampled_inputs(mechanism).initial], float)
 
 
 @cached

@@ -20,7 +20,7 @@ from closedchain.march.run_loop import March, Refused
 from closedchain.march.stabilisation import Stabilisation
 from closedchain.march.start import check_start
 from closedchain.march.task import Task
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.size import drawn_scale
 from closedchain.pose.state import State, parameter_vector
@@ -67,7 +67,7 @@ class CompiledMarch(Marching):
             check_same(task.team, about | {"save": str(folder)})
         saving = None
         if task.saving is not None:
-            controllers = held(mechanism).controllers
+            controllers = sampled_inputs(mechanism).controllers
             memories.saved(controllers, memories.begun(controllers))  # says which of them cannot be
             saving = Saving(task.saving, about, task.team is None or task.team.leads)
         self._march = March(start, task, program, saving)

@@ -88,7 +88,7 @@ def _too_long(run: Run, failure: Failure) -> str | None:
     if start.open_joints != last.start.open_joints:
         start = last.start
     beyond = failure.t + np.copysign(step, run.task.until - start.t)  # where this step would have led
-    here = Place(last.program, run.scale, start, last.holding, beyond, np.full_like(failure.x, np.nan))
+    here = Place(last.program, run.scale, start, last.held_inputs, beyond, np.full_like(failure.x, np.nan))
     return too_long(here, step)
 
 

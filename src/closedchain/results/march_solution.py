@@ -11,7 +11,7 @@ import numpy as np
 
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
-from closedchain.integrate.times import Given
+from closedchain.integrate.times import ListedTimes
 from closedchain.integrate.trajectory import Counts, Failure, Status, total
 from closedchain.march.judge.gaps import dropped_rows
 from closedchain.march.marks import Divergence, Happening, SingularPoses
@@ -182,7 +182,7 @@ class MarchSolution(Solution):
                 inside = (t >= min(sol.t[0], sol.t[-1])) & (t <= max(sol.t[0], sol.t[-1]))
                 if inside.any():
                     out[inside] = s.program.whole(
-                        t[inside], _put_back(s, t[inside], sol(t[inside])), s.holding.at(t[inside])
+                        t[inside], _put_back(s, t[inside], sol(t[inside])), s.held_inputs.at(t[inside])
                     )
         if np.isnan(out).any():
             end = self.segments[-1].trajectory.sol
@@ -240,7 +240,7 @@ class MarchSolution(Solution):
 
     def again(self, task: Task) -> MarchSolution:
         """March once more, with nothing but the solver: no samples, no events."""
-        bare = replace(task, times=Given(np.empty(0)), events=(), singularity="pass", saving=None)
+        bare = replace(task, times=ListedTimes(np.empty(0)), events=(), singularity="pass", saving=None)
         bare = replace(bare, solver=replace(task.solver, dense_output=False))
         march = March(self.start, bare, self.program)
         march.run()
@@ -269,7 +269,7 @@ def _put_back(segment: Segment, t: np.ndarray, x: np.ndarray) -> np.ndarray:
     correct = segment.program.correct
     if correct is None or segment.program.guarded:
         return x
-    p = segment.holding.at(t[:1])
+    p = segment.held_inputs.at(t[:1])
     for _ in range(2):
         x = correct.batch(t, x, p if p.ndim == 1 else p[0])[0]
     return x

@@ -20,7 +20,7 @@ from closedchain.integrate.batch.threads import Piece, cores, share_out
 from closedchain.integrate.trajectory import Counts, Status, Trajectory
 from closedchain.march.batch.assemble import SENTENCES
 from closedchain.march.batch.batch import Reason, batch_march, can_batch
-from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.controllers.held_inputs import HeldInputs
 from closedchain.march.judge import divergence
 from closedchain.march.program.compiled import Compiled, compiled
 from closedchain.march.segment import Segment
@@ -282,8 +282,8 @@ class _Evaluated:
         task = replace(study.task, method=method)
         counts = Counts(0, 0, 0, 0, np.nan, np.nan)
         path = Trajectory(study.times, self.x[i], np.empty(0), counts, Status.finished, "the end was reached")
-        holding = Holding(study.mechanism, self.p[i], study.start.time, task.until, watched=False)
-        segment = Segment(start, program, path, task.solver.name, holding, (start, False, 0, None))
+        held_inputs = HeldInputs(study.mechanism, self.p[i], study.start.time, task.until, watched=False)
+        segment = Segment(start, program, path, task.solver.name, held_inputs, (start, False, 0, None))
         return Run(MarchSolution(study.mechanism, [segment], [], self.p[i]), task, {})
 
 

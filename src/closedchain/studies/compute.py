@@ -13,7 +13,7 @@ import numpy as np
 
 from closedchain.errors import AssemblyError, ClosedChainError, Interrupted, RunError, RunWarning
 from closedchain.integrate.trajectory import Status
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.results.run import Run
 from closedchain.studies.batched import compute_many
 from closedchain.studies.drawn import as_drawn
@@ -43,7 +43,7 @@ def compute(study: Study, numbers: Sequence[int], threads: int | None = None) ->
         else:
             out, good = {v.name: v.empty(len(numbers)) for v in study.variables}, np.zeros(len(numbers), bool)
         for row in np.flatnonzero(~good).tolist():
-            with as_drawn(held(study.mechanism).controllers):
+            with as_drawn(sampled_inputs(study.mechanism).controllers):
                 values = one(study, numbers[row])
             for v in study.variables:
                 out[v.name][row] = values.get(v.name, v.empty(1)[0])

@@ -12,7 +12,7 @@ from closedchain.arguments import instance
 from closedchain.close.formulation import Formulation
 from closedchain.close.multipliers import Multipliers
 from closedchain.integrate.solvers import Solver
-from closedchain.integrate.times import Equal, Given
+from closedchain.integrate.times import Equal, ListedTimes
 from closedchain.march.elsewhere import unknown_option
 from closedchain.march.marks import Divergence, Event, SingularPoses
 from closedchain.march.options import end_time, sample_times, solver_for, sorted_events, tolerances
@@ -61,6 +61,6 @@ def numbers_of(task: Task) -> dict[str, Any]:
     return {"rtol": task.rtol, "atol": task.atol, **own, **looks}
 
 
-def as_array(times: Given | Equal) -> np.ndarray:
+def as_array(times: ListedTimes | Equal) -> np.ndarray:
     """All times at once."""
     return times[:] if isinstance(times, Equal) else times.array

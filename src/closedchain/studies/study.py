@@ -21,7 +21,7 @@ from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ClosedChainError, ModelError
-from closedchain.integrate.times import Given
+from closedchain.integrate.times import ListedTimes
 from closedchain.march.batch.assemble import SENTENCES, Reason
 from closedchain.march.controllers import memories
 from closedchain.march.controllers.fingerprint import fingerprint
@@ -29,7 +29,7 @@ from closedchain.march.identity import described_controller, digest_of_equations
 from closedchain.march.marks import Divergence, SingularPoses
 from closedchain.march.program.compiled import compiled
 from closedchain.march.task import Task
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State, parameter_vector
 from closedchain.results.run import Run
@@ -223,7 +223,7 @@ def variable_of(run: Run, name: str) -> xarray.DataArray:
 
 def completed(study: Study, keep: Sequence[str] | None) -> Study:
     """The study with its columns, found in a run of no length."""
-    with as_drawn(held(study.mechanism).controllers):
+    with as_drawn(sampled_inputs(study.mechanism).controllers):
         run = _glance(study)
     if keep is None:
         joints = [x for joint in derive(study.mechanism).topology.measured for x in joint.labels()]
@@ -271,7 +271,7 @@ def _glance(study: Study) -> Run:
     """A run of no length of the first point that can be put together; it compiles what all of them need."""
     begin = study.start.time
     end = begin + 1e-6 * study.span if isinstance(study.task.method, ERLS) else begin  # which must go somewhere
-    short = replace(study, task=replace(study.task, until=end, times=Given(np.array([begin])), events=()))
+    short = replace(study, task=replace(study.task, until=end, times=ListedTimes(np.array([begin])), events=()))
     first: ClosedChainError | None = None
     tried = _likely(study)
     for number in tried:
@@ -336,7 +336,7 @@ def _equations(study: Study) -> str:
 
 def _controllers(mechanism: Mechanism) -> str:
     """With digits of their values as drawn: every point begins with these."""
-    controllers = held(mechanism).controllers
+    controllers = sampled_inputs(mechanism).controllers
     with as_drawn(controllers):
         memories.reset(controllers)
         return "; ".join(

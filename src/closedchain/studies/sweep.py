@@ -15,7 +15,7 @@ import numpy as np
 from closedchain.arguments import instance
 from closedchain.disk.save_to import SaveTo
 from closedchain.errors import Interrupted, ModelError
-from closedchain.integrate.times import Equal, Given
+from closedchain.integrate.times import Equal, ListedTimes
 from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.state import State
@@ -119,7 +119,7 @@ def sweep(
         points=chosen,
         roles=roles(chosen.names, mechanism, task.method),
         start=beginning,
-        task=replace(task, times=Given(as_array(task.times))),
+        task=replace(task, times=ListedTimes(as_array(task.times))),
         keep=(),
         measure=_measures(measure),
     )

@@ -1,4 +1,4 @@
-"""Holding forces and trajectory forces of the Gough-Stewart platform, and the four-bar's force at B."""
+"""HeldInputs forces and trajectory forces of the Gough-Stewart platform, and the four-bar's force at B."""
 
 import numpy as np
 import pytest

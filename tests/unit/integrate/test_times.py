@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from closedchain.integrate.times import Equal, Given
+from closedchain.integrate.times import Equal, ListedTimes
 
 
 def test_equal_times_are_those_of_linspace():
@@ -26,7 +26,7 @@ def test_equal_times_are_not_made_all_at_once():
 def test_equal_and_given_times_go_on_alike(begin, until, including):
     """From any time on: before, on, between and after the samples."""
     equal, forward = Equal(begin, until, 10), 1 if until > begin else -1
-    given = Given(equal[:])
+    given = ListedTimes(equal[:])
     between = begin + (until - begin) * np.array([-0.01, 0.0, 0.05, 0.333, 0.5, 0.999, 1.0, 1.01])
     for t in [*between, *equal[:], *np.nextafter(equal[:], 9), *np.nextafter(equal[:], -9)]:
         rest = equal.after(float(t), forward, including)
@@ -37,7 +37,7 @@ def test_equal_and_given_times_go_on_alike(begin, until, including):
         np.testing.assert_array_equal(again[:], given.after(float(t) + forward * 0.3, forward, False))
 
 
-@pytest.mark.parametrize("times", [Equal(0.0, 0.7, 7), Equal(0.7, 0.0, 7), Given(np.array([0.0, 0.1, 0.7]))])
+@pytest.mark.parametrize("times", [Equal(0.0, 0.7, 7), Equal(0.7, 0.0, 7), ListedTimes(np.array([0.0, 0.1, 0.7]))])
 def test_whether_a_time_is_asked_for(times):
     everything = times[:] if isinstance(times, Equal) else times.array
     for t in everything:

@@ -6,7 +6,7 @@ import pytest
 import closedchain as cc
 from closedchain.integrate.trajectory import Counts, Status, Trajectory
 from closedchain.march.checkpoints import Saving
-from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.controllers.held_inputs import HeldInputs
 from closedchain.march.events import Watch
 from closedchain.march.program.compiled import compiled
 from closedchain.pose.state import parameter_vector
@@ -147,8 +147,8 @@ def test_marks_that_cannot_have_been_found_are_refused(name, value):
     m = cc.library.pendulum()
     start = m.assemble()
     p = parameter_vector(m, start.parameters)
-    holding = Holding(m, p, 0.0, 1.0, watched=True)
-    watch = Watch(compiled(start, cc.Multipliers()), (cc.Event("e", cc.t - 0.5),), holding, None, "warn")
+    held_inputs = HeldInputs(m, p, 0.0, 1.0, watched=True)
+    watch = Watch(compiled(start, cc.Multipliers()), (cc.Event("e", cc.t - 0.5),), held_inputs, None, "warn")
     watch.restore(watch.saved())
     with pytest.raises(cc.ModelError, match="the checkpoint watches other events than the run: it was damaged"):
         watch.restore(watch.saved() | {name: value})

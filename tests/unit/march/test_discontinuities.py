@@ -6,14 +6,14 @@ import pytest
 import closedchain as cc
 from closedchain.integrate.hooks import InputsError
 from closedchain.march.discontinuities import SwitchingTimes, _degree
-from closedchain.model.forces.sampled import LIVE, held
+from closedchain.model.forces.sampled import LIVE, sampled_inputs
 
 
 def jumps_of(torque):
     m = cc.Mechanism("rotor")
     m.revolute("O", m.ground, m.body("disc", cc.disc(radius=0.2, mass=2.0)))
     m.motor("O", torque=torque(m) if callable(torque) else torque)
-    return held(m).jumps
+    return sampled_inputs(m).jumps
 
 
 def times_of(torque, begin=0.0, until=1.0, **parameters):

@@ -7,7 +7,7 @@ import pytest
 import closedchain as cc
 from closedchain.march.program.compiled import compiled
 from closedchain.native import compile_function
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 from closedchain.pose.state import parameter_vector
 
 
@@ -20,7 +20,7 @@ def native():
 
 def test_numbers_follow_the_parameters(native, rng):
     p, numbers = rng.normal(size=3), rng.normal(size=1)
-    bound = Bound(native, numbers)
+    bound = WithNumbers(native, numbers)
     whole = np.concatenate([p, numbers])
     x = rng.normal(size=(5, 2))
     np.testing.assert_array_equal(bound(0.3, x[0], p), native(0.3, x[0], whole))
@@ -30,13 +30,13 @@ def test_numbers_follow_the_parameters(native, rng):
 
 def test_without_numbers_nothing_changes(native, rng):
     p, x = rng.normal(size=4), rng.normal(size=2)
-    np.testing.assert_array_equal(Bound(native, np.zeros(0))(0.1, x, p), native(0.1, x, p))
+    np.testing.assert_array_equal(WithNumbers(native, np.zeros(0))(0.1, x, p), native(0.1, x, p))
 
 
 def test_two_can_share_one_function(native):
     """Neither sees the numbers of the other, whatever the order of the calls."""
     p, x = np.array([1.0, 2.0, np.pi / 2]), np.array([3.0, 4.0])
-    one, two = (Bound(native, np.array([number])) for number in (10.0, 20.0))
+    one, two = (WithNumbers(native, np.array([number])) for number in (10.0, 20.0))
     assert [f(0.0, x, p)[1] for f in (one, two, one)] == [16.0, 26.0, 16.0]
     works = [f.prepare(p) for f in (one, two)]  # what an integrator is given
     assert not np.array_equal(*works)
@@ -46,7 +46,7 @@ def test_two_can_share_one_function(native):
 
 def test_too_few_parameters_are_noticed(native):
     with pytest.raises(ValueError, match=r"input 'p' has to have the shape \(4, 1\) or \(4,\), got \(3,\)"):
-        Bound(native, np.array([1.0]))(0.0, np.zeros(2), np.zeros(2))
+        WithNumbers(native, np.array([1.0]))(0.0, np.zeros(2), np.zeros(2))
 
 
 def test_a_program_keeps_its_own():

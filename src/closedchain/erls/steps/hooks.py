@@ -10,7 +10,7 @@ from closedchain.erls.steps.judge import ErlsJudge
 from closedchain.erls.system import System
 from closedchain.integrate.hooks import Hooks
 from closedchain.march.discontinuities import SwitchingTimes
-from closedchain.model.forces.sampled import held
+from closedchain.model.forces.sampled import sampled_inputs
 
 
 class ErlsHooks(Hooks):
@@ -37,7 +37,7 @@ class ErlsHooks(Hooks):
         self.system, self.until, self.monitor, self.told = system, until, judge, progress
         self.p = system.p.copy()
         values = dict(zip(system.twin.parameters, system.p.tolist(), strict=False))
-        conditions = held(system.twin)
+        conditions = sampled_inputs(system.twin)
         self.first = len(system.twin.parameters) + conditions.outputs
         self.times = SwitchingTimes(conditions.jumps, values, system.start.t, until, max_step)
 

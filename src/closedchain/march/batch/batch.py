@@ -31,11 +31,11 @@ from closedchain.integrate.solvers import SOLVERS, Solver, named
 from closedchain.integrate.times import sample_times
 from closedchain.march.batch.assemble import BatchStart, Reason, batch_assemble
 from closedchain.march.batch.ways import Batch, march_lanes, march_one_by_one, march_points
-from closedchain.march.program.compiled import Compiled, asked_of, tolerances
-from closedchain.model.forces.sampled import held
+from closedchain.march.program.compiled import Compiled, relative_tolerances, tolerances
+from closedchain.model.forces.sampled import sampled_inputs
 from closedchain.model.mechanism import Mechanism
 from closedchain.native import engine
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 from closedchain.pose.size import drawn_scale
 
 __all__ = ["Batch", "BatchResult", "BatchStart", "Reason", "batch_assemble", "batch_march", "can_batch"]
@@ -86,7 +86,7 @@ def can_batch(
     "solver 'auto' looks at each run on its way"
     """
     home, name = SOLVERS[solver], type(method).__name__
-    numbers = held(mechanism)
+    numbers = sampled_inputs(mechanism)
     reasons = {
         f"{name} assembles finite elements for each run": isinstance(method, ERLS),
         f"the equations of {name} are not marched by {solver!r}": method.kind not in home.marches,
@@ -179,7 +179,7 @@ def batch_march(
         solver=solver,
         rtol=float(rtol),
         atol=np.ascontiguousarray(tolerances(program, scale, float(rtol), atol)),
-        asked=asked_of(program, scale, float(rtol), atol),
+        asked=relative_tolerances(program, scale, float(rtol), atol),
         time=scale.time.ravel(),
     )
     threads = cores() if threads is None else whole("threads", threads, 1)
@@ -211,7 +211,7 @@ def _rows(program: Compiled, x0: Any, p: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _lanes(program: Compiled, solver: str, asked: int | None) -> int:
     """How many points are advanced together."""
-    possible = solver in ("rk4", "semi-implicit-euler") and isinstance(program.rhs, Bound)
+    possible = solver in ("rk4", "semi-implicit-euler") and isinstance(program.rhs, WithNumbers)
     if asked is None:
         return engine.vector_width() if possible else 1
     if asked < 1 or (asked > 1 and not possible):

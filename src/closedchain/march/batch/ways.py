@@ -26,7 +26,7 @@ from closedchain.march.program.kinematics import kinematics
 from closedchain.march.program.solver_inputs import for_solver, problem
 from closedchain.march.run_loop import fading
 from closedchain.native import LaneFunction, compile_lanes
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 
 Stop = Callable[[], bool] | None
 
@@ -226,7 +226,7 @@ def work_vectors(function: Any, p: np.ndarray) -> np.ndarray:
     """The work vectors (m, n) of a right-hand side or correction, for parameters with numbers behind them."""
     from closedchain.integrate.batch.points import prepare_all
 
-    if not isinstance(function, Bound):  # a right-hand side that first solves for its dependent coordinates
+    if not isinstance(function, WithNumbers):  # a right-hand side that first solves for its dependent coordinates
         parts = [work_vectors(f, p) for f in (function.newton, function.rates)]
         return np.hstack([np.tile(function.room(), (len(p), 1)), *parts])
     w = np.zeros((len(p), function.function.n_work))

@@ -21,7 +21,7 @@ from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.discontinuities import SwitchingTimes
 from closedchain.march.marks import ConditionChange
 from closedchain.march.program.compiled import Compiled
-from closedchain.model.forces.sampled import LIVE, Controller, Jump, held
+from closedchain.model.forces.sampled import LIVE, Controller, Jump, sampled_inputs
 from closedchain.model.mechanism import Mechanism
 from closedchain.pose.size import drawn_scale, row_sizes, sizes_of, velocity_sizes
 
@@ -41,7 +41,7 @@ SAVED = {
 }  # fmt: skip
 
 
-class Holding:
+class HeldInputs:
     """What is held, from the start of a run to its end.
 
     Parameters
@@ -68,7 +68,7 @@ class Holding:
         max_step: float = np.inf,
         saves: bool = False,
     ) -> None:
-        self.held = held(mechanism)
+        self.held = sampled_inputs(mechanism)
         self.mechanism, self.p = mechanism, p.copy()
         self.begin, self.until, self.max_step = begin, until, max_step
         self.first = len(mechanism.parameters)

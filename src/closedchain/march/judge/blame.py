@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 if TYPE_CHECKING:
-    from closedchain.march.controllers.held_inputs import Holding
+    from closedchain.march.controllers.held_inputs import HeldInputs
     from closedchain.march.program.compiled import Compiled
     from closedchain.model.bodies.flexible import Flexibility
     from closedchain.model.forces.sampled import Controller
@@ -22,12 +22,12 @@ DOUBLED, RISES, GROWN, LARGEST_JUMP = 2.0, 3, 1e3, 0.6
 LIMIT = 1e-3  # a largest answer that is given twice, but for this share of it, is a limit
 
 
-def who_feeds(program: Compiled, holding: Holding, t: float, x: np.ndarray) -> str:
+def who_feeds(program: Compiled, held_inputs: HeldInputs, t: float, x: np.ndarray) -> str:
     """Who puts the energy in: a sampled controller that answers too late, or the force with most power."""
-    sampled = _alternating(holding) or whose_answers_grow(holding)
+    sampled = _alternating(held_inputs) or whose_answers_grow(held_inputs)
     if sampled:
         return sampled
-    powers = _powers(program, t, x, holding.p)
+    powers = _powers(program, t, x, held_inputs.p)
     name = max(powers, key=lambda name: powers[name], default=None)
     if name is None or not powers[name] > 0:
         return "Look at what acts on it: a gain or a damper may have the wrong sign"
@@ -60,13 +60,13 @@ def why_bent(flexibility: Flexibility) -> str:
     return "A beam that turns fast is stiffened by its own pull: draw it with stiffening=True"
 
 
-def whose_answers_grow(holding: Holding, calls: int | None = None, changing: int = 0) -> str | None:
+def whose_answers_grow(held_inputs: HeldInputs, calls: int | None = None, changing: int = 0) -> str | None:
     """The controller whose answers have grown from call to call; those that jump once, or have a limit, have not.
 
     ``calls``: within the latest ones; else since the start. ``changing``: at least a quarter of so many latest answers
     have another sign than the one before, as those of legs that tumble do.
     """
-    for controller, told in _answers(holding):
+    for controller, told in _answers(held_inputs):
         grown = _grown(np.abs(told), calls)
         latest = told[-changing - 1 :]
         if grown and 4 * (latest[1:] * latest[:-1] < 0).sum() >= changing:
@@ -96,9 +96,9 @@ def _grown(size: np.ndarray, calls: int | None) -> tuple[float, float] | None:
     return None
 
 
-def _alternating(holding: Holding) -> str | None:
+def _alternating(held_inputs: HeldInputs) -> str | None:
     """The controller whose last answers change sign and grow from call to call."""
-    for controller, answers in _answers(holding):
+    for controller, answers in _answers(held_inputs):
         told = answers[-CALLS:]
         if len(told) == CALLS and (told[1:] * told[:-1] < 0).all() and (np.diff(np.abs(told)) > 0).all():
             return (
@@ -109,14 +109,14 @@ def _alternating(holding: Holding) -> str | None:
     return None
 
 
-def _answers(holding: Holding) -> Iterator[tuple[Controller, np.ndarray]]:
+def _answers(held_inputs: HeldInputs) -> Iterator[tuple[Controller, np.ndarray]]:
     """Each output of each controller: its answers, but for those that repeat the one before.
 
     Others are called in between.
     """
-    whole = np.array(holding.history_u)
+    whole = np.array(held_inputs.history_u)
     column = 0
-    for controller in holding.held.controllers if len(whole) else ():
+    for controller in held_inputs.held.controllers if len(whole) else ():
         for one in whole[:, column : column + controller.outputs].T:
             yield controller, one[np.flatnonzero(np.diff(one, prepend=np.nan) != 0)]
         column += controller.outputs

@@ -47,7 +47,7 @@ from closedchain.pose.state import State, parameter_vector
 
 if TYPE_CHECKING:
     from closedchain.derive.equations import Equations
-    from closedchain.march.controllers.held_inputs import Holding
+    from closedchain.march.controllers.held_inputs import HeldInputs
     from closedchain.march.program.compiled import Compiled
     from closedchain.model.bodies.flexible import Flexibility
 
@@ -322,16 +322,18 @@ class Judge:
         if self.action != "pass":
             self.growth.begin(_energies(program, start.t, x, p), self._speed(program, x)[0])
 
-    def __call__(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> tuple[Status, str] | None:
+    def __call__(
+        self, program: Compiled, t: float, x: np.ndarray, held_inputs: HeldInputs
+    ) -> tuple[Status, str] | None:
         """Why the run ends here, with words; None if it should not, or goes on all the same."""
         if self.action == "pass" or self.memory[0]["said"] == TOLD:
             return None
-        said, grave = gaps.opened(program, t, x, holding.p, self.rtol, self.step is not None), True
+        said, grave = gaps.opened(program, t, x, held_inputs.p, self.rtol, self.step is not None), True
         status = Status.opened if said else Status.diverged
         if said is None:
             said = self._bent(x)
         if said is None:
-            said, grave = self._runs_away(program, t, x, holding)
+            said, grave = self._runs_away(program, t, x, held_inputs)
         if said is None or self.memory[0]["said"] >= (TOLD if grave else COMPLAINED):
             return None
         self.memory[0]["said"] = TOLD if grave else COMPLAINED
@@ -370,19 +372,21 @@ class Judge:
         words = f"{top.v_labels[columns[i]]!r} moves at {v[i]:.2g} {top.v_units[columns[i]]}"
         return float(relative[i]), words
 
-    def _runs_away(self, program: Compiled, t: float, x: np.ndarray, holding: Holding) -> tuple[str | None, bool]:
+    def _runs_away(
+        self, program: Compiled, t: float, x: np.ndarray, held_inputs: HeldInputs
+    ) -> tuple[str | None, bool]:
         """Words that say why, and whether they are grave."""
         speed, fastest = self._speed(program, x)
-        called = bool(holding.history_t) and holding.history_t[-1] == t
+        called = bool(held_inputs.history_t) and held_inputs.history_t[-1] == t
         looked, found = self.growth.faster(t, speed) or (called and self.growth.high), None
         if looked:
-            energy = _energies(program, t, x, holding.p)
-            found = self.growth.look(t, energy, speed, lambda calls: bool(blame.whose_answers_grow(holding, calls)))
+            energy = _energies(program, t, x, held_inputs.p)
+            found = self.growth.look(t, energy, speed, lambda calls: bool(blame.whose_answers_grow(held_inputs, calls)))
         if called:
             self.growth.call(looked)
         if found is None:
-            return self._outruns(holding, speed, fastest) if called else None, False
-        here = explained.Place(program, self.scale, self.start, holding, t, x)
+            return self._outruns(held_inputs, speed, fastest) if called else None, False
+        here = explained.Place(program, self.scale, self.start, held_inputs, t, x)
         if self.step is not None:
             cause = explained.too_long(here, self.step)
             if cause:
@@ -394,19 +398,19 @@ class Judge:
         elif found.kind == "endless":
             cause = blame.why_endless(self.start.mechanism, self.start.mechanism.values(self.start.parameters))
         else:
-            cause = blame.who_feeds(program, holding, t, x)
+            cause = blame.who_feeds(program, held_inputs, t, x)
         if found.rate and explained.bounded(here, found.rate):
             held = f"At {explained.FASTER:g} times the speed it would lose energy, so that it has an end"
             return f"{found.text} ({fastest}). {held}. {cause}", False
         return f"{found.text} ({fastest}). {cause}", found.grave
 
-    def _outruns(self, holding: Holding, speed: float, fastest: str) -> str | None:
+    def _outruns(self, held_inputs: HeldInputs, speed: float, fastest: str) -> str | None:
         """Words about legs that tumble below a heavy body, which has most of the energy: a controller cannot follow."""
-        calls = len(holding.history_t)
-        between = speed * min(controller.period for controller in holding.held.controllers)
+        calls = len(held_inputs.history_t)
+        between = speed * min(controller.period for controller in held_inputs.held.controllers)
         if self.memory[0]["said"] or between < AT_REST or calls & (calls - 1):  # each look goes through all answers
             return None
-        cause = blame.whose_answers_grow(holding, changing=CALLS)
+        cause = blame.whose_answers_grow(held_inputs, changing=CALLS)
         text = f"its controller is called once in {between:.2g} rad (or sizes of the drawing) of its motion ({fastest})"
         return f"{text}. {cause}" if cause else None
 
@@ -425,7 +429,7 @@ class Judged:
 
     judge: Judge
     program: Compiled
-    holding: Holding
+    held_inputs: HeldInputs
 
     @property
     def memory(self) -> np.ndarray:
@@ -440,7 +444,7 @@ class Judged:
 
     def __call__(self, t: float, x: np.ndarray) -> tuple[Status, str] | None:
         """See `Judge`."""
-        return self.judge(self.program, t, x, self.holding)
+        return self.judge(self.program, t, x, self.held_inputs)
 
     def pace(self, t: float, until: float, steps: int, left: int) -> None:
         """See `Judge`."""

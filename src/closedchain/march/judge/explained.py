@@ -35,7 +35,7 @@ from closedchain.pose.size import Scale
 from closedchain.pose.state import State
 
 if TYPE_CHECKING:
-    from closedchain.march.controllers.held_inputs import Holding
+    from closedchain.march.controllers.held_inputs import HeldInputs
     from closedchain.march.program.compiled import Compiled
 
 # Share of the power, or of the energy, that explains growth. A constant law beside a gain that feeds a growth by 1e6
@@ -64,7 +64,7 @@ class Place:
     program: Compiled
     scale: Scale
     start: State
-    holding: Holding
+    held_inputs: HeldInputs
     t: float
     x: np.ndarray
 
@@ -104,7 +104,7 @@ def too_long(here: Place, step: float) -> str | None:
 
 def _energy(here: Place, x: np.ndarray, t: float) -> tuple[float, float]:
     """Kinetic energy, and energy that has come in since the start, J."""
-    got = energies(here.program, np.array([here.start.t, t]), np.array([here.begin, x]), here.holding.p)
+    got = energies(here.program, np.array([here.start.t, t]), np.array([here.begin, x]), here.held_inputs.p)
     kinetic, potential = got["T"][:, 0, 0], got["U"][:, 0, 0]
     with np.errstate(invalid="ignore"):
         return float(kinetic[1]), float(kinetic[1] + potential[1] - kinetic[0] - potential[0])
@@ -129,13 +129,13 @@ def _timed_power(here: Place, since: float) -> float:
     def efforts() -> dict[str, ca.SX]:
         return {"u": ca.vertcat(*(e.applied.efforts[name] for name in reported(m)))}
 
-    p = here.holding.p.copy()
-    p[here.holding.first_jump :] = LIVE
-    if here.holding.history_u:
-        p[here.holding.first : here.holding.first_jump] = here.holding.history_u[0]
+    p = here.held_inputs.p.copy()
+    p[here.held_inputs.first_jump :] = LIVE
+    if here.held_inputs.history_u:
+        p[here.held_inputs.first : here.held_inputs.first_jump] = here.held_inputs.history_u[0]
     t = np.linspace(here.t - LATE * (here.t - since), here.t, LOOKS)
     u = here.program.evaluate("efforts", efforts, t, np.tile(here.begin, (LOOKS, 1)), p)["u"][:, :, 0]
-    v = here.program.evaluate("rates", rates, np.array([here.t]), here.x[None], here.holding.p)["v"][0, :, 0]
+    v = here.program.evaluate("rates", rates, np.array([here.t]), here.x[None], here.held_inputs.p)["v"][0, :, 0]
     return float(np.abs(u).max(axis=0) @ np.abs(v))
 
 
@@ -146,7 +146,7 @@ def _prescribed(here: Place) -> float:
         return 0.0
     got = here.program.evaluate(
         "prescribed", lambda: {"M": e.M, "A": e.closure.A, "b": -e.closure.c_t}, np.array([here.t]), here.x[None],
-        here.holding.p,
+        here.held_inputs.p,
     )  # fmt: skip
     M, A, b = (got[name][0] for name in ("M", "A", "b"))
     values, vectors = np.linalg.eigh(M)
@@ -157,7 +157,7 @@ def _prescribed(here: Place) -> float:
 
 def bounded(here: Place, rate: float) -> bool:
     """Whether a motion that grows with a rate of the speed would lose energy if it were much faster."""
-    if here.holding.held.controllers or here.program.equations.topology.mechanism.drives:
+    if here.held_inputs.held.controllers or here.program.equations.topology.mechanism.drives:
         return False  # the former would have to be asked, the latter cannot be faster
     x, n = here.x.copy(), here.program.equations.topology.nq
     x[n:-1] *= FASTER
@@ -173,12 +173,12 @@ def bounded(here: Place, rate: float) -> bool:
 def _march(here: Place, t: float, x: np.ndarray, until: float) -> Trajectory | None:
     """From a state on, with steps that are chosen; None where that cannot be."""
     program = here.program
-    if here.holding.held.controllers or program.closed.algebraic:
+    if here.held_inputs.held.controllers or program.closed.algebraic:
         return None
     if not np.isfinite(x).all() or until == t:
         return None
-    p = here.holding.p.copy()
-    p[here.holding.first_jump :] = LIVE
+    p = here.held_inputs.p.copy()
+    p[here.held_inputs.first_jump :] = LIVE
     correct = program.correct
     free = Problem(
         program.rhs.address,

@@ -22,9 +22,9 @@ from closedchain.derive.size import traced_sizes
 from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.model.derived import cached_by
-from closedchain.native import LateFunction
+from closedchain.native import LazyFunction
 from closedchain.native.at_samples import at_samples
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 from closedchain.pose.closing import Closing, active_rows
 from closedchain.pose.independent import Pivots, choose_pivots, health
 from closedchain.pose.inertia import limbs_have_inertia
@@ -68,8 +68,8 @@ class Compiled:
     equations: Equations
     method: Formulation
     closed: Closed
-    rhs: Bound | SolvedFirst
-    correct: Bound | None
+    rhs: WithNumbers | SolvedFirst
+    correct: WithNumbers | None
     choice: Choice
     found: Rows
     numbers: np.ndarray
@@ -148,8 +148,12 @@ class Compiled:
         """The same equations with other numbers of the formulation; nothing is compiled."""
         if np.array_equal(numbers, self.numbers):
             return self
-        rhs: Any = Bound(self.rhs.function, numbers) if isinstance(self.rhs, Bound) else self.rhs.with_numbers(numbers)
-        correct = None if self.correct is None else Bound(self.correct.function, numbers)
+        rhs: Any = (
+            WithNumbers(self.rhs.function, numbers)
+            if isinstance(self.rhs, WithNumbers)
+            else self.rhs.with_numbers(numbers)
+        )
+        correct = None if self.correct is None else WithNumbers(self.correct.function, numbers)
         return replace(self, rhs=rhs, correct=correct, numbers=numbers, functions={})
 
     @locked
@@ -222,7 +226,7 @@ def tolerances(program: Compiled, scale: Scale, rtol: float, atol: float | None)
     return rtol * sizes if atol is None else np.full(sizes.shape, float(atol))
 
 
-def asked_of(program: Compiled, scale: Scale, rtol: float, atol: float | None) -> Any:
+def relative_tolerances(program: Compiled, scale: Scale, rtol: float, atol: float | None) -> Any:
     """The tolerance relative to the sizes of the entries, or (m,) of many points: rtol, or what atol is of them."""
     largest = program.sizes(scale).max(axis=-1)
     return np.full_like(largest, rtol) if atol is None else np.maximum(rtol, atol / largest)
@@ -255,13 +259,13 @@ def _program(e: Equations, method: Formulation, choice: Choice, rows: Rows, nati
     if choice.aimed:
         numbers = np.concatenate([numbers, np.zeros(len(choice.rows))])
     closed, rate, step, newton, seconds, shared = _native(e, method, choice, native)
-    correct = None if step is None else Bound(step, numbers)
-    rhs: Bound | SolvedFirst = Bound(rate, numbers)
+    correct = None if step is None else WithNumbers(step, numbers)
+    rhs: WithNumbers | SolvedFirst = WithNumbers(rate, numbers)
     if closed.solved_first:
         from closedchain.integrate.solved_first import SolvedFirst  # loads Numba
 
         assert newton is not None
-        rhs = SolvedFirst(Bound(newton, numbers), Bound(rate, numbers))
+        rhs = SolvedFirst(WithNumbers(newton, numbers), WithNumbers(rate, numbers))
     return Compiled(
         derive(m),
         method,
@@ -331,22 +335,22 @@ def _nearest(e: Equations, state: State) -> State:
 @cached_by(lambda e, method, choice, now: (e.topology.mechanism, method.family, choice, e.by_limbs))
 def _native(
     e: Equations, method: Formulation, choice: Choice, now: bool
-) -> tuple[Closed, LateFunction, LateFunction | None, LateFunction | None, dict[str, float], dict[Any, Any]]:
+) -> tuple[Closed, LazyFunction, LazyFunction | None, LazyFunction | None, dict[str, float], dict[Any, Any]]:
     """Trace and compile once for all methods of a family: the rates, the correction, and Newton's step alone."""
     m = e.topology.mechanism
     clock = time.perf_counter()
     closed = close(method, e, choice)
     seconds = {"derive": e.seconds, "close": time.perf_counter() - clock, "compile": 0.0}
     inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
-    rate = LateFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
+    rate = LazyFunction(f"{m.name} right-hand side", inputs, {"dx": closed.dx}, ("p",))
     step = newton = None
     if closed.correction is not None:
         outputs = closed.correction._asdict()
-        step = LateFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
+        step = LazyFunction(f"{m.name} correction", inputs, dict(outputs), ("p",))
         if closed.solved_first:  # many times in a step: without what is asked for once
             moved = (closed.correction.x_plus - closed.x)[: e.topology.nq]
             outputs["residual"] = ca.norm_2(moved / traced_sizes(e, e.topology.q_units))
-            newton = LateFunction(f"{m.name} position closure", inputs, outputs, ("p",))
+            newton = LazyFunction(f"{m.name} position closure", inputs, outputs, ("p",))
     if now:
         seconds["compile"] = sum(f.native.timings.total for f in (rate, step, newton) if f is not None)
     return closed, rate, step, newton, seconds, {}

@@ -13,12 +13,12 @@ from closedchain.integrate.solvers import SOLVERS
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
 from closedchain.model.forces.corners import corners as drawn
-from closedchain.native import LateFunction
-from closedchain.native.partial import Bound
+from closedchain.native import LazyFunction
+from closedchain.native.partial import WithNumbers
 
 
 @locked
-def corners(program: Compiled) -> Bound | None:
+def corners(program: Compiled) -> WithNumbers | None:
     """The native function of a program, compiled when first asked for; None if nothing has a corner."""
     e, closed = program.equations, program.closed
     found = drawn(e.topology.mechanism)
@@ -28,11 +28,11 @@ def corners(program: Compiled) -> Bound | None:
         traced = [e.expression(x, held=e.limbs.held) for x in (*found.zeros, *found.counted)]
         inputs = {"t": e.limbs.t, "x": closed.x, "p": ca.vertcat(e.limbs.p, closed.parameters)}
         outputs = {"signals": ca.densify(ca.vertcat(*program.of_state(traced)))}
-        program.shared["corners"] = LateFunction(f"{e.topology.mechanism.name} corners", inputs, outputs, ("p",))
-    return Bound(program.shared["corners"], program.numbers)
+        program.shared["corners"] = LazyFunction(f"{e.topology.mechanism.name} corners", inputs, outputs, ("p",))
+    return WithNumbers(program.shared["corners"], program.numbers)
 
 
-def signals(solver: str, program: Compiled) -> Bound | None:
+def signals(solver: str, program: Compiled) -> WithNumbers | None:
     """The native function, for solvers that look at corners: those of our own with step control."""
     return corners(program) if SOLVERS[solver].adaptive and not SOLVERS[solver].driver else None
 

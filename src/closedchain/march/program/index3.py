@@ -37,7 +37,7 @@ from closedchain.errors import ModelError
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
 from closedchain.native import compile_function
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 from closedchain.pose.size import drawn_scale, row_sizes, velocity_sizes
 
 TERMS = 11  # of the series below: 1 / 23! is far below rounding
@@ -54,8 +54,8 @@ class Step(NamedTuple):
         ``(t, d, p) -> K = dr/du``.
     """
 
-    residual: Bound
-    matrix: Bound
+    residual: WithNumbers
+    matrix: WithNumbers
 
 
 @locked
@@ -78,7 +78,7 @@ def step_equations(program: Compiled) -> Step:
     if "index3" not in program.functions:
         if "index3" not in program.shared:
             program.shared["index3"] = _traced(program)
-        program.functions["index3"] = Step(*(Bound(f, program.numbers) for f in program.shared["index3"]))
+        program.functions["index3"] = Step(*(WithNumbers(f, program.numbers) for f in program.shared["index3"]))
     return program.functions["index3"]
 
 

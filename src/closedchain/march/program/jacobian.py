@@ -25,10 +25,10 @@ from closedchain.integrate.structure import Structure, structure
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
 from closedchain.native import compile_function
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 
 
-class Jacobian(Bound):
+class Jacobian(WithNumbers):
     """A native function ``(t, x, p) -> entries, rate``, and where its nonzeros lie.
 
     Attributes

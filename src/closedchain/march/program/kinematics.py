@@ -18,10 +18,10 @@ import numpy as np
 from closedchain.lock import locked
 from closedchain.march.program.compiled import Compiled
 from closedchain.native import compile_function
-from closedchain.native.partial import Bound
+from closedchain.native.partial import WithNumbers
 
 
-class Kinematics(Bound):
+class Kinematics(WithNumbers):
     """A native function ``(t, x, p) -> rates``.
 
     Attributes

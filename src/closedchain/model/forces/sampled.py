@@ -212,7 +212,7 @@ class Jump:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class SampledInputs:
     """All numbers of a drawing that hold for a while, in the order of their parameters: outputs, then jumps."""
 
     controllers: tuple[Controller, ...]
@@ -237,7 +237,7 @@ class Held:
 
 
 @cached
-def held(drawing: Mechanism) -> Held:
+def sampled_inputs(drawing: Mechanism) -> SampledInputs:
     """What a drawing holds."""
     controllers: list[Controller] = []
     jumps: list[Jump] = []
@@ -249,7 +249,7 @@ def held(drawing: Mechanism) -> Held:
             inside = tuple(i for i, jump in enumerate(jumps) if id(jump.node) in inner)
             timed = all(leaf.op in ("time", "parameter") for leaf in node.leaves())
             jumps.append(Jump(node, timed, inside))
-    return Held(tuple(controllers), tuple(jumps))
+    return SampledInputs(tuple(controllers), tuple(jumps))
 
 
 def nodes(*expressions: Any) -> Iterator[Expression]:

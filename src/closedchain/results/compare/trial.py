@@ -16,7 +16,7 @@ from closedchain.integrate.methods.tableaus import DOP853, DOPRI5, RK4
 from closedchain.integrate.problem import Tolerances
 from closedchain.integrate.solvers import Solver
 from closedchain.integrate.trajectory import Trajectory
-from closedchain.march.program.compiled import asked_of, tolerances
+from closedchain.march.program.compiled import relative_tolerances, tolerances
 from closedchain.march.program.solver_inputs import problem
 from closedchain.native.traced.counts import OperationCounts
 from closedchain.pose.state import State
@@ -135,7 +135,7 @@ def _steps(run: Run) -> Trajectory:
         Tolerances(
             task.rtol,
             tolerances(program, run.scale, task.rtol, task.atol),
-            asked_of(program, run.scale, task.rtol, task.atol),
+            relative_tolerances(program, run.scale, task.rtol, task.atol),
         ),
     )
 

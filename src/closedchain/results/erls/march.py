@@ -10,7 +10,7 @@ import numpy as np
 
 from closedchain.close.erls import ERLS
 from closedchain.errors import ModelError
-from closedchain.integrate.times import Given
+from closedchain.integrate.times import ListedTimes
 from closedchain.march.options import Limits, check_rounding
 from closedchain.march.task import Task
 from closedchain.model.mechanism import Mechanism
@@ -62,7 +62,7 @@ class ErlsMarch(Marching):
         from closedchain.results.erls.solution import march_erls
 
         times = self.task.times
-        grid = np.asarray(times.array if isinstance(times, Given) else times[:], float)
+        grid = np.asarray(times.array if isinstance(times, ListedTimes) else times[:], float)
         self._solution = march_erls(self.system, self.task.until, grid, self.task)
 
     @property

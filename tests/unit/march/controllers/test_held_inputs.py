@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import closedchain as cc
 from closedchain.integrate.hooks import InputsError
-from closedchain.march.controllers.held_inputs import Holding, asked
+from closedchain.march.controllers.held_inputs import HeldInputs, asked
 from closedchain.march.marks import ConditionChange
 from closedchain.march.program.compiled import compiled
 from closedchain.model.forces.sampled import LIVE, Controller
@@ -35,8 +35,8 @@ def at(m, watched=True, begin=0.0, until=1.0, saves=False, **start):
     """A mechanism's equations, state, and what is held in it."""
     state = m.assemble(**start)
     program = compiled(state, cc.Multipliers())
-    holding = Holding(m, parameter_vector(m), begin, until, watched, saves=saves)
-    return SimpleNamespace(program=program, x=program.pack(state.q, state.v, 0.0), h=holding)
+    held_inputs = HeldInputs(m, parameter_vector(m), begin, until, watched, saves=saves)
+    return SimpleNamespace(program=program, x=program.pack(state.q, state.v, 0.0), h=held_inputs)
 
 
 def values(h):

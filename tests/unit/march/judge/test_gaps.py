@@ -7,7 +7,7 @@ import pytest
 
 import closedchain as cc
 from closedchain.integrate.trajectory import Status
-from closedchain.march.controllers.held_inputs import Holding
+from closedchain.march.controllers.held_inputs import HeldInputs
 from closedchain.march.judge.divergence import Judge
 from closedchain.march.judge.gaps import dropped_rows, fitted, fixed_rows, impulse, listed, opened, told
 from closedchain.march.program.compiled import compiled
@@ -103,8 +103,8 @@ def test_a_run_goes_on_with_an_open_loop_if_it_is_told_to(action):
     start = m.assemble()
     program, p, noted = compiled(start, cc.Multipliers()), parameter_vector(m), []
     judge = Judge(program, start, 1.0, action, None, lambda t, text: noted.append(text), rtol=1e-8)
-    holding = Holding(m, p, 0.0, 1.0, watched=False)
-    ended = [judge(program, 0.5, program.pack(start.q + 1e-2, start.v), holding) for _ in range(2)]
+    held_inputs = HeldInputs(m, p, 0.0, 1.0, watched=False)
+    ended = [judge(program, 0.5, program.pack(start.q + 1e-2, start.v), held_inputs) for _ in range(2)]
     if action == "stop":
         assert ended[0][0] is Status.opened and "has opened by" in ended[0][1]
     else:

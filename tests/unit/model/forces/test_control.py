@@ -253,13 +253,13 @@ class Weight(TracedLaw):
 
 def test_a_law_of_your_own_may_ask_for_the_equations():
     """Carrying all of its weight, a pendulum at rest stays where it is; what jumps in the command is known."""
-    from closedchain.model.forces.sampled import held
+    from closedchain.model.forces.sampled import sampled_inputs
 
     m = cc.library.pendulum()
     law = Weight("hinge", cc.math.where(cc.t < 0.5, 1.0, 0.0))
     m.control(law)
     assert traced_laws(m) == [law]
-    assert len(held(m).jumps) == 1 and held(m).jumps[0].timed
+    assert len(sampled_inputs(m).jumps) == 1 and sampled_inputs(m).jumps[0].timed
     run = cc.simulate(m, m.assemble(hinge=0.4), until=1.0, rtol=1e-9)
     carried = run.t <= 0.5
     assert abs(run["hinge"][carried] - 0.4).max() < 1e-12 and abs(run["hinge"][~carried] - 0.4).max() > 0.1

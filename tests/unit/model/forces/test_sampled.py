@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import closedchain as cc
-from closedchain.model.forces.sampled import LIVE, held
+from closedchain.model.forces.sampled import LIVE, sampled_inputs
 
 
 def law(t, now):
@@ -89,7 +89,7 @@ def test_controllers_and_jumps_of_a_drawing():
     m.force(
         "f", m.bodies["disc"].at(0, 0, 0), (cc.math.floor(cc.t), 0, 0), moment=(0, 0, cc.math.ceil(m.joints["O"].q))
     )
-    found = held(m)
+    found = sampled_inputs(m)
     assert found.controllers == (u.controller, v.controller)  # once each
     assert found.outputs == 3
     assert [jump.node.op for jump in found.jumps] == ["mod", "lt", "sign", "floor", "ceil"]
@@ -98,15 +98,15 @@ def test_controllers_and_jumps_of_a_drawing():
     assert found.initial == [3.0, 4.0, 0.0] + [LIVE] * 5
     assert [found.place(x) for x in (u[0], u[1], v[0])] == [0, 1, 2]
     assert found.place(found.jumps[2].node) == 5
-    assert held(m) is found  # until the drawing changes
+    assert sampled_inputs(m) is found  # until the drawing changes
     m.motor("O", torque=1.0)
-    assert held(m) is not found
+    assert sampled_inputs(m) is not found
 
 
 def test_jumps_of_drives_count_too():
     m = drawn()
     m.drive("O", cc.math.where(cc.t < 1.0, 0.0, (cc.t - 1.0) ** 3))
-    assert [jump.timed for jump in held(m).jumps] == [True]
+    assert [jump.timed for jump in sampled_inputs(m).jumps] == [True]
 
 
 def test_a_deep_expression():
@@ -114,14 +114,14 @@ def test_a_deep_expression():
     x = cc.t
     for _ in range(5000):
         x = x + 1.0
-    assert len(held(drawn(cc.math.sign(x))).jumps) == 1
+    assert len(sampled_inputs(drawn(cc.math.sign(x))).jumps) == 1
 
 
 # ---- signals and values ----------------------------------------------------------------------------------------------
 
 
 def jump(expression):
-    (one,) = held(drawn(1.0 * expression if expression.op in ("lt", "le") else expression)).jumps
+    (one,) = sampled_inputs(drawn(1.0 * expression if expression.op in ("lt", "le") else expression)).jumps
     return one
 
 
