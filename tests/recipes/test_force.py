@@ -244,7 +244,7 @@ def test_mistakes_of_its_author_are_told_with_its_name(does, said):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"does": "positiv"}, "no rule 'positiv' for 'does'; did you mean 'positive'"),
+        ({"does": "positive_"}, "no rule 'positive_' for 'does'; did you mean 'positive'"),
         ({"dose": "positive"}, "name 'dose', which is no field of it; did you mean 'does'"),
     ],
 )

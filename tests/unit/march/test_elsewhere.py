@@ -15,13 +15,13 @@ import closedchain as cc
         ("max_step", r"it belongs to the solver, for instance solver=cc\.solvers\.DOP853\(max_step=\.\.\.\)"),
         ("every", r"say t_eval=cc\.Every\(\.\.\.\)"),
         ("progress", "say it around the call, with closedchain.progress.reported"),
-        ("untils", "did you mean 'until'"),
+        ("until_time", "did you mean 'until'"),
     ],
 )
 def test_an_option_of_something_else(verb, option, sentence):
     arguments = [cc.library.pendulum(), {"rod.mass": [1.0]}] if verb is cc.sweep else [cc.library.pendulum()]
-    if verb is cc.sweep and option == "untils":
-        sentence = "has no option 'untils'"
+    if verb is cc.sweep and option == "until_time":
+        sentence = "has no option 'until_time'"
     with pytest.raises(cc.ModelError, match=f"{verb.__name__} has no option '{option}'.*{sentence}|{sentence}"):
         verb(*arguments, **{option: 1})
 
