@@ -53,13 +53,13 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
     times = task.times
     kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
     return {
+        "method": repr(task.method),  # first, as the equations depend on it: the first difference is the one told
         "mechanism": f"{m.name!r}, equations {digest_of_equations(program)}",
         "controllers": "; ".join(described_controller(c) for c in sampled_inputs(m).controllers),
         "coordinates": ", ".join(program.equations.topology.q_labels),
         "parameters": json.dumps(m.parameters.merged(start.parameters)),
         "start": f"t = {start.t!r}, state {numbers}, open joints {start.open_joints}",
         "until": repr(float(task.until)),
-        "method": repr(task.method),
         "solver": str(task.solver),
         "tolerances": f"rtol {task.rtol!r}, atol {'by size' if task.atol is None else repr(task.atol)}",
         "samples": f"{kept}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from closedchain.arguments import instance
+from closedchain.arguments import instance, listed, shown
 from closedchain.disk.save_to import SaveTo
 from closedchain.errors import Interrupted, ModelError
 from closedchain.integrate.times import Equal, ListedTimes
@@ -157,10 +157,12 @@ def _measures(measure: Mapping[str, Measure] | None) -> dict[str, Measure]:
 
 
 def _names(keep: Sequence[str] | None) -> Sequence[str] | None:
-    keep = [keep] if isinstance(keep, str) else keep
-    if keep is not None and not all(isinstance(x, str) for x in keep):
-        raise ModelError(f"keep takes names of variables, not {keep!r}")
-    return keep
+    if keep is None:
+        return None
+    found = (keep,) if isinstance(keep, str) else listed(keep)
+    if found is None or not all(isinstance(x, str) for x in found):
+        raise ModelError(f"keep takes names of variables, not {shown(keep)}")
+    return found
 
 
 def _size(study: Study) -> int:

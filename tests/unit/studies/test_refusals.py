@@ -104,6 +104,7 @@ OPTIONS = [
         vary({"O.motor": np.linspace(5, 6, 100_000)}, t_eval=cc.Every(1e-9)),
         r"1e[+]08 times of 1e[+]05 points would take 7.45e[+]04 GB, more than the .* GB of this machine: .* save=",
     ),
+    (lambda: cc.sweep(cc.library.pendulum(), {"rod.mass": [1.0]}, keep=3), "keep takes names of variables, not 3"),
     (lambda: cc.sweep("four-bar", {"O.motor": [6.0]}), "the mechanism must be a cc.Mechanism, not 'four-bar'"),
 ]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray
 
-from closedchain.arguments import instance, listed, positive, whole
+from closedchain.arguments import instance, listed, needs, positive, whole
 from closedchain.arguments import named as entry
 from closedchain.close.erls import ERLS
 from closedchain.close.formulation import Formulation
@@ -100,7 +100,7 @@ def compare(
     True
     """
     with counted() as tell:
-        start = start_for(mechanism, start)
+        start = start_for("compare", mechanism, start)
         rtols = _tolerances(tolerances)
         _check(start, until, rtols, samples)
         by = _solvers(SOLVERS_COMPARED if solvers is None else solvers, start, until)
@@ -112,8 +112,9 @@ def compare(
         return _Table(start, until, chosen, by, rtols, samples, asked).filled(repeats, tell)
 
 
-def start_for(mechanism: Mechanism, start: State | None) -> State:
-    """The state that all runs begin with; None for the mechanism's own."""
+def start_for(verb: str, mechanism: Mechanism, start: State | None) -> State:
+    """The state that all runs of a verb begin with; None for the mechanism's own."""
+    needs(verb, mechanism, Mechanism, "a cc.Mechanism")
     start = assemble(mechanism) if start is None else start
     return instance("the start", start, State, "a state from m.assemble(...) of the same mechanism").of(
         mechanism, "the start"

@@ -21,12 +21,11 @@ from closedchain.errors import ClosedChainError, ModelError, RunError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.march.program.compiled import compiled
 from closedchain.model.mechanism import Mechanism
-from closedchain.pose.assemble import assemble
 from closedchain.pose.mobility import mobility
 from closedchain.pose.state import State
 from closedchain.progress import Counted, counted, reported
 from closedchain.results.compare.closure_modes import critical_damping, inverse_masses
-from closedchain.results.compare.compare import compare, named_methods
+from closedchain.results.compare.compare import compare, named_methods, start_for
 from closedchain.results.compare.comparison import Comparison, text
 from closedchain.results.compare.reference import EXACT
 from closedchain.results.compare.trial import Trial, attempt, cost, label, number
@@ -108,7 +107,7 @@ def recommend(
     if not 1e-12 <= rtol <= 1e-3:
         raise ModelError(f"a recommendation is made for tolerances between 1e-12 and 1e-3, not for rtol = {rtol:g}")
     with counted() as tell:
-        return _recommended(assemble(mechanism) if start is None else start, until, rtol, tell)
+        return _recommended(start_for("recommend", mechanism, start), until, rtol, tell)
 
 
 def _recommended(start: State, until: float, rtol: float, tell: Counted) -> Recommendation:

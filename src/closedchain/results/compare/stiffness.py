@@ -164,7 +164,7 @@ def choose_stiffness(
     """
     by = replace(named(solver), max_steps=MOST_STEPS) if isinstance(solver, str) else named(solver)
     with counted() as tell:
-        springs = _Springs(start_for(mechanism, start), error, until, damping, by, rtol)
+        springs = _Springs(start_for("choose_stiffness", mechanism, start), error, until, damping, by, rtol)
         springs.check(stiffnesses)
         return springs.chosen(stiffnesses, tell)
 

@@ -151,6 +151,7 @@ def holding_efforts(
     >>> [round(float(cc.holding_efforts(m, actuators=legs)[leg][0]), 3) for leg in legs]
     [5.934, 4.672, 3.043, 5.82, 5.64, 4.107]
     """
+    needs("holding_efforts", mechanism, Mechanism, "a cc.Mechanism")
     if state is None:
         state = assemble(mechanism, parameters=parameters)
     else:

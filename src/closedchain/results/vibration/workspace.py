@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from closedchain.arguments import known, numeric, whole
+from closedchain.arguments import known, needs, numeric, whole
 from closedchain.close.erls import ERLS
 from closedchain.derive.equations import derive
 from closedchain.errors import AssemblyError, ModelError
@@ -106,6 +106,7 @@ def frequencies_over(
     """
     import xarray
 
+    needs("frequencies_over", mechanism, Mechanism, "a cc.Mechanism")
     if count is not None:
         whole("frequencies_over: count", count, 1)
     if isinstance(over, Mapping):

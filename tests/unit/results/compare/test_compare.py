@@ -190,3 +190,10 @@ def test_pairs_that_are_not_run_are_rows_with_a_sentence(flexible):
     refused, good = by.rows()
     assert (refused["solver"], good["solver"], good["failure"]) == ("dop853", "esdirk4", "")
     assert "are those of finite elements, which 'dop853' does not march" in refused["failure"]
+
+
+@pytest.mark.parametrize("verb", ["compare", "recommend", "choose_stiffness", "holding_efforts", "frequencies_over"])
+def test_a_verb_names_itself_where_its_mechanism_is_none(verb):
+    more = [{"O": [1.0]}] if verb == "frequencies_over" else []
+    with pytest.raises(cc.ModelError, match=f"{verb} needs a cc.Mechanism, not None"):
+        getattr(cc, verb)(None, *more)
