@@ -51,6 +51,8 @@ def why_not(study: Study) -> str | None:
     """Why the points of a study are not for a batch, in a sentence; None if they are."""
     if len(study.points) < FEW:
         return "so few points are not worth a compilation"
+    if not len(study.times):
+        return "no times are kept"
     if isinstance(study.task.method, ERLS):
         return "finite elements are assembled with numbers"
     reason = can_batch(

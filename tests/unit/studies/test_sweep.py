@@ -187,8 +187,9 @@ def test_what_is_not_for_a_batch_is_said(monkeypatch):
         ({"events": [event]}, "events are looked for"),
         ({"measure": {"x": lambda run: 1.0}}, "measure 'x' is a function"),
         ({"keep": ["closure_conditioning"]}, "'closure_conditioning' is found in each run"),
+        ({"t_eval": []}, "no times are kept"),
     ):
-        got = cc.sweep(M, {"O.motor": [6.0]}, until=0.01, t_eval=[0.0, 0.01], **options)
+        got = cc.sweep(M, {"O.motor": [6.0]}, until=0.01, **{"t_eval": [0.0, 0.01]} | options)
         assert message in got.attrs["engine"]
 
 
