@@ -139,9 +139,10 @@ def test_a_window_reads_a_part(tmp_path):
         ({"until": 2.5}, "until: 2.0 there, 2.5 here"),
         ({"rtol": 1e-7}, "tolerances: rtol 1e-08"),
         ({"solver": "dopri5"}, "solver: dop853 there, dopri5 here"),
-        ({"parameters": {"O.motor": 7.0}}, "parameters: "),
+        ({"parameters": {"O.motor": 7.0}}, r'parameters: {"O.motor": 6.0} there, {"O.motor": 7.0} here'),
         ({"method": cc.Projection()}, "method: Multipliers"),
-        ({"t_eval": cc.Every(2e-3)}, "samples: "),
+        ({"t_eval": cc.Every(2e-3)}, r"samples: 2001 equal ones from 0.0 to 2.0 s there, 1001 equal ones"),
+        ({"t_eval": [0.0, 2.0]}, r"samples: 2001 equal ones from 0.0 to 2.0 s there, 2 listed ones from 0.0 to 2.0 s"),
     ],
     ids=lambda x: next(iter(x)) if isinstance(x, dict) else "",
 )

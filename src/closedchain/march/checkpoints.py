@@ -31,6 +31,7 @@ from closedchain.errors import ModelError
 from closedchain.integrate.solvers import SOLVERS
 from closedchain.integrate.trajectory import Counts, Failure, Status, Trajectory
 from closedchain.march.events import Watch
+from closedchain.march.identity import difference
 from closedchain.march.marks import Happening
 from closedchain.march.segment import Choice, Segment
 from closedchain.pose.state import State
@@ -235,9 +236,10 @@ class Saving:
         for name, value in self.about.items():
             saved = told["about"].get(name)
             if saved != value:
+                there, here = difference(saved or "none", value or "none")
                 raise ModelError(
-                    f"{str(self.folder.shown)!r} holds another run, with other {name}: {saved or 'none'} there, "
-                    f"{value or 'none'} here: {self.folder.advice()}"
+                    f"{str(self.folder.shown)!r} holds another run, with other {name}: {there} there, {here} here: "
+                    f"{self.folder.advice()}"
                 )
         if not len(told["rows"]) == len(told["columns"]) == len(told["digests"]):
             raise self._damaged(path, ValueError("the numbers of its pieces differ"))

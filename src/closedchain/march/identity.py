@@ -10,7 +10,7 @@ import casadi as ca
 from closedchain import processor
 from closedchain._version import __version__
 from closedchain.errors import ModelError
-from closedchain.integrate.times import Equal
+from closedchain.integrate.times import Equal, ListedTimes
 from closedchain.lock import locked
 from closedchain.march.controllers.fingerprint import fingerprint
 from closedchain.march.program.compiled import Compiled
@@ -46,12 +46,31 @@ def described_controller(controller: Controller) -> str:
     return f"{controller.name} every {controller.period!r} s, {controller.outputs} outputs, code {seen}"
 
 
+def described_times(times: Equal | ListedTimes) -> str:
+    """Sample times in words; of listed ones a few digits, too."""
+    if isinstance(times, Equal):
+        return f"{times.intervals + 1} equal ones from {times.begin!r} to {times.until!r} s"
+    array = times.array
+    ends = f" from {float(array[0])!r} to {float(array[-1])!r} s" if len(array) else ""
+    return f"{len(array)} listed ones{ends}, {hashlib.sha256(array.tobytes()).hexdigest()[:16]}"
+
+
+def difference(saved: str, here: str) -> tuple[str, str]:
+    """What differs between two entries: of numbers by name those that differ, else the whole texts."""
+    try:
+        one, other = json.loads(saved), json.loads(here)
+    except ValueError:
+        return saved, here
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return saved, here
+    names = [name for name in one | other if one.get(name) != other.get(name)]
+    return json.dumps({x: one.get(x) for x in names}), json.dumps({x: other.get(x) for x in names})
+
+
 def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
     """Describe the run as named strings. A saved run resumes only if every entry matches."""
     m = start.mechanism
     numbers = hashlib.sha256(start.q.tobytes() + start.v.tobytes()).hexdigest()[:16]
-    times = task.times
-    kept = times if isinstance(times, Equal) else hashlib.sha256(times.array.tobytes()).hexdigest()[:16]
     return {
         "method": repr(task.method),  # first, as the equations depend on it: the first difference is the one told
         "mechanism": f"{m.name!r}, equations {digest_of_equations(program)}",
@@ -62,7 +81,7 @@ def described(start: State, task: Task, program: Compiled) -> dict[str, str]:
         "until": repr(float(task.until)),
         "solver": str(task.solver),
         "tolerances": f"rtol {task.rtol!r}, atol {'by size' if task.atol is None else repr(task.atol)}",
-        "samples": f"{kept}",
+        "samples": described_times(task.times),
         "events": "; ".join(f"{e.name}: {e.when} {e.direction} {e.then}" for e in task.events),
         "singularity": task.singularity,
         "divergence": task.divergence,
