@@ -331,8 +331,8 @@ def test_functions_of_a_program_are_made_under_the_lock(monkeypatch):
     program, index3 = compiled(start, cc.Multipliers()), compiled(start, cc.Index3())
     watch(casadi, "vertcat")
     watch(casadi, "densify")
-    monkeypatch.setattr(importlib.import_module("closedchain.march.program.index3"), "Bound", lambda *args: None)
-    watch(importlib.import_module("closedchain.march.program.index3"), "Bound")
+    monkeypatch.setattr(importlib.import_module("closedchain.march.program.index3"), "WithNumbers", lambda *args: None)
+    watch(importlib.import_module("closedchain.march.program.index3"), "WithNumbers")
     monkeypatch.setattr(ways, "compile_lanes", lambda *args, **kwargs: None)
     for make in (kinematics, lambda p: ways.in_lanes(p, 4, "kinematics"), lambda _: step_equations(index3)):
         met.clear()

@@ -209,7 +209,7 @@ def test_the_copy_of_a_controller_has_a_memory_of_its_own():
     m = controlled(Counts())
     other = copy.deepcopy(m)
     cc.simulate(other, until=0.05)
-    [mine], [its] = ([c.function for c in cc.model.forces.sampled.held(x).controllers] for x in (m, other))
+    [mine], [its] = ([c.function for c in cc.model.forces.sampled.sampled_inputs(x).controllers] for x in (m, other))
     assert (mine.calls, its.calls) == (0, 5)
 
 
