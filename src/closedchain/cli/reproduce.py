@@ -83,7 +83,7 @@ def _list(papers: Any, as_json: bool) -> None:
 
 def _one(name: str, wanted: list[str], given: str, as_json: bool) -> int:
     reproducing = importlib.import_module("papers.reproduce")
-    to = save.folder(given)  # what cannot be written is told before minutes of computing
+    to = save.folder(given)  # fails before minutes of computing, not after
     found = reproducing.reproduce(name, wanted)
     files: dict[str, list[str]] = {}
     for made in found.exhibits:

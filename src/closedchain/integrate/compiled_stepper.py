@@ -13,7 +13,7 @@ from closedchain.integrate.hooks import Hooks
 from closedchain.integrate.problem import Correction, Jacobian, Problem, Tolerances
 from closedchain.integrate.solvers import Solver, StepControlled
 from closedchain.integrate.step_control import Equations, KeptSteps, RunArrays, SampleRoom
-from closedchain.integrate.stepper import Accepted, Inputs, Stepper
+from closedchain.integrate.stepper import Accepted, Inputs, RecordedStepper
 from closedchain.integrate.structure import LEAST, structure
 from closedchain.integrate.times import fixed_steps
 from closedchain.integrate.trajectory import Counts, Status
@@ -22,7 +22,7 @@ from closedchain.integrate.trajectory import Counts, Status
 OWN = ("attempts", "keep_states", "keep_dense", "team", "corners")
 
 
-class CompiledStepper(Stepper):
+class CompiledStepper(RecordedStepper):
     """Makes steps by a solver's kernel; see the essay in `integrate.solvers`.
 
     Attributes
@@ -92,35 +92,6 @@ class CompiledStepper(Stepper):
         self.own = {name: int(o[name]) for name in OWN}
 
     # ---- where it is -------------------------------------------------------------------------------------------------
-
-    @property
-    def t(self) -> float:
-        """See `Stepper`."""
-        return float(self.s["t"])
-
-    @property
-    def status(self) -> Status:
-        """See `Stepper`."""
-        return Status(int(self.s["status"]))
-
-    @status.setter
-    def status(self, status: Status) -> None:
-        self.s["status"] = status
-
-    @property
-    def steps(self) -> int:
-        """See `Stepper`."""
-        return int(self.s["steps"])
-
-    @property
-    def rejections(self) -> int:
-        """See `Stepper`."""
-        return int(self.s["rejections"])
-
-    @property
-    def next_step(self) -> float:
-        """See `Stepper`."""
-        return float(self.s["h"])
 
     @property
     def bad_index(self) -> int | None:

@@ -161,3 +161,38 @@ class Stepper(ABC):
     @abstractmethod
     def restored(self) -> None:
         """The arrays have been overwritten: put back addresses and sizes that belong to this process."""
+
+
+class RecordedStepper(Stepper):
+    """A stepper whose kernels keep where they are in one record, ``s``."""
+
+    s: np.void
+
+    @property
+    def t(self) -> float:
+        """See `Stepper`."""
+        return float(self.s["t"])
+
+    @property
+    def status(self) -> Status:
+        """See `Stepper`."""
+        return Status(int(self.s["status"]))
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        self.s["status"] = status
+
+    @property
+    def steps(self) -> int:
+        """See `Stepper`."""
+        return int(self.s["steps"])
+
+    @property
+    def rejections(self) -> int:
+        """See `Stepper`."""
+        return int(self.s["rejections"])
+
+    @property
+    def next_step(self) -> float:
+        """See `Stepper`."""
+        return float(self.s["h"])

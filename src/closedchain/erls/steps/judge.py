@@ -29,7 +29,7 @@ class ErlsJudge:
     Attributes
     ----------
     record
-        What was found; only the first finding is told.
+        What was found; only the first finding is reported.
     """
 
     def __init__(self, stepper: ErlsStepper, until: float, action: str) -> None:

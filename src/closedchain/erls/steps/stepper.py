@@ -16,7 +16,7 @@ from closedchain.erls.system import System
 from closedchain.erls.workspace import Workspace
 from closedchain.errors import ModelError
 from closedchain.integrate.solvers import ESDIRK4, GeneralisedAlpha, Solver
-from closedchain.integrate.stepper import Accepted, Inputs, Stepper
+from closedchain.integrate.stepper import Accepted, Inputs, RecordedStepper
 from closedchain.integrate.trajectory import Counts, Status
 from closedchain.pose.size import drawn_scale
 
@@ -30,7 +30,7 @@ METHODS = {ESDIRK4.name: (esdirk.advance, esdirk.ROWS), GeneralisedAlpha.name: (
 """What makes steps, by the solver's name, and how many rows of workspace it needs"""
 
 
-class ErlsStepper(Stepper):
+class ErlsStepper(RecordedStepper):
     """Makes the steps of a run of a `System`.
 
     Attributes
@@ -78,35 +78,6 @@ class ErlsStepper(Stepper):
         s["h"] = lengths.fixed or lengths.first or min(0.1 * (until - t0), careful(run.x[2], run.scale))
 
     # ---- where it is -------------------------------------------------------------------------------------------------
-
-    @property
-    def t(self) -> float:
-        """See `Stepper`."""
-        return float(self.s["t"])
-
-    @property
-    def status(self) -> Status:
-        """See `Stepper`."""
-        return Status(int(self.s["status"]))
-
-    @status.setter
-    def status(self, status: Status) -> None:
-        self.s["status"] = status
-
-    @property
-    def steps(self) -> int:
-        """See `Stepper`."""
-        return int(self.s["steps"])
-
-    @property
-    def rejections(self) -> int:
-        """See `Stepper`."""
-        return int(self.s["rejections"])
-
-    @property
-    def next_step(self) -> float:
-        """See `Stepper`."""
-        return float(self.s["h"])
 
     @property
     def tree(self) -> np.ndarray:

@@ -58,7 +58,7 @@ def _check_rules(element: Force, what: str) -> None:
 
 
 def _action(m: Mechanism, drawn: Force, what: str) -> Action:
-    """What a force does; its author's mistakes are told with its name."""
+    """What a force does; errors in its ``action`` name the force."""
     try:
         action = drawn.action(m)
     except KeyError as error:
